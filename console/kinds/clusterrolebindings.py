@@ -1,11 +1,14 @@
 """Who has which role in the whole cluster."""
 
+from dataclasses import replace
+
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CLUSTER_ROLE_BINDINGS
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from console.kube.projections.roles import Binding
-from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind, binding_to
+from console.ui.bindings import ROLE, SEARCH, SUBJECT, SUBJECTS, NativeBindingKind, binding_to
 from console.ui.columns import AgeColumn, LinkColumn, NameColumn, Target
+from console.ui.filters import LabelFilter
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 
@@ -15,7 +18,7 @@ def role_of(binding: Binding) -> Target | None:
 
 
 @register
-class ClusterRoleBindingKind(BindingKind):
+class ClusterRoleBindingKind(NativeBindingKind):
     gvr, scope, nav = CLUSTER_ROLE_BINDINGS, Scope.CLUSTER, Nav("access", 50, "access")
     title = gettext_lazy("Cluster role bindings")
     singular = gettext_lazy("cluster role binding")
@@ -34,4 +37,4 @@ class ClusterRoleBindingKind(BindingKind):
         *SUBJECTS,
         AgeColumn(priority=1),
     )
-    filters = (SEARCH, *FILTERS)
+    filters = (SEARCH, LabelFilter(), replace(ROLE, names=CLUSTER_ROLES), SUBJECT)

@@ -22,7 +22,10 @@ from console.ui.columns import (
 from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.panels.data import DataPanel
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.usedby import UsedByPanel
 from console.ui.text import visible
 
 #: Keys that the page before a deletion names.
@@ -30,6 +33,7 @@ NAMED = 10
 
 
 @register
+@shows(DataPanel(), UsedByPanel())
 class ConfigMapKind(ResourceKind):
     gvr, scope, nav = CONFIG_MAPS, Scope.NAMESPACED, Nav("config", 10, "config")
     short_names = ("cm",)

@@ -25,7 +25,9 @@ from console.ui.columns import (
 from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.owned import OwnedPanel
 from console.ui.text import visible
 from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.kind import RUN, WorkloadKind
@@ -35,10 +37,13 @@ from console.ui.workloads.volumes import EditVolumes
 
 
 @register
+@shows(OwnedPanel())
 class CronJobKind(WorkloadKind):
     gvr, scope, nav = CRON_JOBS, Scope.NAMESPACED, Nav("workloads", 70, "workloads")
     short_names = ("cj",)
     owns = (JOBS,)
+    watched = True
+    pod_spec = ("spec", "jobTemplate", "spec", "template", "spec")
     projection = CronJob
     title = gettext_lazy("CronJobs")
     singular = gettext_lazy("CronJob")
@@ -70,9 +75,9 @@ class CronJobKind(WorkloadKind):
         RunNow(),
         Suspend(),
         Unsuspend(),
-        EditEnvironment(),
-        EditProbes(),
-        EditVolumes(),
+        EditEnvironment(later=True),
+        EditProbes(later=True),
+        EditVolumes(later=True),
         DeleteOwner(),
     )
 

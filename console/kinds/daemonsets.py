@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import DAEMON_SETS, PODS
+from console.kube.gvr import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
 from console.kube.projections.daemonset import DaemonSet
 from console.ui.columns import (
     AgeColumn,
@@ -33,6 +33,8 @@ class DaemonSetKind(WorkloadKind):
     gvr, scope, nav = DAEMON_SETS, Scope.NAMESPACED, Nav("workloads", 40, "workloads")
     short_names = ("ds",)
     owns = (PODS,)
+    watched = True
+    revisions = CONTROLLER_REVISIONS
     projection = DaemonSet
     title = gettext_lazy("DaemonSets")
     singular = gettext_lazy("DaemonSet")

@@ -34,6 +34,8 @@ class DeploymentKind(WorkloadKind):
     gvr, scope, nav = DEPLOYMENTS, Scope.NAMESPACED, Nav("workloads", 20, "workloads")
     short_names = ("deploy",)
     owns = (REPLICA_SETS,)
+    watched = True
+    revisions = REPLICA_SETS
     projection = Deployment
     title = gettext_lazy("Deployments")
     singular = gettext_lazy("deployment")

@@ -1,8 +1,10 @@
 """Endpoint slices. A controller makes them from services, and makes deleted ones again."""
 
+from collections.abc import Iterable
+
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import ENDPOINT_SLICES
+from console.kube.gvr import ENDPOINT_SLICES, SERVICES, Key
 from console.kube.projections.services import EndpointSlice
 from console.kube.status import Severity
 from console.ui.columns import (
@@ -25,6 +27,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
 
 
 def service_of(endpoints: EndpointSlice) -> Target | None:
@@ -37,6 +40,7 @@ def service_of(endpoints: EndpointSlice) -> Target | None:
 class EndpointSliceKind(ResourceKind):
     gvr, scope, nav = ENDPOINT_SLICES, Scope.NAMESPACED, Nav("network", 30)
     projection = EndpointSlice
+    names = (SERVICES,)
     title = gettext_lazy("Endpoint slices")
     singular = gettext_lazy("endpoint slice")
     nouns = gettext_lazy("endpoint slices")
@@ -88,3 +92,7 @@ class EndpointSliceKind(ResourceKind):
             get=lambda endpoints: (endpoints.service,),
         ),
     )
+
+    def references(self, item: EndpointSlice) -> Iterable[Reference]:
+        if item.service:
+            yield Reference(SERVICES, Key(item.namespace, item.service), "endpoints")

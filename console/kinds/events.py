@@ -6,7 +6,7 @@ from console.kube.gvr import EVENTS
 from console.kube.projections.event import Event
 from console.kube.status import Severity
 from console.ui.columns import (
-    SEGMENTS,
+    BY_KIND,
     AgeColumn,
     LinkColumn,
     NameColumn,
@@ -49,7 +49,7 @@ class EventKind(ResourceKind):
             priority=1,
             get=lambda item: item.about,
             to=lambda item: target_of(item.about, item.about_namespace),
-            leads_to=tuple(SEGMENTS.values()),
+            leads_to=BY_KIND,
         ),
         TextColumn(id="message", label=gettext_lazy("Message"), priority=2),
         NumberColumn(id="count", label=gettext_lazy("Count"), priority=2),

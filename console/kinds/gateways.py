@@ -1,12 +1,12 @@
 """Gateways of the Gateway API."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GATEWAYS
+from console.kube.gvr import GATEWAY_CLASSES, GATEWAYS, SECRETS, Key
 from console.kube.projections.gateway import Gateway
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -30,6 +30,8 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
+from console.ui.relations.references import named_across
 from console.ui.text import visible
 
 
@@ -44,6 +46,7 @@ class GatewayKind(ResourceKind):
     gvr, scope, nav = GATEWAYS, Scope.NAMESPACED, Nav("network", 60, "network")
     short_names = ("gtw",)
     projection = Gateway
+    names = (SECRETS, GATEWAY_CLASSES)
     title = gettext_lazy("Gateways")
     singular = gettext_lazy("gateway")
     nouns = gettext_lazy("gateways")
@@ -74,10 +77,19 @@ class GatewayKind(ResourceKind):
         LabelFilter(),
         StatusFilter(),
         FieldFilter(
-            param="class", label=gettext_lazy("Class"), get=lambda gateway: (gateway.class_name,)
+            param="class",
+            names=GATEWAY_CLASSES,
+            label=gettext_lazy("Class"),
+            get=lambda gateway: (gateway.class_name,),
         ),
     )
     actions = (Delete(),)
+
+    def references(self, item: Gateway) -> Iterable[Reference]:
+        for gvr, key in named_across(item.uses, item.namespace):
+            yield Reference(gvr, key, "certificate" if gvr == SECRETS else "")
+        if item.class_name:
+            yield Reference(GATEWAY_CLASSES, Key("", item.class_name), "class")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         gateway: Gateway = entry.projection

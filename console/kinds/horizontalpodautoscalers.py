@@ -1,18 +1,18 @@
 """Autoscalers. The columns are those of `kubectl get horizontalpodautoscalers`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS
+from console.kube.gvr import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, REPLICA_SETS, STATEFUL_SETS
 from console.kube.projections.autoscaler import Autoscaler
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import (
-    SEGMENTS,
+    BY_KIND,
     AgeColumn,
     LinkColumn,
     ListColumn,
@@ -35,6 +35,8 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
+from console.ui.relations.references import named_by
 from console.ui.text import visible
 
 
@@ -48,6 +50,9 @@ class AutoscalerKind(ResourceKind):
     )
     short_names = ("hpa",)
     projection = Autoscaler
+    by_kind = True
+    watched = True
+    names = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS)
     title = gettext_lazy("Autoscalers")
     singular = gettext_lazy("autoscaler")
     nouns = gettext_lazy("autoscalers")
@@ -76,7 +81,7 @@ class AutoscalerKind(ResourceKind):
             id="target",
             label=gettext_lazy("Scales"),
             to=lambda item: target_of(item.target, item.namespace),
-            leads_to=tuple(SEGMENTS.values()),
+            leads_to=BY_KIND,
         ),
         ListColumn(id="metrics", label=gettext_lazy("Metrics"), most=2),
         NumberColumn(id="least", label=gettext_lazy("Minimum"), priority=3),
@@ -105,6 +110,10 @@ class AutoscalerKind(ResourceKind):
         owner_filter(),
     )
     actions = (Delete(),)
+
+    def references(self, item: Autoscaler) -> Iterable[Reference]:
+        for gvr, key in named_by((item.target,), item.namespace):
+            yield Reference(gvr, key, "scales")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Autoscaler = entry.projection

@@ -1,12 +1,12 @@
 """Ingresses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import INGRESSES
+from console.kube.gvr import INGRESS_CLASSES, INGRESSES, SECRETS, SERVICES, Key
 from console.kube.projections.network import Ingress
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -31,6 +31,7 @@ from console.ui.filters import (
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.network.rules import EditRules
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
 from console.ui.text import visible
 
 
@@ -43,6 +44,7 @@ class IngressKind(ResourceKind):
     gvr, scope, nav = INGRESSES, Scope.NAMESPACED, Nav("network", 20, "network")
     short_names = ("ing",)
     projection = Ingress
+    names = (SERVICES, SECRETS, INGRESS_CLASSES)
     title = gettext_lazy("Ingresses")
     singular = gettext_lazy("ingress")
     nouns = gettext_lazy("ingresses")
@@ -92,13 +94,27 @@ class IngressKind(ResourceKind):
         LabelFilter(),
         StatusFilter(),
         FieldFilter(
-            param="class", label=gettext_lazy("Class"), get=lambda ingress: (ingress.class_name,)
+            param="class",
+            names=INGRESS_CLASSES,
+            label=gettext_lazy("Class"),
+            get=lambda ingress: (ingress.class_name,),
         ),
         FieldFilter(
-            param="service", label=gettext_lazy("Service"), get=lambda ingress: ingress.backends
+            param="service",
+            names=SERVICES,
+            label=gettext_lazy("Service"),
+            get=lambda ingress: ingress.backends,
         ),
     )
     actions = (EditRules(), Delete())
+
+    def references(self, item: Ingress) -> Iterable[Reference]:
+        for name in item.backends:
+            yield Reference(SERVICES, Key(item.namespace, name), "backend")
+        for name in item.tls_secrets:
+            yield Reference(SECRETS, Key(item.namespace, name), "certificate")
+        if item.class_name:
+            yield Reference(INGRESS_CLASSES, Key("", item.class_name), "class")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         ingress: Ingress = entry.projection

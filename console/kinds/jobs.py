@@ -23,7 +23,9 @@ from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, pods_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.logs import ShowLogs
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.owned import OwnedPanel
 from console.ui.workloads.kind import RUN, TEMPLATE, WorkloadKind
 from console.ui.workloads.runs import Rerun, Suspend, Unsuspend
 
@@ -43,9 +45,11 @@ def completions_order(job: Job) -> tuple[float, int]:
 
 
 @register
+@shows(OwnedPanel())
 class JobKind(WorkloadKind):
     gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60, "workloads")
     owns = (PODS,)
+    watched = True
     projection = Job
     title = gettext_lazy("Jobs")
     singular = gettext_lazy("job")
@@ -75,6 +79,11 @@ class JobKind(WorkloadKind):
         AgeColumn(priority=1),
     )
     actions = (ShowLogs(), Rerun(), Suspend(), Unsuspend(), DeleteOwner())
+
+    def order_among_owned(self, entry: Entry[Any]) -> tuple[Any, ...] | None:
+        """The newest first."""
+        created = entry.projection.created
+        return (-created.timestamp() if created else 0.0,)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Job = entry.projection

@@ -31,6 +31,7 @@ class NamespaceKind(ResourceKind):
     gvr, scope, nav = NAMESPACES, Scope.CLUSTER, Nav("cluster", 20, "projects")
     short_names = ("ns",)
     projection = Namespace
+    by_kind = True
     title = gettext_lazy("Projects")
     singular = gettext_lazy("project")
     nouns = gettext_lazy("projects")

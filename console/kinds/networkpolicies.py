@@ -8,12 +8,15 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import NETWORK_POLICIES
 from console.kube.projections.network import NetworkPolicy
+from console.kube.selectors import LabelSelector
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, TextColumn
 from console.ui.filters import ChoiceFilter, LabelFilter, NamespaceFilter, SearchFilter
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.text import visible
 
 DIRECTIONS = (("ingress", gettext_lazy("What comes in")), ("egress", gettext_lazy("What goes out")))
@@ -35,10 +38,12 @@ def direction(policy: NetworkPolicy) -> str:
 
 
 @register
+@shows(SelectedPodsPanel())
 class NetworkPolicyKind(ResourceKind):
     gvr, scope, nav = NETWORK_POLICIES, Scope.NAMESPACED, Nav("network", 40, "network")
     short_names = ("netpol",)
     projection = NetworkPolicy
+    selects_pods = True
     title = gettext_lazy("Network policies")
     singular = gettext_lazy("network policy")
     nouns = gettext_lazy("network policies")
@@ -90,6 +95,10 @@ class NetworkPolicyKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
+
+    def pod_selector(self, entry: Entry[Any]) -> LabelSelector | None:
+        """An empty one selects every pod."""
+        return super().pod_selector(entry) if entry.projection.selector else LabelSelector()
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         policy: NetworkPolicy = entry.projection

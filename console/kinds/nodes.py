@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.draining.actions import Drain, ResumeDrain, StopDrain
-from console.kube.gvr import NODES
+from console.kube.gvr import NODES, PODS
 from console.kube.projections.node import Node
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -31,18 +31,25 @@ from console.ui.filters import (
     state_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.nodes.cordon import Cordon, Uncordon
 from console.ui.nodes.shell import NodeShell
 from console.ui.nodes.taints import EditTaints
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.nodepods import PodsPanel
 from console.ui.text import visible
 
 
 @register
+@shows(NodeCapacityPanel(), around=(PodsPanel(),))
 class NodeKind(ResourceKind):
     gvr, scope, nav = NODES, Scope.CLUSTER, Nav("cluster", 10, "nodes")
     short_names = ("no",)
     projection = Node
+    by_kind = True
+    watched = True
+    told_apart = (PODS,)
     title = gettext_lazy("Nodes")
     singular = gettext_lazy("node")
     nouns = gettext_lazy("nodes")

@@ -1,14 +1,14 @@
 """Claims of volumes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS
+from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES, Key
 from console.kube.projections.claims import PersistentVolumeClaim
-from console.kube.status import Severity
+from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import (
@@ -31,7 +31,11 @@ from console.ui.filters import (
     state_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
+from console.ui.relations.storageclass import StorageClassCause
+from console.ui.relations.usedby import UsedByPanel
 from console.ui.storage.copies import Clone, TakeSnapshot
 from console.ui.storage.expanding import Expand
 from console.ui.text import visible
@@ -46,10 +50,13 @@ def class_of(claim: PersistentVolumeClaim) -> Target | None:
 
 
 @register
+@shows(StorageClassCause(), UsedByPanel())
 class PersistentVolumeClaimKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUME_CLAIMS, Scope.NAMESPACED, Nav("storage", 10, "storage")
     short_names = ("pvc",)
     projection = PersistentVolumeClaim
+    watched = True
+    names = (PERSISTENT_VOLUMES, STORAGE_CLASSES)
     title = gettext_lazy("Persistent volume claims")
     singular = gettext_lazy("persistent volume claim")
     nouns = gettext_lazy("persistent volume claims")
@@ -93,11 +100,23 @@ class PersistentVolumeClaimKind(ResourceKind):
         state_filter(),
         FieldFilter(
             param="storageclass",
+            names=STORAGE_CLASSES,
             label=gettext_lazy("Storage class"),
             get=lambda claim: (claim.storage_class,),
         ),
     )
     actions = (Expand(), TakeSnapshot(), Clone(), Delete())
+
+    def is_trouble(self, status: Status) -> bool:
+        """So is one without a volume: nothing that uses it starts."""
+        pending = status.severity is Severity.PROGRESS and status.word != "Resizing"
+        return pending or super().is_trouble(status)
+
+    def references(self, item: PersistentVolumeClaim) -> Iterable[Reference]:
+        if item.volume:
+            yield Reference(PERSISTENT_VOLUMES, Key("", item.volume), "bound")
+        if item.storage_class:
+            yield Reference(STORAGE_CLASSES, Key("", item.storage_class), "class")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         claim: PersistentVolumeClaim = entry.projection

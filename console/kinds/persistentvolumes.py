@@ -1,13 +1,13 @@
 """Volumes of the cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.gvr import PERSISTENT_VOLUMES
+from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES, Key
 from console.kube.projections.storage import PersistentVolume
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -33,6 +33,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
 from console.ui.text import visible
 
 POLICIES: dict[str, str | Promise] = {
@@ -56,6 +57,7 @@ class PersistentVolumeKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUMES, Scope.CLUSTER, Nav("storage", 30, "storage")
     short_names = ("pv",)
     projection = PersistentVolume
+    names = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES)
     title = gettext_lazy("Persistent volumes")
     singular = gettext_lazy("persistent volume")
     nouns = gettext_lazy("persistent volumes")
@@ -108,6 +110,7 @@ class PersistentVolumeKind(ResourceKind):
         state_filter(),
         FieldFilter(
             param="storageclass",
+            names=STORAGE_CLASSES,
             label=gettext_lazy("Storage class"),
             get=lambda volume: (volume.storage_class,),
         ),
@@ -120,6 +123,13 @@ class PersistentVolumeKind(ResourceKind):
     )
     actions = (Delete(),)
     precious = True
+
+    def references(self, item: PersistentVolume) -> Iterable[Reference]:
+        namespace, _slash, name = item.claim.partition("/")
+        if name:
+            yield Reference(PERSISTENT_VOLUME_CLAIMS, Key(namespace, name), "bound")
+        if item.storage_class:
+            yield Reference(STORAGE_CLASSES, Key("", item.storage_class), "class")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         volume: PersistentVolume = entry.projection

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.projections.budget import Budget
+from console.kube.selectors import LabelSelector
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import Delete
@@ -31,7 +32,9 @@ from console.ui.filters import (
     owner_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.text import visible
 
 #: Digits of a number of pods.
@@ -48,11 +51,14 @@ def bound_order(bound: str) -> tuple[int, int, str]:
 
 
 @register
+@shows(SelectedPodsPanel())
 class BudgetKind(ResourceKind):
     api_kind = "PodDisruptionBudget"
     gvr, scope, nav = POD_DISRUPTION_BUDGETS, Scope.NAMESPACED, Nav("workloads", 90, "autoscaling")
     short_names = ("pdb",)
     projection = Budget
+    by_kind = True
+    selects_pods = True
     title = gettext_lazy("Disruption budgets")
     singular = gettext_lazy("disruption budget")
     nouns = gettext_lazy("disruption budgets")
@@ -101,6 +107,13 @@ class BudgetKind(ResourceKind):
         owner_filter(),
     )
     actions = (Delete(),)
+
+    def pod_selector(self, entry: Entry[Any]) -> LabelSelector | None:
+        if entry.projection.selector:
+            return super().pod_selector(entry)
+        # Only the object itself tells a selector of everything, {}, from none at all.
+        spec = entry.original().get("spec")
+        return LabelSelector() if isinstance(spec, dict) and spec.get("selector") == {} else None
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Budget = entry.projection

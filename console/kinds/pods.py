@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import PODS, Key
+from console.kube.gvr import NODES, PODS, Key
 from console.kube.projections.pod import Pod
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -42,11 +42,14 @@ from console.ui.filters import (
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.links import log_of_labels_url
 from console.ui.logs import READ_LOG, ShowLog
+from console.ui.panels.ports import PortsPanel
+from console.ui.panels.standard import shows
 from console.ui.portlist import FORWARD
 from console.ui.registry import register
 from console.ui.terminals import OpenTerminal
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
+from console.ui.workloads.kind import SPEC_NAMES
 
 
 def cpu_limit_of(pod: Pod) -> str:
@@ -62,10 +65,16 @@ def memory_limit_of(pod: Pod) -> str:
 
 
 @register
+@shows(PortsPanel())
 class PodKind(ResourceKind):
     gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10, "pods")
     short_names = ("po",)
     projection = Pod
+    by_kind = True
+    watched = True
+    logged = frozenset({"Crash loop", "Failed", "Killed for memory", "Not ready"})
+    names = (*SPEC_NAMES, NODES)
+    pod_spec = ("spec",)
     title = gettext_lazy("Pods")
     singular = gettext_lazy("pod")
     nouns = gettext_lazy("pods")
@@ -124,6 +133,14 @@ class PodKind(ResourceKind):
     )
     actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD
+
+    def owner(self, item: Pod) -> str:
+        """A deployment's replica sets are named after it and this label: nobody need follow them."""
+        word, _slash, name = item.owner.partition("/")
+        made = item.labels.get("pod-template-hash", "") if word == "ReplicaSet" else ""
+        if made and name.endswith(f"-{made}"):
+            return f"Deployment/{name.removesuffix(f'-{made}')}"
+        return item.owner
 
     def logs_url(self, spec: ViewSpec, access: Access) -> str:
         """By labels, in one project."""

@@ -1,9 +1,13 @@
 """ReplicaSets. The columns are those of `kubectl get replicasets -o wide`, and the revision."""
 
+from typing import Any
+
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import PODS, REPLICA_SETS
 from console.kube.projections.replicaset import ReplicaSet
+from console.kube.store import Entry
 from console.ui.columns import (
     AgeColumn,
     NameColumn,
@@ -24,11 +28,14 @@ from console.ui.filters import (
 )
 from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.owned import OwnedPanel
 from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, WorkloadKind
 
 
 @register
+@shows(OwnedPanel())
 class ReplicaSetKind(WorkloadKind):
     gvr, scope, nav = REPLICA_SETS, Scope.NAMESPACED, Nav("workloads", 50)
     short_names = ("rs",)
@@ -62,3 +69,12 @@ class ReplicaSetKind(WorkloadKind):
         ShowLogs(),
         DeleteOwner(),
     )
+
+    def order_among_owned(self, entry: Entry[Any]) -> tuple[Any, ...] | None:
+        """What has pods first, then the newest revision."""
+        item: ReplicaSet = entry.projection
+        return not (item.desired or item.current), -(item.revision or 0)
+
+    def note_among_owned(self, entry: Entry[Any]) -> str:
+        revision = entry.projection.revision
+        return _("revision %(number)s") % {"number": revision} if revision is not None else ""

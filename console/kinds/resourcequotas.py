@@ -37,6 +37,7 @@ class ResourceQuotaKind(ResourceKind):
     gvr, scope, nav = RESOURCE_QUOTAS, Scope.NAMESPACED, Nav("config", 40, "quota")
     short_names = ("quota",)
     projection = ResourceQuota
+    watched = True
     title = gettext_lazy("Resource quotas")
     singular = gettext_lazy("resource quota")
     nouns = gettext_lazy("resource quotas")

@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import ROLE_BINDINGS
+from console.kube.gvr import ROLE_BINDINGS, ROLES
 from console.kube.projections.roles import Binding
-from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind, binding_to
+from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, NativeBindingKind, binding_to
 from console.ui.columns import AgeColumn, LinkColumn, NameColumn, NamespaceColumn, Target
 from console.ui.filters import NamespaceFilter
 from console.ui.kind import Nav, Scope
@@ -20,11 +20,12 @@ def role_of(binding: Binding) -> Target | None:
 
 
 @register
-class RoleBindingKind(BindingKind):
+class RoleBindingKind(NativeBindingKind):
     gvr, scope, nav = ROLE_BINDINGS, Scope.NAMESPACED, Nav("access", 70, "access")
     title = gettext_lazy("Role bindings")
     singular = gettext_lazy("role binding")
     nouns = gettext_lazy("role bindings")
+    names = (ROLES, *NativeBindingKind.names)
     example = binding_to("Role")
     columns = (
         NameColumn(),

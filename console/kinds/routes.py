@@ -1,12 +1,12 @@
 """Routes of HTTP requests and of gRPC calls: the same but for what they carry."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GRPC_ROUTES, HTTP_ROUTES
+from console.kube.gvr import GATEWAYS, GRPC_ROUTES, HTTP_ROUTES, SERVICES
 from console.kube.projections.gateway import Route
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -21,11 +21,14 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
+from console.ui.relations.references import named_across
 from console.ui.text import visible
 
 
 class _RouteKind(ResourceKind):
     projection = Route
+    names = (GATEWAYS, SERVICES)
     severity_words = {Severity.OK: gettext_lazy("Accepted")}
     columns = (
         NameColumn(),
@@ -49,6 +52,11 @@ class _RouteKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
+
+    def references(self, item: Route) -> Iterable[Reference]:
+        words = {GATEWAYS: "gateway", SERVICES: "backend"}
+        for gvr, key in named_across(item.uses, item.namespace):
+            yield Reference(gvr, key, words.get(gvr, ""))
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         route: Route = entry.projection

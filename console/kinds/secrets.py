@@ -23,8 +23,10 @@ from console.ui.columns import (
 from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter, owner_filter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.panels.standard import shows
 from console.ui.registries import SetDefaultRegistry
 from console.ui.registry import register
+from console.ui.relations.usedby import UsedByPanel
 from console.ui.revealed import Reveal
 from console.ui.text import visible
 
@@ -41,6 +43,7 @@ TYPES: dict[str, str | Promise] = {
 
 
 @register
+@shows(UsedByPanel())
 class SecretKind(ResourceKind):
     gvr, scope, nav = SECRETS, Scope.NAMESPACED, Nav("config", 20, "config")
     projection = SecretMeta

@@ -1,12 +1,12 @@
 """Service accounts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import SERVICE_ACCOUNTS
+from console.kube.gvr import SECRETS, SERVICE_ACCOUNTS, Key
 from console.kube.projections.config import ServiceAccount
 from console.kube.store import Entry
 from console.ui.accountroles import ChangeAccountRole
@@ -22,14 +22,19 @@ from console.ui.columns import (
 )
 from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.panels.standard import shows
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
+from console.ui.relations.usedby import UsedByPanel
 
 
 @register
+@shows(UsedByPanel())
 class ServiceAccountKind(ResourceKind):
     gvr, scope, nav = SERVICE_ACCOUNTS, Scope.NAMESPACED, Nav("config", 30, "config")
     short_names = ("sa",)
     projection = ServiceAccount
+    names = (SECRETS,)
     title = gettext_lazy("Service accounts")
     singular = gettext_lazy("service account")
     nouns = gettext_lazy("service accounts")
@@ -59,6 +64,12 @@ class ServiceAccountKind(ResourceKind):
         ),
     )
     actions = (ChangeAccountRole(), Delete())
+
+    def references(self, item: ServiceAccount) -> Iterable[Reference]:
+        for name in item.secrets:
+            yield Reference(SECRETS, Key(item.namespace, name), "secret")
+        for name in item.pull_secrets:
+            yield Reference(SECRETS, Key(item.namespace, name), "pull")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         afterwards = _("its tokens stop working; pods that use it cannot be created again")

@@ -33,19 +33,32 @@ from console.ui.filters import (
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.logs import ShowLogs
 from console.ui.network.services import EditService
+from console.ui.panels.ports import PortsPanel
+from console.ui.panels.standard import shows
 from console.ui.portlist import FORWARD
 from console.ui.registry import register
+from console.ui.relations.endpoints import EndpointsCause, EndpointsPanel
+from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.text import visible
 
 TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 
 
 @register
+@shows(
+    EndpointsCause(),
+    EndpointsPanel(),
+    SelectedPodsPanel(),
+    PortsPanel(),
+    around=(EndpointsPanel(),),
+)
 class ServiceKind(ResourceKind):
     gvr, scope, nav = SERVICES, Scope.NAMESPACED, Nav("network", 10, "network")
     short_names = ("svc",)
     owns = (ENDPOINT_SLICES,)
     projection = Service
+    selects_pods = True
+    told_apart = (ENDPOINT_SLICES,)
     title = gettext_lazy("Services")
     singular = gettext_lazy("service")
     nouns = gettext_lazy("services")

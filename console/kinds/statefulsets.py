@@ -1,12 +1,12 @@
 """StatefulSets. The columns are those of `kubectl get statefulsets -o wide`, and KubeSphere's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import PODS, STATEFUL_SETS
+from console.kube.gvr import CONTROLLER_REVISIONS, PODS, SERVICES, STATEFUL_SETS, Key
 from console.kube.projections.statefulset import StatefulSet
 from console.kube.store import Entry
 from console.ui.columns import (
@@ -22,10 +22,11 @@ from console.ui.facts import owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.logs import ShowLogs
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
 from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.images import SetImage
-from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.kind import OF_PODS, READY, SPEC_NAMES, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.probes import EditProbes
 from console.ui.workloads.resources import SetResources
 from console.ui.workloads.rollbacks import RollBackSet
@@ -40,6 +41,9 @@ class StatefulSetKind(WorkloadKind):
     gvr, scope, nav = STATEFUL_SETS, Scope.NAMESPACED, Nav("workloads", 30, "workloads")
     short_names = ("sts",)
     owns = (PODS,)
+    watched = True
+    revisions = CONTROLLER_REVISIONS
+    names = (*SPEC_NAMES, SERVICES)
     projection = StatefulSet
     title = gettext_lazy("StatefulSets")
     singular = gettext_lazy("StatefulSet")
@@ -70,6 +74,10 @@ class StatefulSetKind(WorkloadKind):
         RollBackSet(),
         DeleteOwner(),
     )
+
+    def references(self, item: StatefulSet) -> Iterable[Reference]:
+        if item.service:
+            yield Reference(SERVICES, Key(item.namespace, item.service), "dns")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: StatefulSet = entry.projection

@@ -1,13 +1,18 @@
 """What snapshots are made of, as the storage system has it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.gvr import VOLUME_SNAPSHOT_CONTENTS
+from console.kube.gvr import (
+    VOLUME_SNAPSHOT_CLASSES,
+    VOLUME_SNAPSHOT_CONTENTS,
+    VOLUME_SNAPSHOTS,
+    Key,
+)
 from console.kube.projections.snapshots import VolumeSnapshotContent
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -25,6 +30,7 @@ from console.ui.columns import (
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
 from console.ui.text import visible
 
 POLICIES: dict[str, str | Promise] = {
@@ -45,6 +51,7 @@ class VolumeSnapshotContentKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOT_CONTENTS, Scope.CLUSTER, Nav("storage", 60)
     short_names = ("vsc", "vscs")
     projection = VolumeSnapshotContent
+    names = (VOLUME_SNAPSHOTS, VOLUME_SNAPSHOT_CLASSES)
     title = gettext_lazy("Volume snapshot contents")
     singular = gettext_lazy("volume snapshot content")
     nouns = gettext_lazy("volume snapshot contents")
@@ -87,6 +94,13 @@ class VolumeSnapshotContentKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
+
+    def references(self, item: VolumeSnapshotContent) -> Iterable[Reference]:
+        namespace, _slash, name = item.snapshot.partition("/")
+        if name:
+            yield Reference(VOLUME_SNAPSHOTS, Key(namespace, name), "bound")
+        if item.snapshot_class:
+            yield Reference(VOLUME_SNAPSHOT_CLASSES, Key("", item.snapshot_class), "class")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         content: VolumeSnapshotContent = entry.projection

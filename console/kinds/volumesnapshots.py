@@ -1,12 +1,18 @@
 """Snapshots of volumes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import VOLUME_SNAPSHOTS
+from console.kube.gvr import (
+    PERSISTENT_VOLUME_CLAIMS,
+    VOLUME_SNAPSHOT_CLASSES,
+    VOLUME_SNAPSHOT_CONTENTS,
+    VOLUME_SNAPSHOTS,
+    Key,
+)
 from console.kube.projections.snapshots import VolumeSnapshot
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -28,6 +34,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.relations.naming import Reference
 from console.ui.storage.copies import CreateVolume
 from console.ui.text import visible
 
@@ -37,6 +44,7 @@ class VolumeSnapshotKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOTS, Scope.NAMESPACED, Nav("storage", 20, "storage")
     short_names = ("vs",)
     projection = VolumeSnapshot
+    names = (PERSISTENT_VOLUME_CLAIMS, VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOT_CLASSES)
     title = gettext_lazy("Volume snapshots")
     singular = gettext_lazy("volume snapshot")
     nouns = gettext_lazy("volume snapshots")
@@ -73,11 +81,21 @@ class VolumeSnapshotKind(ResourceKind):
         ),
         FieldFilter(
             param="class",
+            names=VOLUME_SNAPSHOT_CLASSES,
             label=gettext_lazy("Class"),
             get=lambda snapshot: (snapshot.snapshot_class,),
         ),
     )
     actions = (CreateVolume(), Delete())
+
+    def references(self, item: VolumeSnapshot) -> Iterable[Reference]:
+        if item.source and item.source != item.content:
+            claim = Key(item.namespace, item.source)
+            yield Reference(PERSISTENT_VOLUME_CLAIMS, claim, "source")
+        if item.content:
+            yield Reference(VOLUME_SNAPSHOT_CONTENTS, Key("", item.content), "bound")
+        if item.snapshot_class:
+            yield Reference(VOLUME_SNAPSHOT_CLASSES, Key("", item.snapshot_class), "class")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         snapshot: VolumeSnapshot = entry.projection

@@ -8,6 +8,7 @@ selector matches everything. `SelectorError` says in one sentence what cannot be
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from console.kube.sentences import Sentence
 
@@ -86,6 +87,15 @@ def parse_labels(text: str) -> LabelSelector:
     if not text.strip():
         return LabelSelector()
     return LabelSelector(tuple(_requirement(part.strip()) for part in _split(text)))
+
+
+@lru_cache(2000)
+def read_selector(text: str) -> LabelSelector | None:
+    """None for what is none: it selects nothing."""
+    try:
+        return parse_labels(text)
+    except SelectorError:
+        return None
 
 
 def _split(text: str) -> list[str]:

@@ -96,8 +96,8 @@ class DetailView:
     def _touched(self, mail: Mail) -> set[str]:
         """The panels that look at other objects of which any changed."""
         types = mail.types | ({self._place.kind.gvr} if mail.keys else set())
-        panels = self._place.tab.panels
-        return {panel_id(panel) for panel in panels if not types.isdisjoint(panel.needs())}
+        kind, panels = self._place.kind, self._place.tab.panels
+        return {panel_id(panel) for panel in panels if not types.isdisjoint(panel.needs(kind))}
 
     def _draw(
         self, access: Access, old: Mapping[str, Part], kept: Mapping[str, Part]

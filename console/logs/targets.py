@@ -17,10 +17,10 @@ from console.ui.access import Access
 from console.ui.actions import Permission
 from console.ui.decisions import Denied, check_seen
 from console.ui.kind import ResourceKind
-from console.ui.logs import OF_PODS, READ_LOG
+from console.ui.logs import READ_LOG, has_logs
 from console.ui.podspecs import Container, containers_of
 from console.ui.reading import find_entry
-from console.ui.relations.selecting import pods_selected, read_selector
+from console.ui.relations.selecting import pods_selected
 from console.views.deciding import check_right
 
 #: Seconds that an object is waited for whose kind nobody has looked at yet.
@@ -57,20 +57,20 @@ async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQu
         return await _of_labels(access, key.namespace, query)
     if kind.gvr == PODS:
         return await _of_pod(kind, access, key, query)
-    if kind.gvr not in OF_PODS:
+    if not has_logs(kind):
         raise NotFound(404, "")
     check_seen(kind, access, key)
     _check_any(access, key.namespace)
     entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     if entry is None:
         raise NotFound(404, "")
-    text: str = entry.projection.selector
-    selector = read_selector(text) if text else None
+    selector = kind.pod_selector(entry)
 
     def now() -> Wanteds:
         return _selected(access, key.namespace, selector, query) if selector else Wanteds(())
 
-    label = text if selector and LIST.granted(access, PODS, Key(key.namespace, "")) else ""
+    lists = selector is not None and LIST.granted(access, PODS, Key(key.namespace, ""))
+    label = entry.projection.selector if lists else ""
     return Target(containers_of(entry.original()), now, group=True, label=label)
 
 

@@ -32,7 +32,7 @@ from console.ui.docking import tab_name
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
 from console.ui.links import list_url, log_of_labels_url, object_url
-from console.ui.logs import OF_PODS
+from console.ui.logs import has_logs
 from console.ui.places import find_kind
 from console.ui.text import visible
 from console.views.errors import error_page
@@ -55,7 +55,7 @@ async def log_page(
     name: str = "",
 ) -> HttpResponseBase:
     kind = find_kind(cluster, resource)
-    if kind is None or kind.gvr not in {PODS, *OF_PODS}:
+    if kind is None or not has_logs(kind):
         raise Http404
     as_text = request.GET.get("format") == TEXT
     try:

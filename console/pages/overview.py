@@ -41,7 +41,7 @@ from console.pages.landing import asking, landing_url
 from console.pages.quotas import quotas
 from console.pages.rankings import nodes, projects
 from console.ui.access import Access
-from console.ui.attention import WATCHED, attention, bring_up
+from console.ui.attention import attention, bring_up, watched
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.counts import counts_of
 from console.ui.detail import ObjectHead, TabLink, object_head
@@ -100,7 +100,7 @@ async def home(request: ConsoleRequest) -> HttpResponse:
 async def dashboard(request: ConsoleRequest) -> HttpResponse:
     """GET /dashboard: everything that the viewer may see, whoever they are. Whoever sees nothing there
     and something elsewhere is led to that."""
-    sight = await _look(access_of(request), _once(PLATFORM, WATCHED, WORKLOADS, (EVENTS,)))
+    sight = await _look(access_of(request), _once(PLATFORM, watched(), WORKLOADS, (EVENTS,)))
     title = _("Overview")
     if sight.blind:
         begin = await landing_url(sight.access)
@@ -136,7 +136,7 @@ async def cluster_list(request: ConsoleRequest) -> HttpResponse:
 @page("GET")
 async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}"""
-    sight = await _look(access_of(request), _once(CLUSTER, WATCHED, (EVENTS,)))
+    sight = await _look(access_of(request), _once(CLUSTER, watched(), (EVENTS,)))
     title = _("Cluster %(name)s") % {"name": cluster.name}
     if sight.blind:
         # Every menu has this page.
@@ -162,7 +162,7 @@ async def project_overview(
     request: ConsoleRequest, cluster: Cluster, namespace: str
 ) -> HttpResponse:
     """GET /clusters/{cluster}/projects/{namespace}: refused alike whether or not there is such one."""
-    gvrs = _once(PROJECT, WATCHED, (EVENTS,))
+    gvrs = _once(PROJECT, watched(), (EVENTS,))
     sight = await _look(access_of(request), gvrs, (namespace,))
     found = object_head(sight.access, NAMESPACES, Key("", namespace))
     if sight.blind and found is not None:

@@ -1,7 +1,7 @@
 """What needs attention, in plain words: which objects, why, since when, and the list of exactly those."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,21 +9,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import pgettext
 
-from console.kube.gvr import (
-    CRON_JOBS,
-    DAEMON_SETS,
-    DEPLOYMENTS,
-    GVR,
-    HORIZONTAL_POD_AUTOSCALERS,
-    JOBS,
-    NODES,
-    PERSISTENT_VOLUME_CLAIMS,
-    PODS,
-    RESOURCE_QUOTAS,
-    STATEFUL_SETS,
-    WORKLOADS,
-    Key,
-)
+from console.kube.gvr import GVR, PODS, Key
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.causes import cause_of
@@ -32,8 +18,9 @@ from console.ui.conditions import conditions_of
 from console.ui.kind import ResourceKind
 from console.ui.links import log_url
 from console.ui.logs import READ_LOG
+from console.ui.registry import kinds
 from console.ui.relations.owning import HIGHEST
-from console.ui.relations.references import KINDS
+from console.ui.relations.references import named
 from console.ui.selection import brought_up
 from console.ui.sight import Seen, Sight
 from console.ui.text import visible
@@ -41,28 +28,11 @@ from console.ui.troubles import Cause, Finding, Lot, troubles_of
 from console.ui.viewspec import ViewSpec
 from console.ui.words import translate
 
-#: Where trouble is looked for, in projects and beside them.
-IN_PROJECTS: tuple[GVR, ...] = (
-    PODS,
-    DEPLOYMENTS,
-    STATEFUL_SETS,
-    DAEMON_SETS,
-    JOBS,
-    CRON_JOBS,
-    PERSISTENT_VOLUME_CLAIMS,
-    RESOURCE_QUOTAS,
-    HORIZONTAL_POD_AUTOSCALERS,
-)
-WATCHED: tuple[GVR, ...] = (NODES, *IN_PROJECTS)
 #: Lines that are shown; of the others there are numbers.
 MOST = 20
 
-#: Causes of which a log says more.
-_LOGGED = frozenset(
-    (PODS, word) for word in ("Crash loop", "Failed", "Killed for memory", "Not ready")
-)
-#: Causes for which there are no pods that could tell why.
-_NO_PODS = frozenset((gvr, "Cannot create pods") for gvr in WORKLOADS)
+#: The cause for which there are no pods that could tell why.
+_NO_PODS = "Cannot create pods"
 _UNWELL = frozenset((Severity.ERROR, Severity.WARN, Severity.UNKNOWN))
 
 
@@ -120,7 +90,7 @@ class _Found:
     def rank(self) -> tuple[int, int]:
         """What explains the others comes first: pods before what makes them, unless they have ended or
         are fewer than they should be because none can be made."""
-        if (self.seen.kind.gvr, self.cause.word) in _NO_PODS:
+        if self.cause.word == _NO_PODS:
             depth = 0
         elif self.seen.kind.gvr != PODS:
             depth = 2
@@ -129,17 +99,25 @@ class _Found:
         return (depth, self.cause.severity.rank)
 
 
+def watched(*, in_projects: bool = False) -> list[GVR]:
+    """Where trouble is looked for: beside projects, then in them, as the menu has it."""
+    found = [kind for kind in kinds if kind.watched and (kind.view.namespaced or not in_projects)]
+    found.sort(key=lambda kind: (kind.view.namespaced, kind.nav.rank))
+    return [kind.gvr for kind in found]
+
+
 async def bring_up(sight: Sight) -> None:
     """Others are served meanwhile."""
-    for seen in sight.all(WATCHED):
+    for seen in sight.all(watched()):
         await brought_up(troubles_of(seen.kind, seen.informer))
 
 
 def attention(sight: Sight) -> Attention:
     """The worst first. What is wrong with a workload, its pods and its runs is one line."""
+    places = watched()
     findings = [
         (seen, finding)
-        for seen in sight.all(WATCHED)
+        for seen in sight.all(places)
         for finding in troubles_of(seen.kind, seen.informer).of(seen.readable, seen.wanted)
     ]
     groups: dict[tuple[GVR, Key] | Lot, list[_Found]] = {}
@@ -149,7 +127,7 @@ def attention(sight: Sight) -> Attention:
             if entry is not None:
                 found = _Found(seen, finding.cause, lot, entry)
                 groups.setdefault(_root(sight, found) or lot, []).append(found)
-    ranked = sorted(groups.items(), key=lambda group: _order(group[1]))[:MOST]
+    ranked = sorted(groups.items(), key=lambda group: _order(places, group[1]))[:MOST]
     told = Counter[tuple[GVR, Cause]]()
     for _of, several in ranked:
         for one in several:
@@ -167,9 +145,9 @@ def _rank(found: _Found) -> tuple[int, int]:
     return found.rank
 
 
-def _order(several: list[_Found]) -> tuple[int, int, int, Key]:
+def _order(places: Sequence[GVR], several: list[_Found]) -> tuple[int, int, int, Key]:
     first = min(several, key=_rank)
-    kind = WATCHED.index(first.seen.kind.gvr)
+    kind = places.index(first.seen.kind.gvr)
     return (_worst(several).rank, kind, -first.lot.count, first.lot.first)
 
 
@@ -184,29 +162,28 @@ def _severity_rank(severity: Severity) -> int:
 def _root(sight: Sight, found: _Found) -> tuple[GVR, Key] | None:
     """The object itself, or the highest owner that the viewer may see; None for several objects that no
     such owner has."""
-    gvr, entry, owned = found.seen.kind.gvr, found.entry, bool(found.lot.owner)
-    known = None if owned else (gvr, entry.key)
+    kind, entry, owned = found.seen.kind, found.entry, bool(found.lot.owner)
+    itself = (kind.gvr, entry.key)
+    known = None if owned else itself
     for _generation in range(HIGHEST):
-        owner = _owner(sight, entry)
+        owner = _owner(sight, kind, entry)
         if owner is None:
             break
-        known, entry = (owner[0].kind.gvr, owner[1].key), owner[1]
-    return known if known is not None or found.lot.count > 1 else (gvr, entry.key)
+        kind, entry = owner
+        known = (kind.gvr, entry.key)
+    return known if known is not None or found.lot.count > 1 else itself
 
 
-def _owner(sight: Sight, entry: Entry[Any]) -> tuple[Seen, Entry[Any]] | None:
-    kind, _slash, name = getattr(entry.projection, "owner", "").partition("/")
-    made = entry.projection.labels.get("pod-template-hash", "") if kind == "ReplicaSet" else ""
-    # So that nobody need follow replica sets: a deployment's are named after it and this label.
-    if made and name.endswith(f"-{made}"):
-        kind, name = "Deployment", name.removesuffix(f"-{made}")
-    gvr = KINDS.get(kind)
-    seen = sight.get(gvr) if gvr is not None else None
-    key = Key(entry.key.namespace, name)
-    if seen is None or not seen.readable.sees(key):
+def _owner(
+    sight: Sight, kind: ResourceKind, entry: Entry[Any]
+) -> tuple[ResourceKind, Entry[Any]] | None:
+    word, _slash, name = kind.owner(entry.projection).partition("/")
+    target = named(word, entry.key.namespace, name)
+    seen = sight.get(target[0]) if target is not None else None
+    if target is None or seen is None or not seen.readable.sees(target[1]):
         return None
-    found = seen.informer.store.get(key)
-    return (seen, found) if found is not None else None
+    found = seen.informer.store.get(target[1])
+    return (seen.kind, found) if found is not None else None
 
 
 def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Line:
@@ -225,7 +202,7 @@ def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Lin
     spec = _spec(first.seen, cause)
     if lot.owner:
         spec = spec.with_values("namespace", (key.namespace,)).with_values("owner", (lot.owner,))
-    log = (kind.gvr, cause.word) in _LOGGED and READ_LOG.granted(sight.access, PODS, key)
+    log = cause.word in kind.logged and READ_LOG.granted(sight.access, kind.gvr, key)
     manifest = _manifest(first.entry)
     found = cause_of(manifest) if kind.gvr == PODS else None
     status = kind.status(first.entry)
@@ -283,4 +260,4 @@ def _so_many(kind: ResourceKind, count: int) -> str:
 
 
 def _nouns(sight: Sight) -> tuple[str | Promise, ...]:
-    return tuple(kind.nouns for kind in sight.loading if kind.gvr in WATCHED)
+    return tuple(kind.nouns for kind in sight.loading if kind.watched)

@@ -1,17 +1,19 @@
 """What the kinds of role bindings have in common."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.kube.gvr import CLUSTER_ROLES, GVR, ROLES, SERVICE_ACCOUNTS, USERS, Key
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import ListColumn
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
 from console.ui.kind import Fact, ResourceKind
+from console.ui.relations.naming import Reference
 from console.ui.text import visible
 
 #: Who has the role.
@@ -24,13 +26,11 @@ SEARCH = SearchFilter(
     covers=gettext_lazy("Name, label, role or subject"),
     texts=lambda binding: (binding.role, *binding.subjects),
 )
-FILTERS = (
-    LabelFilter(),
-    FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),
-    FieldFilter(
-        param="subject", label=gettext_lazy("Subject"), get=lambda binding: binding.subjects
-    ),
+ROLE = FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,))
+SUBJECT = FieldFilter(
+    param="subject", label=gettext_lazy("Subject"), get=lambda binding: binding.subjects
 )
+FILTERS = (LabelFilter(), ROLE, SUBJECT)
 
 
 def binding_to(kind: str) -> Mapping[str, Any]:
@@ -52,3 +52,21 @@ class BindingKind(ResourceKind):
             (_("Role"), visible(binding.role) or _("none")),
             (_("Lose it"), visible(", ".join(binding.subjects)) or _("nobody")),
         ]
+
+
+class NativeBindingKind(BindingKind):
+    """Of Kubernetes' own, which kube-apiserver looks at."""
+
+    names: ClassVar[Sequence[GVR]] = (CLUSTER_ROLES, SERVICE_ACCOUNTS, USERS)
+
+    def references(self, item: Binding) -> Iterable[Reference]:
+        if item.role_kind == "ClusterRole" and item.role:
+            yield Reference(CLUSTER_ROLES, Key("", item.role), "role")
+        elif item.role_kind == "Role" and item.role and item.namespace:
+            yield Reference(ROLES, Key(item.namespace, item.role), "role")
+        for account in item.service_accounts:
+            namespace, _slash, name = account.partition("/")
+            yield Reference(SERVICE_ACCOUNTS, Key(namespace or item.namespace, name), "subject")
+        for name in item.users:
+            # Nobody need have made a User for a name that certificates or tokens bring.
+            yield Reference(USERS, Key("", name), "subject", optional=True)

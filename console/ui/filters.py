@@ -13,6 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.kube.gvr import GVR
 from console.kube.scopes import is_label
 from console.kube.selectors import Requirement, SelectorError, parse_labels
 from console.kube.status import Severity
@@ -34,11 +35,13 @@ class Filter(ABC):
     """`param`: the query parameter. `repeatable`: it may be given more than once.
 
     `max_values` and `max_length` (characters of one value) bound what is accepted. `faceted` filters
-    narrow the rows but not the tally, which offers their other values.
+    narrow the rows but not the tally, which offers their other values. `names`: the type of which its
+    values are names; the rows are exactly those that name the object.
     """
 
     param: str
     label: str | Promise
+    names: GVR | None = None
     repeatable: ClassVar[bool] = True
     faceted: ClassVar[bool] = False
     max_values: ClassVar[int] = 20

@@ -5,7 +5,7 @@ exports, the actions and the contract tests. Nothing outside of a kind's own fil
 """
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import BUILT_IN_GROUPS, GVR, Key
+from console.kube.selectors import LabelSelector, read_selector
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.kube.uncached import UNCACHED
@@ -22,12 +23,11 @@ from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.filters import Filter
 from console.ui.labels import EditLabels
 from console.ui.links import import_url
+from console.ui.relations.naming import Reference
 from console.ui.words import SEVERITY_WORDS
 
 if TYPE_CHECKING:
-    # Panels and views know kinds, so kinds cannot know them.
     from console.ui.access import Access
-    from console.ui.tabs import Tab
     from console.ui.viewspec import ViewSpec
 
 Fact = tuple[str | Promise, str | Promise]
@@ -81,6 +81,10 @@ class Nav:
     order: int
     entry: str = ""
 
+    @property
+    def rank(self) -> tuple[int, int]:
+        return list(NAV_GROUPS).index(self.group), self.order
+
 
 @dataclass(frozen=True, slots=True)
 class KindView:
@@ -104,14 +108,19 @@ class ResourceKind:
 
     `projection` is the class that the cache keeps of each object. `api_kind` is Kubernetes' own word
     ("Deployment"), the class's name without "Kind" unless it is given; `short_names` are kubectl's.
-    `tabs` are those of a detail; with none it has those of `console.ui.panels.standard`. `masked` are
-    paths in the object of what nobody is shown: of a mapping its values, of anything else the whole.
+    `watched`: overviews tell of what is wrong with its objects; `logged`: the states of which their log
+    says more. `by_kind`: owners, events and the like name its objects by `Kind/name`. `masked` are paths
+    in the object of what nobody is shown: of a mapping its values, of anything else the whole.
     `measured` are columns that lists have only where usage is measured and the viewer may know of it.
     `precious`: what is deleted is not back when it is made again, so that a name is typed first.
     `ordered_by`: the column of a list's own order, where that is not the status.
     `example` is what a new manifest begins with beside its type and name. `panels_ask` are rights that
-    its panels look at beside those: verb, type, subresource. `owns` are the types that controllers make
-    for its objects.
+    its panels look at beside those: verb, type, subresource.
+
+    What is around its objects: `owns` are the types that controllers make for them, `revisions` the one
+    of these that keeps their past; `names` those that they may name, what matters most to people first.
+    `pod_spec`: where in them the specification of pods stands, () for none. `selects_pods`: by
+    `pod_selector`. `told_apart`: types that name its objects and are told of by a panel of their own.
     """
 
     gvr: ClassVar[GVR]
@@ -125,7 +134,9 @@ class ResourceKind:
     measured: ClassVar[Sequence[UsageColumn]] = ()
     filters: ClassVar[Sequence[Filter]]
     actions: ClassVar[Sequence[Action]] = ()
-    tabs: ClassVar[Sequence["Tab"]] = ()
+    by_kind: ClassVar[bool] = False
+    watched: ClassVar[bool] = False
+    logged: ClassVar[Collection[str]] = ()
     masked: ClassVar[Sequence[tuple[str, ...]]] = ()
     precious: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"spec": {}}
@@ -133,6 +144,11 @@ class ResourceKind:
     api_kind: ClassVar[str]
     short_names: ClassVar[Sequence[str]] = ()
     owns: ClassVar[Sequence[GVR]] = ()
+    revisions: ClassVar[GVR | None] = None
+    names: ClassVar[Sequence[GVR]] = ()
+    pod_spec: ClassVar[tuple[str, ...]] = ()
+    selects_pods: ClassVar[bool] = False
+    told_apart: ClassVar[Sequence[GVR]] = ()
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
     ordered_by: ClassVar[str] = ""
 
@@ -174,6 +190,11 @@ class ResourceKind:
         """Its objects are never in the shared cache, but read as the viewer: see `console.ui.reading`."""
         return self.gvr in UNCACHED
 
+    @property
+    def makes_pods(self) -> bool:
+        """From a template."""
+        return len(self.pod_spec) > 1
+
     @cached_property
     def name_column(self) -> NameColumn:
         return next(column for column in self.columns if isinstance(column, NameColumn))
@@ -214,6 +235,31 @@ class ResourceKind:
         """How the object is; None for kinds that have no status."""
         column = self.status_column
         return column.status(entry.projection) if column else None
+
+    def is_trouble(self, status: Status) -> bool:
+        return status.severity in (Severity.ERROR, Severity.WARN)
+
+    def owner(self, item: Any) -> str:
+        """What people know as the owner of what a projection is of, as `Kind/name`; "" for none."""
+        found: str = getattr(item, "owner", "")
+        return found
+
+    def references(self, item: Any) -> Iterable[Reference]:
+        """What a projection names beside what the specification of pods does."""
+        return ()
+
+    def pod_selector(self, entry: Entry[Any]) -> LabelSelector | None:
+        """By which an object selects pods; None for one that selects nothing."""
+        text: str = entry.projection.selector
+        return read_selector(text) if text else None
+
+    def order_among_owned(self, entry: Entry[Any]) -> tuple[Any, ...] | None:
+        """Where it stands among those of one owner; None for the worst first."""
+        return None
+
+    def note_among_owned(self, entry: Entry[Any]) -> str:
+        """What tells it from others of one owner."""
+        return ""
 
     def severity_word(self, severity: Severity) -> str | Promise:
         return self.severity_words.get(severity) or SEVERITY_WORDS[severity]

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import (
-    DAEMON_SETS,
-    DEPLOYMENTS,
-    JOBS,
-    PODS,
-    REPLICA_SETS,
-    SERVICES,
-    STATEFUL_SETS,
-    Key,
-)
+from console.kube.gvr import PODS, Key
 from console.ui.actions import Link, Permission
 from console.ui.kubectl import kubectl, quoted
 from console.ui.links import log_url
@@ -25,8 +16,6 @@ if TYPE_CHECKING:
     from console.ui.kind import ResourceKind
 
 READ_LOG = Permission("get", "log")
-#: Types whose objects have pods, by a selector.
-OF_PODS = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, REPLICA_SETS, JOBS, SERVICES})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,3 +48,8 @@ class ShowLogs(Link):
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"logs {kind.gvr.qualified}/{quoted(key.name)} --all-pods", key)
+
+
+def has_logs(kind: "ResourceKind") -> bool:
+    """Of pods, or of those that its objects select."""
+    return ShowLog.name in kind.shown_actions

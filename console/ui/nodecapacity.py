@@ -14,6 +14,7 @@ from console.kube.reservations import Held, reservations_of
 from console.kube.usage import UsageHistory
 from console.ui.decisions import Denied, readable
 from console.ui.gauges import gauges, node_room, plots
+from console.ui.kind import ResourceKind
 from console.ui.metered import DENIED, Capacity, NotMetered, sees_node_usage, why_not
 from console.ui.panels import Panel
 from console.ui.registry import kinds
@@ -31,7 +32,7 @@ class NodeCapacityPanel(Panel):
     id: str = "capacity"
     title: str | Promise = gettext_lazy("Capacity")
 
-    def needs(self) -> Collection[GVR]:
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
         # Nobody follows usage; whether the viewer may see it is asked.
         return (PODS, NODE_METRICS)
 

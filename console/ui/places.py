@@ -17,7 +17,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.scopes import is_label
 from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster, clusters
-from console.ui.columns import SEGMENTS
+from console.ui.columns import BY_KIND
 from console.ui.decisions import check_seen
 from console.ui.following import Following
 from console.ui.kind import ResourceKind
@@ -105,14 +105,14 @@ class DetailPlace:
     @property
     def needs(self) -> frozenset[GVR]:
         """The types that its panels look at beside the object's own."""
-        found = {gvr for panel in self.tab.panels for gvr in panel.needs()}
+        found = {gvr for panel in self.tab.panels for gvr in panel.needs(self.kind)}
         return frozenset(found - {self.kind.gvr})
 
     @property
     def asks(self) -> frozenset[GVR]:
         """`needs`, and the types that it may lead to, of which nothing but whether there is the object
         is looked up."""
-        named = (*linked_types(self.kind), *types_of(SEGMENTS.values()))
+        named = (*linked_types(self.kind), *types_of(BY_KIND))
         return self.needs | (frozenset(named) - {self.kind.gvr})
 
     def rights(self, access: Access) -> Hashable:

@@ -5,12 +5,13 @@ taken out again. Every cluster has these, and beside them the kinds of its own c
 come and go with their definitions (`console.ui.clusterkinds`).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TypeVar
 
 from console.kube.gvr import GVR
 from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
+from console.ui.columns.links import find_by_kind
 from console.ui.filters import Filter, StatusFilter
 from console.ui.kind import (
     COMMON_ACTIONS,
@@ -22,8 +23,6 @@ from console.ui.kind import (
     segment_of,
 )
 from console.ui.links import lead_to
-from console.ui.panels import Panel
-from console.ui.tabs import Tab
 
 K = TypeVar("K", bound=type[ResourceKind])
 
@@ -38,12 +37,9 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
     "columns": (list, tuple),
     "filters": (list, tuple),
     "actions": (list, tuple),
-    "tabs": (list, tuple),
 }
 #: Query parameters that belong to every list.
 RESERVED_PARAMS = frozenset({"columns", "sort", "page", "limit", "format"})
-#: Last parts of an object's addresses that are no tab, whatever a kind declares.
-RESERVED_TABS = frozenset({"account", "actions", "delete", "edit", "new"})
 
 
 class WrongDeclaration(TypeError):
@@ -55,6 +51,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._kinds: dict[str, ResourceKind] = {}
+        self._called: dict[str, ResourceKind] = {}
 
     def add(self, cls: type[ResourceKind]) -> ResourceKind:
         """Raises `WrongDeclaration`."""
@@ -64,6 +61,8 @@ class Registry:
         if problems:
             raise WrongDeclaration(f"{cls.__qualname__}: {'; '.join(problems)}")
         kind = self._kinds[segment_of(cls.gvr)] = cls()
+        if "." not in kind.gvr.group or kind.gvr.group.endswith(".k8s.io"):
+            self._called[kind.api_kind] = kind
         return kind
 
     def find(self, segment: str) -> ResourceKind | None:
@@ -74,6 +73,11 @@ class Registry:
         """The kind of a type, None if there is none for this version of it."""
         found = self._kinds.get(segment_of(gvr))
         return found if found is not None and found.gvr == gvr else None
+
+    def called(self, word: str) -> ResourceKind | None:
+        """The kind that Kubernetes calls so: `Pod`. Those of others that share the word are not told
+        apart from it."""
+        return self._called.get(word)
 
     def declares(self, group: str, plural: str) -> bool:
         """Whether a type has a kind, in whatever version."""
@@ -91,6 +95,8 @@ def register(cls: K) -> K:
     """Class decorator: makes the kind known."""
     kind = kinds.add(cls)
     lead_to(kind.segment, kind.page_url)
+    if kind.by_kind:
+        find_by_kind(kind.api_kind, kind.segment, namespaced=kind.view.namespaced)
     return cls
 
 
@@ -113,7 +119,6 @@ def _problems(cls: type[ResourceKind]) -> Iterator[str]:
         offered = (*COMMON_ACTIONS, *cls.actions)
         names = [action.name for action in offered if isinstance(action, Action)]
         yield from _duplicates("action", names)
-        yield from _tab_problems(cls.tabs, {*RESERVED_TABS, *names})
 
 
 def _column_problems(columns: object) -> Iterator[str]:
@@ -140,23 +145,6 @@ def _filter_problems(cls: type[ResourceKind]) -> Iterator[str]:
     has_status = any(isinstance(column, StatusColumn) for column in cls.columns)
     if not has_status and any(isinstance(item, StatusFilter) for item in cls.filters):
         yield "a StatusFilter needs a StatusColumn"
-
-
-def _tab_problems(declared: Sequence[object], taken: Collection[str]) -> Iterator[str]:
-    yield from _strangers("tabs", declared, Tab)
-    tabs = [tab for tab in declared if isinstance(tab, Tab)]
-    yield from _duplicates("tab", [tab.id for tab in tabs])
-    for tab in tabs:
-        if not tab.id.isidentifier() or tab.id in taken:
-            yield f"tab {tab.id!r} has an id that is no word or is an action's"
-        yield from _strangers(f"tab {tab.id}", tab.panels, Panel)
-        ids = [panel.id for panel in tab.panels if isinstance(panel, Panel)]
-        yield from _duplicates(f"panel of tab {tab.id}", ids)
-        yield from (
-            f"panel {name!r} has an id that is no word" for name in ids if not name.isidentifier()
-        )
-        if not ids:
-            yield f"tab {tab.id} has no panels"
 
 
 def _strangers(where: str, items: object, expected: type) -> Iterator[str]:

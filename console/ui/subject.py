@@ -1,9 +1,9 @@
 """One object as its detail shows it: what the panels of its page are given."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
@@ -11,6 +11,8 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.kind import ResourceKind
 from console.ui.masking import masked
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,14 @@ class Subject:
     cluster: str
     query: Mapping[str, str] = field(default_factory=dict)
     live: Mapping[str, Any] = field(default_factory=dict)
+    _done: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, compare=False)
+
+    def once(self, work: Callable[["Subject"], T]) -> T:
+        """What several panels need: the first of them has it worked out. No ages: each draws its own."""
+        if work not in self._done:
+            self._done[work] = work(self)
+        found: T = self._done[work]
+        return found
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:

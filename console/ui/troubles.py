@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from sortedcontainers import SortedList
 
 from console.kube.derived import Derived
-from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, Key, named
+from console.kube.gvr import Key, named
 from console.kube.informer import Informer
-from console.kube.status import Severity, Status
+from console.kube.status import Severity
 from console.kube.store import Entry, Store
 from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
@@ -27,8 +27,6 @@ from console.ui.shelf import Shelf
 SHOWN = 10
 #: As in `console.ui.counts`; only what is not well is remembered.
 PLACES, ROOM, IDLE = 256, 2_000_000, 900.0
-
-_BAD = frozenset({Severity.ERROR, Severity.WARN})
 
 
 class Cause(NamedTuple):
@@ -177,7 +175,7 @@ class Troubles(Derived[Any]):
 
     def _member(self, entry: Entry[Any]) -> _Member | None:
         status = self._kind.status(entry)
-        if status is None or not _is_trouble(self._kind, status):
+        if status is None or not self._kind.is_trouble(status):
             return None
         owner = getattr(entry.projection, "owner", "") or entry.key.name
         return _Member(Cause(status.severity, status.word), owner)
@@ -185,12 +183,6 @@ class Troubles(Derived[Any]):
 
 def _lot(owner: str, keys: Sequence[Key]) -> Lot:
     return Lot(owner if "/" in owner else "", keys[0], len(keys))
-
-
-def _is_trouble(kind: ResourceKind, status: Status) -> bool:
-    """A claim without a volume is: nothing that uses it starts."""
-    pending = kind.gvr == PERSISTENT_VOLUME_CLAIMS and status.severity is Severity.PROGRESS
-    return status.severity in _BAD or (pending and status.word != "Resizing")
 
 
 def _common(namespaces: Iterable[str], group: _Group) -> set[str]:

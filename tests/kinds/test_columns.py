@@ -28,7 +28,7 @@ from console.ui.columns import (
     target_of,
     target_url,
 )
-from console.ui.columns.links import SEGMENTS
+from console.ui.columns.links import BY_KIND
 from console.ui.registry import kinds
 
 
@@ -213,7 +213,7 @@ def target(reference: str) -> str:
 
 
 def test_links_lead_to_lists_that_there_are() -> None:
-    for segment in SEGMENTS.values():
+    for segment in BY_KIND:
         assert kinds.find(segment) is not None, segment
 
 

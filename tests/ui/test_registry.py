@@ -9,10 +9,7 @@ from console.kube.gvr import PODS
 from console.ui.columns import NameColumn, StatusColumn, TextColumn
 from console.ui.filters import SearchFilter, StatusFilter
 from console.ui.kind import Nav, ResourceKind
-from console.ui.panels.standard import YAML
-from console.ui.panels.yaml import YamlPanel
 from console.ui.registry import Registry, WrongDeclaration, kinds
-from console.ui.tabs import Tab
 
 
 def declare(**changes: Any) -> type[ResourceKind]:
@@ -62,14 +59,6 @@ def _text(column_id: str, priority: int = 2) -> TextColumn:
         ({"filters": (SearchFilter(), SearchFilter())}, "filter q is declared twice"),
         ({"filters": ("q",)}, "no Filter"),
         ({"actions": ("delete",)}, "no Action"),
-        ({"tabs": ("yaml",)}, "no Tab"),
-        ({"tabs": (YAML, YAML)}, "tab yaml is declared twice"),
-        ({"tabs": (Tab("delete", "x", YamlPanel()),)}, "is an action's"),
-        ({"tabs": (Tab("new", "x", YamlPanel()),)}, "is an action's"),
-        ({"tabs": (Tab("a/b", "x", YamlPanel()),)}, "id that is no word"),
-        ({"tabs": (Tab("a", "x"),)}, "tab a has no panels"),
-        ({"tabs": (Tab("a", "x", YamlPanel(), YamlPanel()),)}, "panel of tab a yaml is declared"),
-        ({"tabs": (Tab("a", "x", YamlPanel(id="a b")),)}, "panel 'a b' has an id"),
     ],
 )
 def test_a_wrong_declaration_is_refused(changes: dict[str, Any], problem: str) -> None:

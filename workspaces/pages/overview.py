@@ -1,6 +1,6 @@
 """The first page of a workspace: how full it is, what is not well, its projects; and its quota."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from console.kube.gvr import (
 )
 from console.kube.projections.namespace import Namespace
 from console.ui.access import Access
-from console.ui.attention import IN_PROJECTS, Attention, attention, bring_up
+from console.ui.attention import Attention, attention, bring_up, watched
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied, readable
 from console.ui.detail import object_head
@@ -89,7 +89,10 @@ def _object(seen: Seen) -> Mapping[str, Any]:
     return {"object": next(filter(None, heads), None)}
 
 
-@page("GET", follows=live(_overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *IN_PROJECTS))
+@page(
+    "GET",
+    follows=live(_overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *watched(in_projects=True)),
+)
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     try:
         opened = await open_workspace(request, workspace)
@@ -98,7 +101,7 @@ async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
         if not url:
             raise
         return HttpResponseRedirect(url)
-    await _bring_up(opened, IN_PROJECTS)
+    await _bring_up(opened, watched(in_projects=True))
     return await show(opened, "workspace", "workspaces/_overview.html", _overview(opened))
 
 
@@ -157,7 +160,7 @@ def _share(opened: Seen, project: str) -> list[Use]:
     return project_use(project, SHARE) if may_read else []
 
 
-async def _bring_up(opened: Seen, types: tuple[GVR, ...]) -> None:
+async def _bring_up(opened: Seen, types: Sequence[GVR]) -> None:
     """Others are served meanwhile."""
     names = _names(opened)
     if names:
@@ -178,7 +181,7 @@ def _failing(opened: Seen) -> dict[str, int]:
 def _attention(opened: Seen) -> Attention | None:
     """None where the viewer may see nothing of any project."""
     names = _names(opened)
-    sight = see(opened.access, IN_PROJECTS, namespaces=names) if names else None
+    sight = see(opened.access, watched(in_projects=True), namespaces=names) if names else None
     return attention(sight) if sight is not None and not sight.blind else None
 
 

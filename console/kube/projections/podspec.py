@@ -1,7 +1,7 @@
 """What a pod's spec names of its surroundings: in pods, and in the templates that pods are made from.
 
 Promises: `uses` (what lists and indexes keep) and `named` (what one object's page tells) are worked out
-by the same code, so that both directions of a reference agree.
+by the same code, so that both directions of a reference agree; a pod's node `named` alone has.
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec
 """
 
@@ -15,11 +15,11 @@ from console.kube.projections.common import Present
 from console.kube.sharing import Pool
 
 SECRET, CONFIG_MAP, CLAIM = "Secret", "ConfigMap", "PersistentVolumeClaim"
-SERVICE_ACCOUNT, PRIORITY_CLASS = "ServiceAccount", "PriorityClass"
+SERVICE_ACCOUNT, PRIORITY_CLASS, NODE = "ServiceAccount", "PriorityClass", "Node"
 
 
 class Named(NamedTuple):
-    """`how`: volume, env, env-from, pull, account or priority; `where`: which volume or container."""
+    """`how`: volume, env, env-from, pull, account, priority or node; `where`: the volume or container."""
 
     kind: str
     name: str
@@ -122,6 +122,7 @@ class WholeSpec(PodSpec, gc=False):
 
     containers: tuple[Container, ...] | None = None
     initContainers: tuple[Container, ...] | None = None
+    nodeName: str | None = None
 
     @property
     def all(self) -> tuple[Container, ...]:
@@ -140,10 +141,12 @@ def uses(spec: PodSpec, containers: Iterable[Container], pod: str = "") -> tuple
     return _pool.one(tuple(found))
 
 
-def named(spec: PodSpec, containers: Iterable[Container], pod: str = "") -> Iterator[Named]:
+def named(spec: WholeSpec, pod: str = "") -> Iterator[Named]:
     """Each mention; the same thing may be mentioned in several ways."""
-    for kind, name, how, where, optional in _named(spec, containers, pod):
+    for kind, name, how, where, optional in _named(spec, spec.all, pod):
         yield Named(kind, name, how, where, bool(optional))
+    if pod and spec.nodeName:
+        yield Named(NODE, spec.nodeName, "node")
 
 
 # Runs for every pod that a watch brings, so it makes no more objects than it must.

@@ -19,7 +19,7 @@ from console.ui.columns.addresses import IpColumn
 from console.ui.columns.base import Align, Column, Plain, SortKey
 from console.ui.columns.links import (
     ANYWHERE,
-    SEGMENTS,
+    BY_KIND,
     LinkColumn,
     LinkText,
     OwnerColumn,
@@ -38,7 +38,7 @@ from console.ui.columns.workloads import ContainersColumn, ImagesColumn, Selecto
 
 __all__ = [
     "ANYWHERE",
-    "SEGMENTS",
+    "BY_KIND",
     "AgeColumn",
     "Align",
     "BoolColumn",

@@ -1,6 +1,6 @@
 """Other objects, with the way to them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,24 +13,13 @@ from console.ui.columns.base import Column, by_id
 from console.ui.links import list_url, object_url
 from console.ui.text import visible
 
-#: The lists of what other objects name by its kind alone, as owners and scale targets do.
-SEGMENTS = {
-    "CronJob": "cronjobs",
-    "DaemonSet": "daemonsets",
-    "Deployment": "deployments",
-    "HorizontalPodAutoscaler": "horizontalpodautoscalers",
-    "Job": "jobs",
-    "Namespace": "namespaces",
-    "Node": "nodes",
-    "Pod": "pods",
-    "PodDisruptionBudget": "poddisruptionbudgets",
-    "ReplicaSet": "replicasets",
-    "StatefulSet": "statefulsets",
-}
-
+_by_kind: dict[str, str] = {}
+_cluster_scoped: set[str] = set()
+#: The segments of kinds that others name by the kind alone, as owners and scale targets do; whatever is
+#: registered later is among them.
+BY_KIND: Collection[str] = _by_kind.values()
 #: Kinds that nobody can tell beforehand. Rows with such a cell are shared with nobody.
 ANYWHERE = ("*",)
-_CLUSTER_SCOPED = frozenset({"Namespace", "Node"})
 
 
 class Target(NamedTuple):
@@ -66,7 +55,7 @@ class LinkColumn(Column):
 
     get: Callable[[Any], str] = by_id
     to: Callable[[Any], Target | None]
-    leads_to: tuple[str, ...]
+    leads_to: Collection[str]
     linked: Linked = Linked()
     template: ClassVar[str] = "ui/cells/link.html"
 
@@ -97,13 +86,20 @@ def target_url(cluster: str, target: Target) -> str:
     return object_url(cluster, target.segment, Key(target.namespace, target.name))
 
 
+def find_by_kind(word: str, segment: str, *, namespaced: bool) -> None:
+    """`Kind/name` with this word leads to objects of this kind from now on."""
+    _by_kind[word] = segment
+    if not namespaced:
+        _cluster_scoped.add(word)
+
+
 def target_of(reference: str, namespace: str) -> Target | None:
     """The object of a `Kind/name` in a namespace; None for kinds that have no list here."""
     kind, _slash, name = reference.partition("/")
-    segment = SEGMENTS.get(kind)
+    segment = _by_kind.get(kind)
     if segment is None or not name:
         return None
-    return Target(segment, "" if kind in _CLUSTER_SCOPED else namespace, name)
+    return Target(segment, "" if kind in _cluster_scoped else namespace, name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,5 +109,5 @@ class OwnerColumn(LinkColumn):
     id: str = "owner"
     label: str | Promise = _("Managed by")
     priority: int = 4
-    leads_to: tuple[str, ...] = tuple(SEGMENTS.values())
+    leads_to: Collection[str] = BY_KIND
     to: Callable[[Any], Target | None] = lambda item: target_of(item.owner, item.namespace)

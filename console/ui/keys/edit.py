@@ -22,7 +22,7 @@ from console.ui.actions import Action, Context, Done, Outcome, Page, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm
 from console.ui.keys.form import MOST, KeysForm
-from console.ui.keys.users import WORKLOADS, groups_of, offers_of, sees_all
+from console.ui.keys.users import groups_of, offers_of, sees_all, workloads
 from console.ui.keys.values import BINARY, Shown, contents_of, digest_of, shown_of, written
 from console.ui.kind import Fact, ResourceKind
 from console.ui.kubectl import kubectl_patch
@@ -65,7 +65,7 @@ class EditKeys(Action):
         return kind.facts(entry)
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return WORKLOADS
+        return workloads()
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         owner = subject.entry.projection.owner

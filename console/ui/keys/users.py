@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from console.kube import gvr as types
 from console.kube.gvr import GVR
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.links import bulk_url, list_url
+from console.ui.registry import kinds
+from console.ui.relations.owning import owner_types
 from console.ui.relations.references import references
 from console.ui.relations.seeing import Group, Seeing
 from console.ui.relations.usedby import used_by
@@ -16,16 +17,6 @@ from console.ui.relations.words import how_text
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Pods only where nothing makes them anew.
-WORKLOADS: tuple[GVR, ...] = (
-    types.DEPLOYMENTS,
-    types.STATEFUL_SETS,
-    types.DAEMON_SETS,
-    types.CRON_JOBS,
-    types.JOBS,
-    types.PODS,
-)
-_OWNED = frozenset({types.JOBS, types.PODS})
 #: Workloads of a kind that are named.
 MOST = 20
 
@@ -41,9 +32,18 @@ class Offer:
     list_url: str
 
 
+def workloads() -> list[GVR]:
+    """What has pods and an entry in the menu: pods last."""
+    found = [kind for kind in kinds if kind.pod_spec and kind.nav.entry]
+    found.sort(key=lambda kind: (not kind.makes_pods, kind.nav.rank))
+    return [kind.gvr for kind in found]
+
+
 def _users(subject: Subject) -> Iterator[tuple[GVR, list[Entry[Any]]]]:
-    for gvr, found in used_by(subject, WORKLOADS, ()):
-        alone = [one for one in found if gvr not in _OWNED or not one.projection.owner]
+    """Pods and the like only where nothing makes them anew."""
+    for gvr, found in used_by(subject, workloads(), ()):
+        made = owner_types(gvr)
+        alone = [one for one in found if not made or not one.projection.owner]
         if alone:
             yield gvr, alone
 
@@ -70,7 +70,7 @@ def _group(seeing: Seeing, found: list[Entry[Any]]) -> Group:
 
 def sees_all(subject: Subject) -> bool:
     """Whether saying that nothing uses it would be the truth."""
-    seen = [Seeing(subject, gvr) for gvr in WORKLOADS]
+    seen = [Seeing(subject, gvr) for gvr in workloads()]
     return all(one.informer is not None and one.sees_all(subject.key.namespace) for one in seen)
 
 

@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
 from console.kube.gvr import GVR
+from console.ui.kind import ResourceKind
 from console.ui.subject import Subject
 
 #: What a panel shows that has nothing to say.
@@ -29,8 +30,8 @@ class Panel:
     place: Literal["above", "left", "right"] = "left"
     params: ClassVar[tuple[str, ...]] = ()
 
-    def needs(self) -> Collection[GVR]:
-        """The types it looks at beside the object's own: it may ask whether their objects may be listed.
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
+        """The types it looks at beside the kind's own: it may ask whether their objects may be listed.
         To any other question about rights the answer is no (`console.ui.declared`)."""
         return ()
 

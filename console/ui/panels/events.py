@@ -21,6 +21,7 @@ from console.kube.projections.event import Event
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
 from console.ui.columns.status import StatusText
+from console.ui.kind import ResourceKind
 from console.ui.links import list_url, object_url
 from console.ui.manifests import text
 from console.ui.panels import NOTHING, Panel
@@ -51,7 +52,7 @@ class EventsPanel(Panel):
     most: int = 200
     quiet: bool = False
 
-    def needs(self) -> Collection[GVR]:
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return (EVENTS,)
 
     def html(self, subject: Subject) -> SafeString:

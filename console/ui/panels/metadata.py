@@ -10,19 +10,19 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from console.kube.gvr import GVR, JOBS, PODS, REPLICA_SETS, Key
+from console.kube.gvr import GVR, Key
 from console.kube.projections.moments import moment
 from console.ui.columns import target_of
 from console.ui.filters import BadValue
+from console.ui.kind import ResourceKind
 from console.ui.linked import Links
 from console.ui.links import list_url
 from console.ui.manifests import LONGEST, listed, mapping, text, texts
 from console.ui.panels import Panel
+from console.ui.registry import kinds
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: What stands between an object and the owner that people know.
-_BETWEEN: Mapping[str, GVR] = {"ReplicaSet": REPLICA_SETS, "Job": JOBS}
 #: Of each sort so many are shown; the others are in the YAML. Values longer than `SHORT` are folded away.
 MOST, SHORT = 100, 120
 
@@ -51,8 +51,8 @@ class MetadataPanel(Panel):
     title: str | Promise = _("Metadata")
     place: Literal["above", "left", "right"] = "right"
 
-    def needs(self) -> Collection[GVR]:
-        return _BETWEEN.values()
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
+        return _between().values()
 
     def html(self, subject: Subject) -> SafeString:
         meta = mapping(subject.manifest, "metadata")
@@ -109,17 +109,20 @@ def _owners(subject: Subject) -> Iterator[_Owner]:
         yield from _above(subject, owner, namespace, links)
 
 
+def _between() -> Mapping[str, GVR]:
+    """What stands between an object and the owner that people know: owned itself, it owns others."""
+    owned = {gvr for kind in kinds for gvr in kind.owns}
+    return {kind.api_kind: kind.gvr for kind in kinds if kind.owns and kind.gvr in owned}
+
+
 def _above(subject: Subject, owner: str, namespace: str, links: Links) -> Iterator[_Owner]:
-    seen: set[str] = set()
+    seen, between = set[str](), _between()
     while owner and owner not in seen:
         seen.add(owner)
         kind, _slash, name = owner.partition("/")
-        informer = subject.informers.get(_BETWEEN.get(kind, PODS))
-        if (
-            informer is None
-            or kind not in _BETWEEN
-            or not _sees(subject, _BETWEEN[kind], namespace, name)
-        ):
+        gvr = between.get(kind)
+        informer = subject.informers.get(gvr) if gvr is not None else None
+        if gvr is None or informer is None or not _sees(subject, gvr, namespace, name):
             return
         entry = informer.store.get(Key(namespace, name))
         owner = entry.projection.owner if entry is not None else ""

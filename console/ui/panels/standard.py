@@ -1,97 +1,99 @@
-"""The tabs that any object has."""
+"""The tabs of an object, as its kind is declared."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from django.utils.translation import gettext_lazy as _
 
-from console.kube.gvr import (
-    CONFIG_MAPS,
-    CRON_JOBS,
-    GVR,
-    JOBS,
-    NODES,
-    PERSISTENT_VOLUME_CLAIMS,
-    PODS,
-    REPLICA_SETS,
-    SECRETS,
-    SERVICE_ACCOUNTS,
-    SERVICES,
-)
+from console.kube.gvr import GVR
 from console.ui.kind import ResourceKind
-from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.panels import Panel
 from console.ui.panels.conditions import ConditionsPanel
 from console.ui.panels.containers import ContainersPanel
-from console.ui.panels.data import DataPanel
 from console.ui.panels.events import EventsPanel
 from console.ui.panels.metadata import MetadataPanel
-from console.ui.panels.ports import PortsPanel
 from console.ui.panels.summary import CausePanel, SummaryPanel
 from console.ui.panels.yaml import YamlPanel
-from console.ui.relations import CAUSES, PANELS, REVISIONS, ROLLOUTS
-from console.ui.relations.endpoints import EndpointsPanel
+from console.ui.relations.map import MapPanel
 from console.ui.relations.owned import OwnedPanel
+from console.ui.relations.references import naming
+from console.ui.relations.revisions import RevisionsPanel
+from console.ui.relations.rollout import RolloutCause, RolloutPanel
 from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.relations.usedby import UsedByPanel
+from console.ui.relations.uses import UsesPanel
 from console.ui.tabs import Tab
 
-OVERVIEW = Tab(
-    "overview",
-    _("Overview"),
-    CausePanel(),
-    SummaryPanel(),
-    EventsPanel(id="latest", title=_("Latest events"), most=5, quiet=True),
-    ContainersPanel(),
-    ConditionsPanel(),
-    MetadataPanel(),
-)
-#: Kinds of which people ask first who uses them.
-_USED = frozenset({CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, SECRETS, SERVICE_ACCOUNTS})
+K = TypeVar("K", bound=type[ResourceKind])
+
 EVENTS = Tab("events", _("Events"), EventsPanel())
 YAML = Tab("yaml", _("YAML"), YamlPanel())
 #: What the console changed is in SQL, which panels do not ask: `console.views.history` draws it.
 CHANGES = Tab("changes", _("Changes"))
-STANDARD = (OVERVIEW, EVENTS, YAML)
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """`first`: what people ask first. `around`: what the tab about other objects begins with."""
+
+    first: Sequence[Panel] = ()
+    around: Sequence[Panel] = ()
+
+
+_own: dict[GVR, _Own] = {}
+
+
+def shows(*first: Panel, around: Sequence[Panel] = ()) -> Callable[[K], K]:
+    """Class decorator of kinds whose objects have panels of their own: on the first tab, where one takes
+    the place of another with its id, and on the tab about other objects."""
+
+    def declare(cls: K) -> K:
+        _own[cls.gvr] = _Own(first, around)
+        return cls
+
+    return declare
 
 
 def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
-    found = kind.tabs or _TABS.get(kind.gvr, STANDARD)
-    return found if kind.private else (*found[:-1], CHANGES, found[-1])
+    return (*_tabs(kind), EVENTS, *(() if kind.private else (CHANGES,)), YAML)
 
 
-def _tabs(gvr: GVR) -> Sequence[Tab]:
-    found = [_overview(gvr)]
-    if gvr in PANELS:
-        found.append(Tab("resources", _("Resources"), *PANELS[gvr]))
-    if gvr in REVISIONS:
-        found.append(Tab("revisions", _("Revisions"), *REVISIONS[gvr]))
-    return (*found, EVENTS, YAML)
+def _tabs(kind: ResourceKind) -> Iterator[Tab]:
+    own = _own.get(kind.gvr, _Own())
+    yield _overview(kind, own)
+    if around := (*own.around, *_around(kind)):
+        yield Tab("resources", _("Resources"), *around)
+    if kind.revisions is not None:
+        yield Tab("revisions", _("Revisions"), RevisionsPanel())
 
 
-def _overview(gvr: GVR) -> Tab:
-    cause, summary, latest, *others = OVERVIEW.panels
-    cause = CAUSES.get(gvr, cause)
-    ports = (PortsPanel(),) if gvr in (PODS, SERVICES) else ()
-    living = (*ROLLOUTS.get(gvr, ()), *_foremost(gvr), *ports)
-    if living:
-        summary = replace(summary, place="right")
-    panels = (cause, *living, summary, latest, *others)
-    return Tab(OVERVIEW.id, OVERVIEW.title, *panels)
+def _overview(kind: ResourceKind, own: _Own) -> Tab:
+    rollout = (RolloutCause(), RolloutPanel()) if kind.revisions is not None else ()
+    first: dict[str, Panel] = {one.id: one for one in (CausePanel(), *rollout, *own.first)}
+    summary = SummaryPanel() if len(first) == 1 else SummaryPanel(place="right")
+    return Tab(
+        "overview",
+        _("Overview"),
+        *first.values(),
+        summary,
+        EventsPanel(id="latest", title=_("Latest events"), most=5, quiet=True),
+        ContainersPanel(),
+        ConditionsPanel(),
+        MetadataPanel(),
+    )
 
 
-def _foremost(gvr: GVR) -> Iterator[Panel]:
-    """What people ask first about objects of the kind."""
-    if gvr == NODES:
-        yield NodeCapacityPanel()
-    foremost: tuple[type[Panel], ...] = (EndpointsPanel, SelectedPodsPanel)
-    if gvr == CONFIG_MAPS:
-        yield DataPanel()
-    if gvr in _USED:
-        foremost = (UsedByPanel,)
-    elif gvr in (CRON_JOBS, JOBS, REPLICA_SETS):
-        foremost = (OwnedPanel,)
-    yield from (panel for panel in PANELS[gvr] if isinstance(panel, foremost))
-
-
-_TABS = {gvr: _tabs(gvr) for gvr in {**PANELS, **REVISIONS}}
+def _around(kind: ResourceKind) -> Iterator[Panel]:
+    named = bool(naming(kind))
+    if not (kind.names or kind.pod_spec or kind.selects_pods or named):
+        return
+    if kind.makes_pods:
+        yield OwnedPanel()
+    if kind.selects_pods:
+        yield SelectedPodsPanel()
+    if kind.names:
+        yield UsesPanel()
+    if named or kind.pod_spec:
+        yield UsedByPanel()
+    yield MapPanel()

@@ -19,6 +19,7 @@ from console.kube.projections.common import Object
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.causes import Cause
+from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
 from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.referrers import referrers_of
@@ -72,7 +73,7 @@ class EndpointsPanel(Panel):
     id: str = "endpoints"
     title: str | Promise = gettext_lazy("Endpoints")
 
-    def needs(self) -> Collection[GVR]:
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return (ENDPOINT_SLICES, PODS)
 
     def html(self, subject: Subject) -> SafeString:
@@ -97,7 +98,7 @@ class EndpointsPanel(Panel):
 class EndpointsCause(CausePanel):
     """For services: whether anybody answers."""
 
-    def needs(self) -> Collection[GVR]:
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return (ENDPOINT_SLICES,)
 
     def trouble(self, subject: Subject) -> Trouble | None:

@@ -13,11 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, PODS
+from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
-from console.ui.registry import kinds
 from console.ui.relations.neighbours import Neighbour, Neighbourhood
 from console.ui.relations.owning import owned_types, owner_types
-from console.ui.relations.selecting import SELECTING
+from console.ui.relations.references import naming
+from console.ui.relations.selecting import selecting_types
 from console.ui.subject import Subject
 
 #: Measures of a box and of the room between boxes, in pixels.
@@ -61,25 +62,17 @@ class More:
 
 @dataclass(frozen=True, kw_only=True)
 class MapPanel(Panel):
-    """`gvr`: the kind that it is shown for. `types`: what its objects name; `by_name`, `by_selector`: as
-    `UsedByPanel` has them."""
-
     id: str = "map"
     title: str | Promise = gettext_lazy("Map")
-    gvr: GVR
-    types: tuple[GVR, ...] = ()
-    by_name: tuple[GVR, ...] = ()
-    by_selector: tuple[GVR, ...] = ()
 
-    def needs(self) -> Collection[GVR]:
-        owned = owned_types(kinds.of(self.gvr))
-        pods = (PODS,) if self.gvr in SELECTING else ()
-        owners = owner_types(self.gvr)
-        found = (*owners, *owned, *pods, *self.types, *self.by_name, *self.by_selector)
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
+        pods = (PODS,) if kind.selects_pods else ()
+        users = (*naming(kind), *selecting_types(kind))
+        found = (*owner_types(kind.gvr), *owned_types(kind), *pods, *kind.names, *users)
         return tuple(dict.fromkeys(found))
 
     def html(self, subject: Subject) -> SafeString:
-        around = Neighbourhood(subject, self.by_name, self.by_selector)
+        around = Neighbourhood(subject)
         if len(around.found) < 2:
             return SafeString("")
         return render_to_string("ui/relations/map.html", _drawn(around))

@@ -1,19 +1,19 @@
 """The neighbourhood of an object: what it owns, uses and selects, and who does that to it."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from console.kube import gvr as types
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import GVR, PODS, Key
 from console.kube.store import Entry
+from console.ui.relations.naming import Reference
 from console.ui.relations.owning import owned_by, owners_of
-from console.ui.relations.references import Reference, references
+from console.ui.relations.references import naming, references
 from console.ui.relations.seeing import Line, Seeing
-from console.ui.relations.selecting import SELECTING, pods_selected, selector_of
+from console.ui.relations.selecting import pods_selected, selecting_types
 from console.ui.relations.usedby import used_by
 from console.ui.relations.words import how_text, singular_of
 from console.ui.subject import Subject
@@ -37,9 +37,7 @@ class Neighbour:
 class Neighbourhood:
     """`found[0]` is the object itself. `more`: how many of a column are left out."""
 
-    def __init__(
-        self, subject: Subject, by_name: Collection[GVR], by_selector: Collection[GVR]
-    ) -> None:
+    def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self.found: list[Neighbour] = []
         self.more: dict[int, int] = {}
@@ -49,7 +47,7 @@ class Neighbourhood:
             self._mentions.setdefault((ref.gvr, ref.key), []).append(ref)
         self._add(0, subject.kind.gvr, self._line(subject.kind.gvr, subject.entry), 0, "")
         self._owners()
-        self._users(by_name, by_selector)
+        self._users()
         self._owned()
         self._used()
 
@@ -66,7 +64,9 @@ class Neighbourhood:
             line = Seeing(self._subject, gvr).named(key, required=False)
             below = self._add(-at, gvr, line, below, _("owns"))
 
-    def _users(self, by_name: Collection[GVR], by_selector: Collection[GVR]) -> None:
+    def _users(self) -> None:
+        kind = self._subject.kind
+        by_name, by_selector = naming(kind), selecting_types(kind)
         found = [
             (gvr, entry)
             for gvr, entries in used_by(self._subject, by_name, by_selector)
@@ -102,11 +102,11 @@ class Neighbourhood:
             for gvr in (kind.owns if kind is not None else ())
             for child in owned_by(entry, Seeing(self._subject, gvr))
         ]
-        pods = Seeing(self._subject, types.PODS)
-        selector = selector_of(owner, entry) if owner in SELECTING else None
+        pods = Seeing(self._subject, PODS)
+        selector = kind.pod_selector(entry) if kind is not None and kind.selects_pods else None
         if selector is not None and pods.informer is not None:
             chosen = pods.among(pods_selected(selector, entry.key.namespace, pods.informer))
-            found += [(types.PODS, pod, _("selects")) for pod in sorted(chosen, key=pods.rank)]
+            found += [(PODS, pod, _("selects")) for pod in sorted(chosen, key=pods.rank)]
         return found
 
     def _used(self) -> None:

@@ -17,6 +17,7 @@ from console.kube.projections.reserved import NOTHING
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text, number_text
+from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
 from console.ui.relations.bars import Bar
 from console.ui.relations.seeing import Line, Seeing
@@ -42,7 +43,7 @@ class PodsPanel(Panel):
     id: str = "pods"
     title: str | Promise = gettext_lazy("Pods on this node")
 
-    def needs(self) -> Collection[GVR]:
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return (PODS,)
 
     def html(self, subject: Subject) -> SafeString:

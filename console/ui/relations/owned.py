@@ -7,15 +7,12 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube import gvr as types
 from console.kube.gvr import GVR
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
-from console.ui.registry import kinds
 from console.ui.relations.owning import owned_by, owned_types
 from console.ui.relations.seeing import FIRST, Line, Seeing
 from console.ui.relations.words import title_of
@@ -47,14 +44,11 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnedPanel(Panel):
-    """`gvr`: the kind whose objects it is shown for."""
-
     id: str = "owned"
     title: str | Promise = gettext_lazy("Owns")
-    gvr: GVR
 
-    def needs(self) -> Collection[GVR]:
-        return owned_types(kinds.of(self.gvr))
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
+        return owned_types(kind)
 
     def html(self, subject: Subject) -> SafeString:
         branches = branches_of(subject, subject.kind, subject.entry, DEEPEST)
@@ -77,18 +71,13 @@ def branches_of(
             continue
         nodes = tuple(
             Node(
-                seeing.line(entry, _note(owned, entry)),
+                seeing.line(entry, seeing.kind.note_among_owned(entry) if seeing.kind else ""),
                 branches_of(subject, seeing.kind, entry, depth - 1),
             )
             for entry in entries[:FIRST]
         )
         found.append(Branch(title_of(owned), len(entries), nodes, _url(seeing, kind, owner)))
     return tuple(found)
-
-
-def _note(gvr: GVR, entry: Entry[Any]) -> str:
-    revision = entry.projection.revision if gvr == types.REPLICA_SETS else None
-    return _("revision %(number)s") % {"number": revision} if revision is not None else ""
 
 
 def _url(seeing: Seeing, kind: ResourceKind, owner: Entry[Any]) -> str:

@@ -8,13 +8,13 @@ https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-depende
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from console.kube import gvr as types
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import GVR
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
-from console.ui.relations.references import CLUSTER_SCOPED, KINDS, Target
+from console.ui.relations.naming import Target
+from console.ui.relations.references import named
 from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 
@@ -49,27 +49,20 @@ def owned_by(owner: Entry[Any], seeing: Seeing) -> list[Entry[Any]]:
 
 
 def _order(seeing: Seeing, entry: Entry[Any]) -> tuple[Any, ...]:
-    """Revisions and runs: the newest first; pods and the like: the worst first."""
-    if seeing.gvr == types.REPLICA_SETS:
-        item = entry.projection
-        return (not (item.desired or item.current), -(item.revision or 0), entry.key)
-    if seeing.gvr == types.JOBS:
-        created = entry.projection.created
-        return (-created.timestamp() if created else 0.0, entry.key)
-    return seeing.rank(entry)
+    own = seeing.kind.order_among_owned(entry) if seeing.kind is not None else None
+    return (*own, entry.key) if own is not None else seeing.rank(entry)
 
 
 def owners_of(subject: Subject) -> Iterator[Target]:
     """The owner, its owner and so on, as far as the viewer may know of them."""
     item = subject.entry.projection
     for _generation in range(HIGHEST):
-        kind, _slash, name = getattr(item, "owner", "").partition("/")
-        gvr = KINDS.get(kind)
-        if gvr is None or not name:
+        word, _slash, name = getattr(item, "owner", "").partition("/")
+        owner = named(word, item.namespace, name)
+        if owner is None or not name:
             return
-        key = Key("" if gvr in CLUSTER_SCOPED else item.namespace, name)
-        yield gvr, key
-        entry = Seeing(subject, gvr).get(key)
+        yield owner
+        entry = Seeing(subject, owner[0]).get(owner[1])
         # Another object of that name may have come since.
         if entry is None or entry.projection.uid != item.owner_uid:
             return

@@ -14,7 +14,9 @@ from console.kube.derived import Derived
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.kube.store import Entry, Store
-from console.ui.relations.references import Target, named_by, others, uses_of
+from console.ui.registry import kinds
+from console.ui.relations.naming import Target
+from console.ui.relations.references import named_by, others, uses_of
 
 #: What objects have in common: their namespace and `uses`, and what else they name.
 _Alike = tuple[str, tuple[str, ...], tuple[Target, ...]]
@@ -23,11 +25,11 @@ _Alike = tuple[str, tuple[str, ...], tuple[Target, ...]]
 class _Group:
     __slots__ = ("alike", "entries", "targets")
 
-    def __init__(self, gvr: GVR, alike: _Alike) -> None:
+    def __init__(self, alike: _Alike) -> None:
         namespace, uses, rest = alike
         self.alike = alike
         # One may come twice, which costs less than finding out.
-        self.targets = (*named_by(gvr, uses, namespace), *rest)
+        self.targets = (*named_by(uses, namespace), *rest)
         self.entries: dict[Key, Entry[Any]] = {}
 
 
@@ -36,7 +38,7 @@ class Referrers(Derived[Any]):
 
     def __init__(self, store: Store[Any], gvr: GVR) -> None:
         super().__init__(store)
-        self._gvr = gvr
+        self._kind = kinds.of(gvr)
         self._start_over()
 
     def of(self, target: Target) -> tuple[Entry[Any], ...]:
@@ -68,11 +70,11 @@ class Referrers(Derived[Any]):
 
     def _alike(self, entry: Entry[Any]) -> _Alike | None:
         """None for an object that names nothing."""
-        uses, rest = uses_of(entry.projection), others(self._gvr, entry.projection)
+        uses, rest = uses_of(self._kind, entry.projection), others(self._kind, entry.projection)
         return (entry.key.namespace, uses, rest) if uses or rest else None
 
     def _found(self, alike: _Alike) -> _Group:
-        group = self._groups[alike] = _Group(self._gvr, alike)
+        group = self._groups[alike] = _Group(alike)
         for target in group.targets:
             naming = self._naming.get(target)
             if naming is None:

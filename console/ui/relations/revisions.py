@@ -14,10 +14,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CONTROLLER_REVISIONS, DEPLOYMENTS, GVR, REPLICA_SETS
+from console.kube.gvr import GVR
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
 from console.ui.difference import Line, compared
+from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
 from console.ui.relations.seeing import Seeing
 from console.ui.relations.templates import TooLong, template_lines
@@ -58,23 +59,19 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class RevisionsPanel(Panel):
-    """`gvr`: the kind that it is shown for. `Subject.query` may choose `from` and `to`."""
+    """For kinds that have `revisions`. `Subject.query` may choose `from` and `to`."""
 
     id: str = "revisions"
     title: str | Promise = gettext_lazy("Revisions")
-    gvr: GVR
     params: ClassVar[tuple[str, ...]] = ("from", "to")
 
-    @property
-    def kept_in(self) -> GVR:
-        return REPLICA_SETS if self.gvr == DEPLOYMENTS else CONTROLLER_REVISIONS
-
-    def needs(self) -> Collection[GVR]:
-        return (self.kept_in,)
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
+        return (kind.revisions,) if kind.revisions is not None else ()
 
     def html(self, subject: Subject) -> SafeString:
-        seeing = Seeing(subject, self.kept_in)
-        if seeing.nothing:
+        kept_in = subject.kind.revisions
+        seeing = Seeing(subject, kept_in) if kept_in is not None else None
+        if seeing is None or seeing.nothing:
             return SafeString("")
         found = revisions_of(subject, seeing)
         context = {

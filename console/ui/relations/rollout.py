@@ -4,8 +4,9 @@ It is worked out from the objects themselves: whoever leaves the page and comes 
 anything, sees the same.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -14,14 +15,15 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.kube.gvr import DEPLOYMENTS, GVR, PODS, REPLICA_SETS
+from console.kube.gvr import GVR, PODS
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.causes import Cause, cause_of
+from console.ui.kind import ResourceKind
 from console.ui.panels import NOTHING, Panel
 from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.bars import Bar
-from console.ui.relations.owning import owned_by
+from console.ui.relations.owning import owned_by, owned_types
 from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
 
@@ -47,14 +49,13 @@ class Wait:
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutPanel(Panel):
-    """`gvr`: deployments, StatefulSets or DaemonSets. Nothing is shown where no pods are wanted."""
+    """For kinds that have `revisions`. Nothing is shown where no pods are wanted."""
 
     id: str = "rollout"
     title: str | Promise = gettext_lazy("Rollout")
-    gvr: GVR
 
-    def needs(self) -> Collection[GVR]:
-        return _needs(self.gvr)
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
+        return owned_types(kind)
 
     def html(self, subject: Subject) -> SafeString:
         item = subject.entry.projection
@@ -65,23 +66,21 @@ class RolloutPanel(Panel):
             "done": done,
             "desired": item.desired,
             "bars": () if done else _bars(item),
-            "waits": () if done else _waits(self.gvr, subject),
+            "waits": () if done else _waits(subject),
         }
         return render_to_string("ui/relations/rollout.html", context)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutCause(CausePanel):
-    """What its pods say of why it does not get on. `gvr`: as for `RolloutPanel`."""
+    """What its pods say of why it does not get on."""
 
-    gvr: GVR
-
-    def needs(self) -> Collection[GVR]:
-        return _needs(self.gvr)
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
+        return owned_types(kind)
 
     def trouble(self, subject: Subject) -> Trouble | None:
         item = subject.entry.projection
-        waits = [] if _is_done(item) else _waits(self.gvr, subject)
+        waits = [] if _is_done(item) else _waits(subject)
         said = [wait for wait in waits if wait.cause and wait.line.severity in _BAD]
         if not said:
             return None
@@ -92,10 +91,6 @@ class RolloutCause(CausePanel):
         cause = Cause(text % {"n": f"{count:,}", "cause": first.cause}, item.status.reason)
         own = item.status.severity
         return own if own in _BAD else Severity(first.line.severity), cause
-
-
-def _needs(gvr: GVR) -> Collection[GVR]:
-    return (REPLICA_SETS, PODS) if gvr == DEPLOYMENTS else (PODS,)
 
 
 def _is_done(item: Any) -> bool:
@@ -113,13 +108,12 @@ def _bar(label: str, count: int, item: Any) -> Bar:
     return Bar(label, f"{count:,}", f"{item.desired:,}", share, "error" if failed else "ok")
 
 
-def _waits(gvr: GVR, subject: Subject) -> list[Wait]:
+def _waits(subject: Subject) -> list[Wait]:
     """Of the pods that the viewer may list."""
     seeing = Seeing(subject, PODS)
-    waiting = [entry for entry in _pods(gvr, subject, seeing) if _is_waiting(seeing, entry)]
     found: dict[str, Wait] = {}
-    for entry in waiting[:MOST]:
-        cause = cause_of(entry.original())
+    for entry, manifest in subject.once(_waiting):
+        cause = cause_of(manifest)
         said = str(cause.text) if cause else ""
         known = found.get(said)
         line, count = (known.line, known.count) if known else (seeing.line(entry), 0)
@@ -127,12 +121,20 @@ def _waits(gvr: GVR, subject: Subject) -> list[Wait]:
     return list(found.values())
 
 
-def _pods(gvr: GVR, subject: Subject, seeing: Seeing) -> Iterator[Entry[Any]]:
-    """Of a deployment: those of its newest revision."""
-    if gvr != DEPLOYMENTS:
+def _waiting(subject: Subject) -> list[tuple[Entry[Any], Mapping[str, Any]]]:
+    """The first of its pods that wait, with their manifests."""
+    seeing = Seeing(subject, PODS)
+    waiting = (entry for entry in _pods(subject, seeing) if _is_waiting(seeing, entry))
+    return [(entry, entry.original()) for entry in islice(waiting, MOST)]
+
+
+def _pods(subject: Subject, seeing: Seeing) -> Iterator[Entry[Any]]:
+    """Those of its newest revision, where that owns them."""
+    kept_in = subject.kind.revisions
+    if kept_in is None or kept_in not in subject.kind.owns:
         yield from owned_by(subject.entry, seeing)
         return
-    sets = owned_by(subject.entry, Seeing(subject, REPLICA_SETS))
+    sets = owned_by(subject.entry, Seeing(subject, kept_in))
     newest = max(sets, key=lambda entry: entry.projection.revision or 0, default=None)
     if newest is not None:
         yield from owned_by(newest, seeing)

@@ -9,25 +9,26 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, PODS
+from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
 from console.ui.relations.seeing import Seeing
-from console.ui.relations.selecting import pods_selected, selector_of
+from console.ui.relations.selecting import pods_selected
 from console.ui.subject import Subject
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedPodsPanel(Panel):
-    """For the kinds of `console.ui.relations.selecting.SELECTING`."""
+    """For kinds that select pods."""
 
     id: str = "selected"
     title: str | Promise = gettext_lazy("Pods")
 
-    def needs(self) -> Collection[GVR]:
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return (PODS,)
 
     def html(self, subject: Subject) -> SafeString:
         seeing, namespace = Seeing(subject, PODS), subject.key.namespace
-        selector = selector_of(subject.kind.gvr, subject.entry)
+        selector = subject.kind.pod_selector(subject.entry)
         if seeing.informer is None or selector is None or not seeing.readable.reaches(namespace):
             return SafeString("")
         found = seeing.among(pods_selected(selector, namespace, seeing.informer))

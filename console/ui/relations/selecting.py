@@ -3,42 +3,21 @@
 Selectors reach into their own namespace alone, so looking at that one is enough.
 """
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from console.kube import gvr as types
 from console.kube.gvr import GVR
 from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
-from console.kube.selectors import LabelSelector, SelectorError, parse_labels
+from console.kube.selectors import LabelSelector
 from console.kube.store import Entry
-
-#: Kinds that are about the pods that they select.
-SELECTING = (types.SERVICES, types.POD_DISRUPTION_BUDGETS, types.NETWORK_POLICIES)
-
-
-@lru_cache(2000)
-def read_selector(text: str) -> LabelSelector | None:
-    """None for what is none: it selects nothing."""
-    try:
-        return parse_labels(text)
-    except SelectorError:
-        return None
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
 
 
-def selector_of(gvr: GVR, entry: Entry[Any]) -> LabelSelector | None:
-    """Of an object of a type in `SELECTING`; None for one that selects nothing."""
-    text: str = entry.projection.selector
-    if text:
-        return read_selector(text)
-    if gvr == types.SERVICES:
-        return None
-    if gvr == types.POD_DISRUPTION_BUDGETS:
-        # Only the object itself tells a selector of everything, {}, from none at all.
-        spec = entry.original().get("spec")
-        return LabelSelector() if isinstance(spec, dict) and spec.get("selector") == {} else None
-    return LabelSelector()
+def selecting_types(kind: ResourceKind) -> Sequence[GVR]:
+    """Those whose objects select what objects of a kind are or make."""
+    return [one.gvr for one in kinds if one.selects_pods] if kind.pod_spec else []
 
 
 def pods_selected(selector: LabelSelector, namespace: str, pods: Informer[Any]) -> list[Entry[Any]]:
@@ -49,9 +28,12 @@ def pods_selected(selector: LabelSelector, namespace: str, pods: Informer[Any]) 
 def selecting(
     informer: Informer[Any], namespace: str, labels: Mapping[str, str]
 ) -> list[Entry[Any]]:
-    """The objects of a type in `SELECTING` that select pods with these labels."""
+    """The objects of a kind that selects pods, by which ones with these labels are selected."""
+    kind = kinds.of(informer.gvr)
     return [
         entry
         for entry in indexes_of(informer.store).by_namespace.get(namespace)
-        if (selector := selector_of(informer.gvr, entry)) is not None and selector.matches(labels)
+        if kind is not None
+        and (selector := kind.pod_selector(entry)) is not None
+        and selector.matches(labels)
     ]

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from console.kube.gvr import GVR, STORAGE_CLASSES, Key
 from console.kube.status import Severity
 from console.ui.causes import Cause
+from console.ui.kind import ResourceKind
 from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
@@ -18,7 +19,7 @@ from console.ui.text import visible
 class StorageClassCause(CausePanel):
     """For claims."""
 
-    def needs(self) -> Collection[GVR]:
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return (STORAGE_CLASSES,)
 
     def trouble(self, subject: Subject) -> Trouble | None:

@@ -9,8 +9,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, Key
+from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
-from console.ui.relations.references import Reference, references
+from console.ui.relations.naming import Reference
+from console.ui.relations.references import references
 from console.ui.relations.seeing import Group, Seeing
 from console.ui.relations.words import how_text, title_of
 from console.ui.subject import Subject
@@ -21,14 +23,13 @@ MOST = 50
 
 @dataclass(frozen=True, kw_only=True)
 class UsesPanel(Panel):
-    """`types`: those that objects of the kind can name. The state of others is not known."""
+    """The state of what is of other types than the kind names is not known."""
 
     id: str = "uses"
     title: str | Promise = gettext_lazy("Uses")
-    types: tuple[GVR, ...] = ()
 
-    def needs(self) -> Collection[GVR]:
-        return self.types
+    def needs(self, kind: ResourceKind) -> Collection[GVR]:
+        return kind.names
 
     def html(self, subject: Subject) -> SafeString:
         found: dict[GVR, dict[Key, list[Reference]]] = {}

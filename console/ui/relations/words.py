@@ -3,7 +3,7 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CONTROLLER_REVISIONS, GVR, SECRETS
+from console.kube.gvr import GVR
 from console.ui.registry import kinds
 from console.ui.text import visible
 
@@ -29,15 +29,6 @@ HOW: dict[str, str | Promise] = {
     "subject": gettext_lazy("grants to"),
     "volume": gettext_lazy("volume"),
 }
-_TITLES: dict[GVR, str | Promise] = {
-    SECRETS: gettext_lazy("Secrets"),
-    CONTROLLER_REVISIONS: gettext_lazy("Revisions"),
-}
-
-_SINGULARS: dict[GVR, str | Promise] = {
-    SECRETS: gettext_lazy("secret"),
-    CONTROLLER_REVISIONS: gettext_lazy("revision"),
-}
 
 
 def how_text(how: str, where: str = "") -> str:
@@ -46,12 +37,12 @@ def how_text(how: str, where: str = "") -> str:
 
 
 def title_of(gvr: GVR) -> str | Promise:
-    """The kind's title, and of kinds without pages too."""
+    """The kind's title; Kubernetes' own word for types without pages."""
     kind = kinds.of(gvr)
-    return kind.title if kind is not None else _TITLES.get(gvr, gvr.resource)
+    return kind.title if kind is not None else gvr.resource
 
 
 def singular_of(gvr: GVR) -> str | Promise:
     """One object of the kind."""
     kind = kinds.of(gvr)
-    return kind.singular if kind is not None else _SINGULARS.get(gvr, gvr.resource)
+    return kind.singular if kind is not None else gvr.resource

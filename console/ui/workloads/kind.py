@@ -5,6 +5,14 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy
 
+from console.kube.gvr import (
+    CONFIG_MAPS,
+    GVR,
+    PERSISTENT_VOLUME_CLAIMS,
+    PRIORITY_CLASSES,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+)
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.columns import (
@@ -56,9 +64,22 @@ RUN: Mapping[str, Any] = {
 }
 
 
+#: What the specification of pods may name.
+SPEC_NAMES = (
+    CONFIG_MAPS,
+    SECRETS,
+    PERSISTENT_VOLUME_CLAIMS,
+    SERVICE_ACCOUNTS,
+    PRIORITY_CLASSES,
+)
+
+
 class WorkloadKind(ResourceKind):
     """`facts` are those of what keeps a number of pods running."""
 
+    by_kind = True
+    names: ClassVar[Sequence[GVR]] = SPEC_NAMES
+    pod_spec: ClassVar[tuple[str, ...]] = ("spec", "template", "spec")
     severity_words = {Severity.OK: gettext_lazy("Running")}
     filters: ClassVar[Sequence[Filter]] = (
         SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),

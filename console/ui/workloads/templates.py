@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from console.kube.gvr import CRON_JOBS, Key
+from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.actions import Context, Follow, Outcome
 from console.ui.forms import ConsoleForm
@@ -28,12 +28,6 @@ GROUPS = ("containers", "initContainers")
 MOST_ROWS = 100
 #: Characters of all that a form is about, as JSON.
 LONGEST = 256 * 1024
-_TEMPLATE = ("spec", "template", "spec")
-
-
-def template_of(kind: ResourceKind) -> tuple[str, ...]:
-    """Where the specification of the pods is."""
-    return ("spec", "jobTemplate", *_TEMPLATE) if kind.gvr == CRON_JOBS else _TEMPLATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +142,19 @@ class TemplateForm(SpecForm):
 
 @dataclass(frozen=True, kw_only=True)
 class EditTemplate(EditSpec, WorkloadAction):
+    """`later`: it is of the pods of runs that are to come."""
+
+    later: bool = False
     form: ClassVar[type[TemplateForm]]
 
     def place(self, kind: ResourceKind) -> tuple[str, ...]:
-        return template_of(kind)
+        return kind.pod_spec
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)
 
     def effect(self, kind: ResourceKind) -> str | Promise:
-        if kind.gvr == CRON_JOBS:
+        if self.later:
             return _("Its next jobs have it. Those that there are stay as they are.")
         return _("All its pods are replaced, as its update strategy says.")
 
@@ -175,7 +172,7 @@ class EditTemplate(EditSpec, WorkloadAction):
 
     async def run(self, context: Context) -> Outcome:
         done = await super().run(context)
-        if context.kind.gvr == CRON_JOBS:
+        if self.later:
             return done
         return Follow(_("Saved %(kind)s %(name)s.") % context.words)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from console.kube.gvr import DEPLOYMENTS, JOBS, NODES, PODS, RESOURCE_QUOTAS, Key
 from console.kube.runtime import StaticRuntime
-from console.ui.attention import IN_PROJECTS, attention, bring_up
+from console.ui.attention import attention, bring_up, watched
 from console.ui.sight import look
 from tests.pages.overview.world import EVIL, Obj, deployment, meta, node
 from tests.ui.support import alice, charlie, pod
@@ -112,12 +112,12 @@ async def test_of_several_projects_those_count_that_the_viewer_may_see(
     runtime: StaticRuntime,
 ) -> None:
     both = ("shop", "team-a")
-    sight = await look(alice(), IN_PROJECTS, namespaces=both)
+    sight = await look(alice(), watched(in_projects=True), namespaces=both)
     await bring_up(sight)
     found = attention(sight)
     assert {line.namespace for line in found.lines} == {"team-a"}
     assert "shop" not in repr(found)
-    assert (await look(charlie(), IN_PROJECTS, namespaces=both)).blind
+    assert (await look(charlie(), watched(in_projects=True), namespaces=both)).blind
 
 
 async def it_ends_with_owners_that_own_each_other(

@@ -8,27 +8,42 @@ from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.ui.access import Access
 from console.ui.panels import Panel
+from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
-from console.ui.relations import PANELS, REVISIONS
-from console.ui.relations.references import Target, named_by, others, uses_of
+from console.ui.relations.naming import Target
+from console.ui.relations.references import named_by, others, uses_of
 from console.ui.subject import Subject
 from tests.ui.support import FakeAccess, admin, pod
 
 Obj = dict[str, Any]
 World = Mapping[GVR, Informer[Any]]
 
-#: Every type that any panel looks at, and those that panels are for.
+#: The panels about what is around an object and about its past, of the kinds that have any.
+PANELS = {
+    kind.gvr: panels
+    for kind in kinds
+    if (
+        panels := [
+            panel
+            for tab in tabs_of(kind)
+            if tab.id in ("resources", "revisions")
+            for panel in tab.panels
+        ]
+    )
+}
+#: Every type that any of them looks at, and those that they are for.
 TYPES = {
     gvr
-    for table in (PANELS, REVISIONS)
-    for own, panels in table.items()
-    for gvr in (own, *(needed for panel in panels for needed in panel.needs()))
+    for kind in kinds
+    for panel in PANELS.get(kind.gvr, ())
+    for gvr in (kind.gvr, *panel.needs(kind))
 } - {types.SECRETS}
 
 
 def targets(gvr: GVR, item: Any) -> set[Target]:
     """What a projection names, worked out from it alone."""
-    return {*named_by(gvr, uses_of(item), item.namespace), *others(gvr, item)}
+    kind = kinds.of(gvr)
+    return {*named_by(uses_of(kind, item), item.namespace), *others(kind, item)}
 
 
 def world(objects: Mapping[GVR, list[Obj]]) -> World:
@@ -50,13 +65,15 @@ def subject_of(
 
 def drawn(subject: Subject, *panels: Panel) -> str:
     """All of the kind's panels, or those that are given."""
-    gvr = subject.kind.gvr
-    chosen = panels or (*PANELS.get(gvr, ()), *REVISIONS.get(gvr, ()))
+    chosen = panels or PANELS.get(subject.kind.gvr, ())
     return "\n".join(str(panel.html(subject)) for panel in chosen)
 
 
 def panel(gvr: GVR, panel_id: str) -> Panel:
-    found: Iterable[Panel] = (*PANELS.get(gvr, ()), *REVISIONS.get(gvr, ()))
+    """Of any tab, the first that has one."""
+    kind = kinds.of(gvr)
+    assert kind is not None
+    found = (panel for tab in tabs_of(kind) for panel in tab.panels)
     return next(panel for panel in found if panel.id == panel_id)
 
 

@@ -6,8 +6,7 @@ from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.ui.panels.data import LONGEST, MOST, DataPanel
 from console.ui.panels.standard import tabs_of
-from console.ui.relations import CAUSES
-from tests.ui.relations.shop import Obj, PerType, drawn, everything, named, subject_of, world
+from tests.ui.relations.shop import Obj, PerType, drawn, everything, named, panel, subject_of, world
 from tests.ui.relations.test_panels import WEB, text
 
 CLAIM = Key("shop", "web-data")
@@ -38,20 +37,20 @@ def answering(*ready: bool) -> dict[GVR, list[Obj]]:
 )
 def test_a_service_says_whether_anybody_answers(ready: tuple[bool, ...], said: str) -> None:
     subject = subject_of(world(answering(*ready)), types.SERVICES, WEB)
-    assert text(drawn(subject, CAUSES[types.SERVICES])) == said
+    assert text(drawn(subject, panel(types.SERVICES, "cause"))) == said
 
 
 def test_a_service_without_a_selector_is_left_to_whoever_fills_it() -> None:
     objects = answering()
     objects[types.SERVICES] = [{**named("web"), "spec": {}}]
     subject = subject_of(world(objects), types.SERVICES, WEB)
-    assert text(drawn(subject, CAUSES[types.SERVICES])) == ""
+    assert text(drawn(subject, panel(types.SERVICES, "cause"))) == ""
 
 
 def test_nothing_is_told_of_endpoints_that_the_viewer_may_not_see() -> None:
     tenant = PerType({types.SERVICES: ("shop",), types.ENDPOINT_SLICES: ("team-b",)})
     subject = subject_of(world(answering(False)), types.SERVICES, WEB, tenant)
-    assert text(drawn(subject, CAUSES[types.SERVICES])) == ""
+    assert text(drawn(subject, panel(types.SERVICES, "cause"))) == ""
 
 
 def a_claim(**spec: str) -> dict[GVR, list[Obj]]:
@@ -66,11 +65,11 @@ def a_claim(**spec: str) -> dict[GVR, list[Obj]]:
 
 
 def test_a_claim_says_that_its_class_does_not_exist() -> None:
-    panel = CAUSES[types.PERSISTENT_VOLUME_CLAIMS]
+    cause = panel(types.PERSISTENT_VOLUME_CLAIMS, "cause")
 
     def said(objects: dict[GVR, list[Obj]], access: PerType | None = None) -> str:
         gvr = types.PERSISTENT_VOLUME_CLAIMS
-        return text(drawn(subject_of(world(objects), gvr, CLAIM, access), panel))
+        return text(drawn(subject_of(world(objects), gvr, CLAIM, access), cause))
 
     gone = "Storage class gone does not exist, so nobody makes a volume."
     assert said(a_claim(storageClassName="gone")).startswith(gone)

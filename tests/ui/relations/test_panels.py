@@ -11,11 +11,11 @@ from console.kube.gvr import GVR, Key
 from console.ui.columns.links import Target, target_url
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
-from console.ui.panels import Panel
+from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
-from console.ui.relations import PANELS, REVISIONS
 from tests.kinds.world import POLYGLOT, informer_of
 from tests.ui.relations.shop import (
+    PANELS,
     PerType,
     World,
     a_pod,
@@ -207,7 +207,7 @@ def test_a_map_stays_small() -> None:
 def test_nothing_is_asked_of_what_is_not_there_yet() -> None:
     """Informers that do not run, or have yet to sync, are no reason to fail."""
     found = world(everything())
-    for gvr, panels in {**PANELS, **REVISIONS}.items():
+    for gvr, panels in PANELS.items():
         for key in found[gvr].store.snapshot().entries if gvr in found else ():
             subject = subject_of({gvr: found[gvr]}, gvr, key)
             for one in panels:
@@ -245,8 +245,8 @@ def test_hostile_text_of_others_stays_text() -> None:
 
 
 def all_subjects(informers: World) -> Iterable[tuple[GVR, Key]]:
-    for gvr in {**PANELS, **REVISIONS}:
-        if gvr in informers and kinds.of(gvr) is not None:
+    for gvr in PANELS:
+        if gvr in informers:
             yield from ((gvr, key) for key in informers[gvr].store.snapshot().entries)
 
 
@@ -314,17 +314,23 @@ def test_panels_look_at_nothing_that_they_have_not_said() -> None:
     """Drawings are shared by those whose rights to these types are equal."""
     full = world(everything())
     for gvr, key in all_subjects(full):
-        for one in (*PANELS.get(gvr, ()), *REVISIONS.get(gvr, ())):
+        for one in PANELS[gvr]:
             access = Asked()
-            one.html(subject_of(full, gvr, key, access))
-            assert access.types <= {gvr, *one.needs()}, (gvr, one.id)
+            subject = subject_of(full, gvr, key, access)
+            one.html(subject)
+            assert access.types <= {gvr, *one.needs(subject.kind)}, (gvr, one.id)
 
 
-def test_panels_of_a_kind_have_ids_of_their_own() -> None:
-    for panels in (*PANELS.values(), *REVISIONS.values()):
-        ids = [one.id for one in panels]
+@pytest.mark.parametrize("kind", [*kinds], ids=lambda kind: kind.segment)
+def test_tabs_and_their_panels_have_ids_of_their_own(kind: ResourceKind) -> None:
+    """A tab's is the last part of its address, where other pages of an object have theirs."""
+    tabs = [tab.id for tab in tabs_of(kind)]
+    others = {"account", "actions", "delete", "edit", "new", *kind.shown_actions}
+    assert len(set(tabs)) == len(tabs) and others.isdisjoint(tabs)
+    for tab in tabs_of(kind):
+        ids = [one.id for one in tab.panels]
         assert len(set(ids)) == len(ids)
-        assert all(isinstance(one, Panel) for one in panels)
+        assert all(name.replace("-", "").isidentifier() for name in (tab.id, *ids))
 
 
 def test_alice_is_no_exception() -> None:

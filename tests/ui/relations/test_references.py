@@ -10,13 +10,12 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
-from console.ui.relations.naming import NAMES, named_by
-from console.ui.relations.references import TEMPLATES, references
+from console.ui.relations.references import naming, references
 from console.ui.relations.words import HOW
 from tests.kinds.world import informer_of, objects_of
 from tests.ui.relations.shop import Obj, a_pod, everything, named, spec, targets
 
-NAMING = [kind for kind in kinds if kind.gvr in NAMES]
+NAMING = [kind for kind in kinds if kind.names]
 
 
 def entry_of(gvr: GVR, key: Key) -> Entry[Any]:
@@ -140,30 +139,33 @@ def test_both_readings_of_a_fixture_agree(kind: ResourceKind) -> None:
     """The worst that tenants can write is among the fixtures."""
     count = 0
     for entry in (
-        informer_of(kind, [*objects_of(kind), _naming(kind.gvr)]).store.snapshot().entries.values()
+        informer_of(kind, [*objects_of(kind), _naming(kind)]).store.snapshot().entries.values()
     ):
         found = references(kind.gvr, entry)
         count += len(found)
-        assert {ref.gvr for ref in found} <= set(NAMES[kind.gvr])
+        assert {ref.gvr for ref in found} <= set(kind.names)
         assert {ref.how for ref in found} <= HOW.keys()
         expected = {(ref.gvr, ref.key) for ref in found if ref.gvr != types.NODES}
         assert targets(kind.gvr, entry.projection) == expected
     assert count
 
 
-def _naming(gvr: GVR) -> Obj:
+def _naming(kind: ResourceKind) -> Obj:
     """An object of any kind that makes pods."""
     holder = item = named("naming")
-    for part in TEMPLATES.get(gvr, ()):
+    *parts, last = kind.pod_spec if kind.makes_pods else ("spec",)
+    for part in parts:
         holder[part] = {}
         holder = holder[part]
-    holder["spec"] = spec() if gvr in TEMPLATES else {}
+    holder[last] = spec() if kind.makes_pods else {}
     return item
 
 
 def test_who_can_be_named_by_whom() -> None:
-    assert set(named_by(types.SECRETS)) >= {types.PODS, types.DEPLOYMENTS, types.INGRESSES}
-    assert named_by(types.EVENTS) == ()
+    secrets, events = kinds.of(types.SECRETS), kinds.of(types.EVENTS)
+    assert secrets is not None and events is not None
+    assert set(naming(secrets)) >= {types.PODS, types.DEPLOYMENTS, types.INGRESSES}
+    assert naming(events) == []
 
 
 @pytest.mark.parametrize(

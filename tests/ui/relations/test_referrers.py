@@ -11,7 +11,7 @@ from console.kube import gvr as types
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.store import Entry
-from console.ui.relations.references import Target
+from console.ui.relations.naming import Target
 from console.ui.relations.referrers import Referrers, referrers_of
 from tests.ui.relations.shop import everything, targets
 from tests.ui.support import pod

@@ -8,7 +8,6 @@ import pytest
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.ui.difference import compared
-from console.ui.relations import REVISIONS
 from console.ui.relations.templates import LONGEST, TooLong, template_lines
 from tests.kinds.world import POLYGLOT
 from tests.ui.relations.shop import (
@@ -16,6 +15,7 @@ from tests.ui.relations.shop import (
     drawn,
     everything,
     named,
+    panel,
     replica_set,
     spec,
     subject_of,
@@ -28,7 +28,7 @@ WEB = Key("shop", "web")
 
 def shown(informers: World, gvr: GVR = types.DEPLOYMENTS, *, since: str = "", to: str = "") -> str:
     query = {"from": since, "to": to}
-    return drawn(subject_of(informers, gvr, WEB, query=query), *REVISIONS[gvr])
+    return drawn(subject_of(informers, gvr, WEB, query=query), panel(gvr, "revisions"))
 
 
 def differing(html: str) -> list[tuple[str, str]]:

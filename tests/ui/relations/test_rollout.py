@@ -7,7 +7,6 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
-from console.ui.relations import CAUSES, ROLLOUTS
 from tests.ui.relations.shop import (
     PerType,
     World,
@@ -15,6 +14,7 @@ from tests.ui.relations.shop import (
     drawn,
     everything,
     named,
+    panel,
     replica_set,
     subject_of,
     template,
@@ -59,7 +59,7 @@ def unscheduled(name: str) -> Any:
 def shown(informers: World, *, rights: dict[GVR, Any] | None = None) -> str:
     access = None if rights is None else PerType(rights)
     html = drawn(
-        subject_of(informers, types.DEPLOYMENTS, WEB, access), *ROLLOUTS[types.DEPLOYMENTS]
+        subject_of(informers, types.DEPLOYMENTS, WEB, access), panel(types.DEPLOYMENTS, "rollout")
     )
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
 
@@ -106,7 +106,9 @@ def test_other_workloads_own_their_pods_themselves(gvr: GVR) -> None:
             "updatedNumberScheduled": 1, "numberReady": 1,
         },
     }  # fmt: skip
-    html = drawn(subject_of(world({gvr: [found], types.PODS: [mine]}), gvr, WEB), *ROLLOUTS[gvr])
+    html = drawn(
+        subject_of(world({gvr: [found], types.PODS: [mine]}), gvr, WEB), panel(gvr, "rollout")
+    )
     assert "1 of 2" in html and "web-0" in html and "Insufficient cpu" in html
 
 
@@ -117,15 +119,15 @@ def test_no_pods_are_waited_for_where_none_are_wanted() -> None:
 
 
 def test_the_cause_is_what_most_of_its_pods_say() -> None:
-    panel = CAUSES[types.DEPLOYMENTS]
+    cause = panel(types.DEPLOYMENTS, "cause")
 
     def said(informers: World) -> str:
-        html = drawn(subject_of(informers, types.DEPLOYMENTS, WEB), panel)
+        html = drawn(subject_of(informers, types.DEPLOYMENTS, WEB), cause)
         return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
 
     pods = [unscheduled("web-3-a"), unscheduled("web-3-b"), a_pod("web-3-c", owner="web-3")]
     assert said(rolling(*pods)).startswith("2 pods: None of the 3 nodes can take it: ")
     assert "2 pods" not in said(rolling(*pods, updated=5, ready=5))
     tenant = PerType({types.DEPLOYMENTS: ("shop",)})
-    html = drawn(subject_of(rolling(*pods), types.DEPLOYMENTS, WEB, tenant), panel)
+    html = drawn(subject_of(rolling(*pods), types.DEPLOYMENTS, WEB, tenant), cause)
     assert "nodes" not in html
