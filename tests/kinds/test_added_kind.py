@@ -142,6 +142,7 @@ def test_what_else_a_kind_needs_is_told_with_its_files(tmp_path: Path) -> None:
     for file in (
         "console/kube/projections",
         "manifests/reader.yaml",
+        "devcluster/sample/standards.py",
         "tests/kinds/fixtures: there is no sails.yaml",
         "locale/zh_Hans/LC_MESSAGES/django.po: Sails, sail, sails",
     ):

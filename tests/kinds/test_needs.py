@@ -6,16 +6,28 @@ from collections.abc import Iterator
 import yaml
 from django.utils import translation
 
-from accounts.bootstrap import MANIFESTS
+from accounts.bootstrap import MANIFESTS, manifests
 from console.kube.discovery import Types
+from console.kube.gvr import BUILT_IN_GROUPS, GVR
 from console.kube.projections import DECODERS
 from console.kube.readerrole import reader_role
 from console.kube.scopes import is_namespaced
 from console.kube.uncached import UNCACHED
 from console.ui.kind import ResourceKind, Scope
+from devcluster.builtins import builtin_types
+from devcluster.sample import standards
 from tests.kinds.world import fixture_file
 
 READER = (MANIFESTS / "reader.yaml").read_text(encoding="utf-8")
+
+BUILT_IN = {
+    GVR(one.group, version.name, one.plural) for one in builtin_types() for version in one.versions
+}
+DEFINED = {
+    GVR(one["spec"]["group"], version["name"], one["spec"]["names"]["plural"])
+    for one in (*manifests("crds.yaml"), *standards.definitions())
+    for version in one["spec"]["versions"]
+}
 
 
 def missing(kind: ResourceKind) -> Iterator[str]:
@@ -25,6 +37,9 @@ def missing(kind: ResourceKind) -> Iterator[str]:
         yield "console/kube/scopes.py: its scope is another one"
     if not kind.private and not _is_listed(kind):
         yield "manifests/reader.yaml: write it anew with `manage.py readerrole`"
+    if kind.gvr not in BUILT_IN | DEFINED:
+        file = "builtins.py" if kind.gvr.group in BUILT_IN_GROUPS else "sample/standards.py"
+        yield f"devcluster/{file}: the embedded cluster does not serve it"
     if not fixture_file(kind).exists():
         yield f"tests/kinds/fixtures: there is no {kind.gvr.resource}.yaml"
     with translation.override("zh-hans"):
