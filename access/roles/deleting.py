@@ -17,7 +17,8 @@ from console.ui.access import Access
 from console.ui.actions import Context, Delete, Done, Outcome
 from console.ui.clusters import HOST
 from console.ui.decisions import Refused
-from console.ui.kind import Fact, ResourceKind
+from console.ui.facts import Fact
+from console.ui.kind import ResourceKind
 from console.ui.text import visible
 from rbac.builtin import Origin
 from rbac.holders import holders

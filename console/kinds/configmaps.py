@@ -19,9 +19,10 @@ from console.ui.columns import (
     NumberColumn,
     QuantityColumn,
 )
+from console.ui.facts import Fact
 from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
 from console.ui.keys.edit import EditKeys
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.data import DataPanel
 from console.ui.panels.standard import shows
 from console.ui.registry import register

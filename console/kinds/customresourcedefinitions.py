@@ -25,6 +25,7 @@ from console.ui.columns import (
     WordColumn,
 )
 from console.ui.customs import is_kept
+from console.ui.facts import Fact
 from console.ui.filters import (
     ChoiceFilter,
     FieldFilter,
@@ -33,7 +34,7 @@ from console.ui.filters import (
     StatusFilter,
     Test,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import kinds, register
 from console.ui.text import visible
 

@@ -39,7 +39,7 @@ class EventKind(ResourceKind):
     title = gettext_lazy("Events")
     singular = gettext_lazy("event")
     nouns = gettext_lazy("events")
-    ordered_by = "age"
+    own_order = "age"
     severity_words = {Severity.WARN: gettext_lazy("Warning"), Severity.OK: gettext_lazy("Normal")}
     columns = (
         StatusColumn(),

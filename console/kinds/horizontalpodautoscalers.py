@@ -23,7 +23,7 @@ from console.ui.columns import (
     StatusColumn,
     target_of,
 )
-from console.ui.facts import owner_fact, status_fact
+from console.ui.facts import Fact, owner_fact, status_fact
 from console.ui.filters import (
     FieldFilter,
     LabelFilter,
@@ -33,7 +33,7 @@ from console.ui.filters import (
     owner_filter,
     state_filter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.relations.references import named_by

@@ -21,6 +21,7 @@ from console.ui.columns import (
     StatusColumn,
     Target,
 )
+from console.ui.facts import Fact
 from console.ui.filters import (
     FieldFilter,
     LabelFilter,
@@ -28,7 +29,7 @@ from console.ui.filters import (
     SearchFilter,
     StatusFilter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.network.rules import EditRules
 from console.ui.registry import register
 from console.ui.relations.naming import Reference

@@ -18,9 +18,9 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.facts import status_fact
+from console.ui.facts import Fact, status_fact
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
 from workspaces.pages.projectactions import AssignWorkspace, EditProject, EditQuota

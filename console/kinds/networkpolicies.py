@@ -12,8 +12,9 @@ from console.kube.selectors import LabelSelector
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, TextColumn
+from console.ui.facts import Fact
 from console.ui.filters import ChoiceFilter, LabelFilter, NamespaceFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
 from console.ui.relations.selected import SelectedPodsPanel

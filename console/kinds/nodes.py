@@ -22,7 +22,7 @@ from console.ui.columns import (
     TextColumn,
     UsageColumn,
 )
-from console.ui.facts import status_fact
+from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
     FieldFilter,
     LabelFilter,
@@ -30,7 +30,7 @@ from console.ui.filters import (
     StatusFilter,
     state_filter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.nodes.cordon import Cordon, Uncordon
 from console.ui.nodes.shell import NodeShell

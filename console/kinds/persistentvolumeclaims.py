@@ -21,7 +21,7 @@ from console.ui.columns import (
     Target,
     TextColumn,
 )
-from console.ui.facts import status_fact
+from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
     FieldFilter,
     LabelFilter,
@@ -30,7 +30,7 @@ from console.ui.filters import (
     StatusFilter,
     state_filter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
 from console.ui.relations.naming import Reference

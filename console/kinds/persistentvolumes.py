@@ -22,7 +22,7 @@ from console.ui.columns import (
     TextColumn,
     WordColumn,
 )
-from console.ui.facts import status_fact
+from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
     ChoiceFilter,
     FieldFilter,
@@ -31,7 +31,7 @@ from console.ui.filters import (
     StatusFilter,
     state_filter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.text import visible

@@ -23,7 +23,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.facts import status_fact
+from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
     LabelFilter,
     NamespaceFilter,
@@ -31,7 +31,7 @@ from console.ui.filters import (
     StatusFilter,
     owner_filter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
 from console.ui.relations.selected import SelectedPodsPanel

@@ -27,7 +27,7 @@ from console.ui.columns import (
 from console.ui.debugging import Debug
 from console.ui.deleting import DeletePod
 from console.ui.evicting import Evict
-from console.ui.facts import owner_fact, status_fact
+from console.ui.facts import Fact, owner_fact, status_fact
 from console.ui.filters import (
     FieldFilter,
     LabelFilter,
@@ -39,7 +39,7 @@ from console.ui.filters import (
     state_filter,
     uses_filter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.links import log_of_labels_url
 from console.ui.logs import READ_LOG, ShowLog
 from console.ui.panels.ports import PortsPanel
@@ -48,7 +48,6 @@ from console.ui.portlist import FORWARD
 from console.ui.registry import register
 from console.ui.terminals import OpenTerminal
 from console.ui.text import visible
-from console.ui.viewspec import ViewSpec
 from console.ui.workloads.kind import SPEC_NAMES
 
 
@@ -142,15 +141,14 @@ class PodKind(ResourceKind):
             return f"Deployment/{name.removesuffix(f'-{made}')}"
         return item.owner
 
-    def logs_url(self, spec: ViewSpec, access: Access) -> str:
+    def logs_url(self, access: Access, namespaces: Sequence[str], labels: Sequence[str]) -> str:
         """By labels, in one project."""
-        labels, namespaces = spec.get("label"), spec.namespaces
         if not labels or len(namespaces) != 1:
             return ""
         [namespace] = namespaces
         if not READ_LOG.granted(access, self.gvr, Key(namespace, "")):
             return ""
-        return log_of_labels_url(spec.cluster, namespace, ",".join(labels))
+        return log_of_labels_url(access.cluster.name, namespace, ",".join(labels))
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection

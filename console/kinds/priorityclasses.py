@@ -19,8 +19,9 @@ from console.ui.columns import (
     TextColumn,
     WordColumn,
 )
+from console.ui.facts import Fact
 from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
 PREEMPTION: dict[str, str | Promise] = {

@@ -20,6 +20,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.facts import Fact
 from console.ui.filters import (
     LabelFilter,
     NamespaceFilter,
@@ -27,7 +28,7 @@ from console.ui.filters import (
     StatusFilter,
     state_filter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
 

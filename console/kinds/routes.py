@@ -12,6 +12,7 @@ from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, ListColumn, NameColumn, NamespaceColumn, StatusColumn
+from console.ui.facts import Fact
 from console.ui.filters import (
     FieldFilter,
     LabelFilter,
@@ -19,7 +20,7 @@ from console.ui.filters import (
     SearchFilter,
     StatusFilter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.relations.references import named_across

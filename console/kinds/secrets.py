@@ -20,9 +20,10 @@ from console.ui.columns import (
     OwnerColumn,
     WordColumn,
 )
+from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter, owner_filter
 from console.ui.keys.edit import EditKeys
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registries import SetDefaultRegistry
 from console.ui.registry import register

@@ -20,8 +20,9 @@ from console.ui.columns import (
     NumberColumn,
     TextColumn,
 )
+from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
 from console.ui.relations.naming import Reference

@@ -23,6 +23,7 @@ from console.ui.columns import (
 )
 from console.ui.deleting import DeleteOwner
 from console.ui.external import ExternalAccess
+from console.ui.facts import Fact
 from console.ui.filters import (
     ChoiceFilter,
     LabelFilter,
@@ -30,7 +31,7 @@ from console.ui.filters import (
     SearchFilter,
     StatusFilter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.logs import ShowLogs
 from console.ui.network.services import EditService
 from console.ui.panels.ports import PortsPanel

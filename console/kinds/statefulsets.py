@@ -18,8 +18,8 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.deleting import DeleteOwner
-from console.ui.facts import owner_fact, pods_fact, ready_fact, status_fact
-from console.ui.kind import Fact, Nav, Scope
+from console.ui.facts import Fact, owner_fact, pods_fact, ready_fact, status_fact
+from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
 from console.ui.registry import register
 from console.ui.relations.naming import Reference

@@ -12,8 +12,9 @@ from console.kube.projections.storage import StorageClass
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
+from console.ui.facts import Fact
 from console.ui.filters import ChoiceFilter, FieldFilter, LabelFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.storage.defaults import SetDefault, UnsetDefault
 from console.ui.storage.expanding import AllowExpansion, ForbidExpansion

@@ -26,8 +26,9 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter, Test
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
 

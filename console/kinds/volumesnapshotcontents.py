@@ -27,8 +27,9 @@ from console.ui.columns import (
     TextColumn,
     WordColumn,
 )
+from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.text import visible

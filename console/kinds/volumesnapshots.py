@@ -25,6 +25,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.facts import Fact
 from console.ui.filters import (
     FieldFilter,
     LabelFilter,
@@ -32,7 +33,7 @@ from console.ui.filters import (
     SearchFilter,
     StatusFilter,
 )
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.storage.copies import CreateVolume

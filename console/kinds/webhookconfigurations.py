@@ -12,8 +12,9 @@ from console.kube.projections.webhooks import WebhookConfiguration
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, ListColumn, NameColumn, NumberColumn
+from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
 

@@ -20,7 +20,7 @@ from console.kube.errors import ApiError, Replaced
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.facts import status_fact
+from console.ui.facts import Fact, status_fact
 from console.ui.forms import ConsoleForm
 from console.ui.kubectl import kubectl, quoted
 from console.ui.links import action_url, edit_url
@@ -28,7 +28,7 @@ from console.ui.text import visible
 
 if TYPE_CHECKING:
     from console.ui.http import ConsoleRequest
-    from console.ui.kind import Fact, ResourceKind
+    from console.ui.kind import ResourceKind
     from console.ui.subject import Subject
 
 #: Of no object in particular.
@@ -286,7 +286,7 @@ class Action:
         """The same as a line of kubectl; "" where there is none. `data`: of the form, so far."""
         return ""
 
-    def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence["Fact"]:
+    def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence[Fact]:
         """How the object is, and what else somebody should know before."""
         status = kind.status(entry)
         return [status_fact(status)] if status is not None else []
@@ -337,7 +337,7 @@ class Delete(Action):
     def effect(self, kind: "ResourceKind") -> str | Promise:
         return _("This cannot be undone.")
 
-    def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence["Fact"]:
+    def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:

@@ -11,8 +11,9 @@ from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import ListColumn
+from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
-from console.ui.kind import Fact, ResourceKind
+from console.ui.kind import ResourceKind
 from console.ui.relations.naming import Reference
 from console.ui.text import visible
 

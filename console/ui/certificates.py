@@ -20,8 +20,9 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
 from console.ui.decisions import lacking
+from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
-from console.ui.kind import Fact, ResourceKind
+from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping, texts
 from console.ui.subject import Subject

@@ -12,7 +12,8 @@ from console.kube.errors import Replaced
 from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS
 from console.kube.store import Entry
 from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
-from console.ui.kind import Fact, ResourceKind
+from console.ui.facts import Fact
+from console.ui.kind import ResourceKind
 from console.ui.relations.seeing import Seeing
 from console.ui.relations.selecting import selecting
 from console.ui.subject import Subject

@@ -3,23 +3,21 @@
 Facts come from the object alone. Whatever a line says of what happens next is Kubernetes' own rule.
 """
 
-from typing import TYPE_CHECKING
-
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.kube.status import Status
 from console.ui.text import visible
 from console.ui.words import translate
 
-if TYPE_CHECKING:
-    from console.ui.kind import Fact
+Fact = tuple[str | Promise, str | Promise]
 
 
-def status_fact(status: Status) -> "Fact":
+def status_fact(status: Status) -> Fact:
     return (_("Status"), f"{translate(status.word)} {visible(status.reason)}".strip())
 
 
-def owner_fact(owner: str) -> "Fact":
+def owner_fact(owner: str) -> Fact:
     """`owner`: `Kind/name` of what controls the object, or "". A controller replaces what it lost."""
     if not owner:
         return (_("Managed by"), _("nobody: nothing will create it again"))
@@ -28,11 +26,11 @@ def owner_fact(owner: str) -> "Fact":
     return (_("Managed by"), text)
 
 
-def ready_fact(ready: int, desired: int) -> "Fact":
+def ready_fact(ready: int, desired: int) -> Fact:
     words = {"ready": f"{ready:,}", "desired": f"{desired:,}"}
     return (_("Replicas"), _("%(ready)s of %(desired)s ready") % words)
 
 
-def pods_fact() -> "Fact":
+def pods_fact() -> Fact:
     """Of what owns pods: deleting it through kube-apiserver deletes them in the background."""
     return (_("Its pods"), _("are deleted with it"))

@@ -20,8 +20,9 @@ from console.ui.columns import (
     StatusColumn,
 )
 from console.ui.deleting import DeleteOwner
+from console.ui.facts import Fact
 from console.ui.filters import Filter, LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.text import visible
 
 #: What operators make for their custom resources.

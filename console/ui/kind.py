@@ -8,7 +8,7 @@ import enum
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
@@ -18,19 +18,15 @@ from console.kube.selectors import LabelSelector, read_selector
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.kube.uncached import UNCACHED
+from console.ui.access import Access
 from console.ui.actions import Action, EditYaml, Permission
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
+from console.ui.facts import Fact
 from console.ui.filters import Filter
 from console.ui.labels import EditLabels
 from console.ui.links import import_url
 from console.ui.relations.naming import Reference
 from console.ui.words import SEVERITY_WORDS
-
-if TYPE_CHECKING:
-    from console.ui.access import Access
-    from console.ui.viewspec import ViewSpec
-
-Fact = tuple[str | Promise, str | Promise]
 
 #: What can be done to an object of whatever kind.
 COMMON_ACTIONS: tuple[Action, ...] = (EditYaml(), EditLabels())
@@ -113,7 +109,8 @@ class ResourceKind:
     in the object of what nobody is shown: of a mapping its values, of anything else the whole.
     `measured` are columns that lists have only where usage is measured and the viewer may know of it.
     `precious`: what is deleted is not back when it is made again, so that a name is typed first.
-    `ordered_by`: the column of a list's own order, where that is not the status.
+    `own_order`: the id of the column that a list is sorted by unless another is chosen, the status's
+    unless it is given; "" for names alone.
     `example` is what a new manifest begins with beside its type and name. `panels_ask` are rights that
     its panels look at beside those: verb, type, subresource.
 
@@ -150,12 +147,15 @@ class ResourceKind:
     selects_pods: ClassVar[bool] = False
     told_apart: ClassVar[Sequence[GVR]] = ()
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
-    ordered_by: ClassVar[str] = ""
+    own_order: ClassVar[str]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "api_kind" not in vars(cls):
             cls.api_kind = cls.__name__.removesuffix("Kind")
+        if "own_order" not in vars(cls):
+            columns = getattr(cls, "columns", None) or ()
+            cls.own_order = next((c.id for c in columns if isinstance(c, StatusColumn)), "")
 
     @cached_property
     def segment(self) -> str:
@@ -202,11 +202,6 @@ class ResourceKind:
     @cached_property
     def status_column(self) -> StatusColumn | None:
         return next((c for c in self.columns if isinstance(c, StatusColumn)), None)
-
-    @cached_property
-    def own_order(self) -> str:
-        """The id of the column that a list is sorted by unless another is chosen; "" for names alone."""
-        return self.ordered_by or (self.status_column.id if self.status_column else "")
 
     @cached_property
     def sortable(self) -> Mapping[str, Column]:
@@ -264,7 +259,7 @@ class ResourceKind:
     def severity_word(self, severity: Severity) -> str | Promise:
         return self.severity_words.get(severity) or SEVERITY_WORDS[severity]
 
-    def creatable(self, access: "Access") -> bool:
+    def creatable(self, access: Access) -> bool:
         """Whether the viewer may make one of a kind that belongs to no project."""
         return access.namespaces_where("create", self.gvr) is None
 
@@ -276,8 +271,8 @@ class ResourceKind:
         """The page of what an object stands for; "" where that is the object's own first tab."""
         return ""
 
-    def logs_url(self, spec: "ViewSpec", access: "Access") -> str:
-        """Where the logs of those that a list shows are read as one; "" where they cannot be."""
+    def logs_url(self, access: Access, namespaces: Sequence[str], labels: Sequence[str]) -> str:
+        """Where the logs of those that a list of these shows are read as one; "" where they cannot be."""
         return ""
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import PODS, Key
 from console.ui.actions import Link, Permission
+from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.links import log_url
-
-if TYPE_CHECKING:
-    from console.ui.kind import ResourceKind
 
 READ_LOG = Permission("get", "log")
 
@@ -30,7 +28,7 @@ class ShowLog(Link):
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return log_url(cluster, segment, key)
 
-    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"logs {quoted(key.name)}", key)
 
 
@@ -46,10 +44,10 @@ class ShowLogs(Link):
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return log_url(cluster, segment, key)
 
-    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"logs {kind.gvr.qualified}/{quoted(key.name)} --all-pods", key)
 
 
-def has_logs(kind: "ResourceKind") -> bool:
+def has_logs(kind: ResourceKind) -> bool:
     """Of pods, or of those that its objects select."""
     return ShowLog.name in kind.shown_actions

@@ -115,7 +115,8 @@ def rows(
     if not informer.freshness.synced:
         block = loading_block(spec.kind, live.problem, refused=informer.refusal is not None)
         return _without_rows(spec, block, live, choices, url=spec.url)
-    create, logs = create_url(spec, access), spec.kind.logs_url(spec, access)
+    create = create_url(spec, access)
+    logs = spec.kind.logs_url(access, spec.namespaces, spec.get("label"))
     selection = select(query, informer, shown_part(spec))
     # One reading for all rows, so that they have the same columns.
     meter = query.meter()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
@@ -10,11 +10,9 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.actions import Link, Permission
+from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.links import terminal_url
-
-if TYPE_CHECKING:
-    from console.ui.kind import ResourceKind
 
 #: A websocket is a GET, and Kubernetes asks for both rights since 1.35.
 EXEC = (Permission("create", "exec"), Permission("get", "exec"))
@@ -36,7 +34,7 @@ class OpenTerminal(Link):
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return terminal_url(cluster, segment, key)
 
-    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return exec_line(key)
 
 

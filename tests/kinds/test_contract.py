@@ -88,14 +88,14 @@ async def test_by_itself_the_worst_comes_first(
 ) -> None:
     """But for kinds with an order of their own."""
     found = await items(client_as, kind)
-    if kind.ordered_by:
-        by_column = sorted(entries_of(runtime, kind), key=kind.sortable[kind.ordered_by].sort_key)
-        assert keys(found) == [tuple(entry.key) for entry in by_column]
-    elif kind.status_column is None:
+    if not kind.own_order:
         assert found == sorted(found, key=lambda item: (item["name"], item["namespace"]))
-    else:
+    elif kind.status_column is not None and kind.own_order == kind.status_column.id:
         ranks = [Severity(item["status"]["severity"]).rank for item in found]
         assert ranks == sorted(ranks)
+    else:
+        by_column = sorted(entries_of(runtime, kind), key=kind.sortable[kind.own_order].sort_key)
+        assert keys(found) == [tuple(entry.key) for entry in by_column]
 
 
 def samples(

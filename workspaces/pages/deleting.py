@@ -14,8 +14,9 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Context, Delete, Done, Outcome
 from console.ui.decisions import Refused
+from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
-from console.ui.kind import Fact, ResourceKind
+from console.ui.kind import ResourceKind
 from console.ui.subject import Subject
 from console.ui.text import visible
 from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE

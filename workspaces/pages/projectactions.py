@@ -17,8 +17,9 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Action, Context, Done, Link, Outcome, Permission
 from console.ui.clusters import HOST
+from console.ui.facts import Fact
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
-from console.ui.kind import Fact, ResourceKind
+from console.ui.kind import ResourceKind
 from console.ui.labels import command_of
 from console.ui.manifests import mapping, text
 from console.ui.relations.seeing import Seeing

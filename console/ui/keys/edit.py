@@ -20,11 +20,12 @@ from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Outcome, Page, Permission
 from console.ui.decisions import Refused
+from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
 from console.ui.keys.form import MOST, KeysForm
 from console.ui.keys.users import groups_of, offers_of, sees_all, workloads
 from console.ui.keys.values import BINARY, Shown, contents_of, digest_of, shown_of, written
-from console.ui.kind import Fact, ResourceKind
+from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
 from console.ui.links import object_url
 from console.ui.statuses import wants_status

@@ -16,8 +16,9 @@ from console.kube.gvr import GVR, STORAGE_CLASSES, Key
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Follow, Outcome, Permission
 from console.ui.decisions import Refused
+from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
-from console.ui.kind import Fact, ResourceKind
+from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
 from console.ui.relations.seeing import Seeing
 from console.ui.storage.sizes import SizeField

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from console.kube.store import Entry
 from console.ui.actions import Action
-from console.ui.facts import ready_fact
-from console.ui.kind import Fact, ResourceKind
+from console.ui.facts import Fact, ready_fact
+from console.ui.kind import ResourceKind
 from console.ui.text import visible
 
 

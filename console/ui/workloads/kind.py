@@ -22,7 +22,7 @@ from console.ui.columns import (
     RatioColumn,
     SelectorColumn,
 )
-from console.ui.facts import owner_fact, pods_fact, ready_fact, status_fact
+from console.ui.facts import Fact, owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.filters import (
     Filter,
     LabelFilter,
@@ -34,7 +34,7 @@ from console.ui.filters import (
     state_filter,
     uses_filter,
 )
-from console.ui.kind import Fact, ResourceKind
+from console.ui.kind import ResourceKind
 
 READY = RatioColumn(
     id="ready",
