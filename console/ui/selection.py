@@ -15,8 +15,9 @@ from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.store import Store
 from console.ui.access import Access
+from console.ui.columns import UsageColumn
 from console.ui.decisions import Readable, readable
-from console.ui.linked import Links
+from console.ui.linked import Links, prepare_links
 from console.ui.meters import Meter, Reach, reach_of
 from console.ui.ordered import ALL, OrderedView, Question, Selection
 from console.ui.shelf import Shelf
@@ -61,9 +62,26 @@ def select(query: ListQuery, informer: Informer[Any], part: slice = ALL) -> Sele
     return _view(query, informer).read(part, descending=query.spec.descending)
 
 
-async def prepare(query: ListQuery, informer: Informer[Any]) -> None:
-    """Makes `select` quick, in another thread if that takes long."""
-    await brought_up(_view(query, informer))
+async def selected(
+    query: ListQuery,
+    informer: Informer[Any],
+    part: slice = ALL,
+    *,
+    seconds: float,
+    links: bool = False,
+) -> Selection:
+    """As `select`, in another thread if that takes long. So long at most it waits for usage that is shown
+    and, with `links`, for the first lists of what the part leads to."""
+    spec = query.spec
+    if query.reach is not None:
+        by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
+        await query.reach.usage.wait(timeout=seconds, fresh=by_usage)
+    view = _view(query, informer)
+    await brought_up(view)
+    found = view.read(part, descending=spec.descending)
+    if links:
+        await prepare_links(spec.kind, query.links, found.entries, seconds=seconds)
+    return found
 
 
 class Followed(Protocol):

@@ -25,6 +25,7 @@ from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView, ResourceKind, Scope
 from console.ui.links import bulk_url
 from console.ui.meters import Meter
+from console.ui.ordered import Selection
 from console.ui.pager import Pager, make_pager, page_count
 from console.ui.picker import Picker, column_picker
 from console.ui.reading import cut_of
@@ -100,12 +101,16 @@ class Table:
 
 
 def rows(
-    query: ListQuery, informer: Informer[Any], *, namespaces: Collection[str] | None = None
+    query: ListQuery,
+    informer: Informer[Any],
+    selection: Selection | None = None,
+    *,
+    namespaces: Collection[str] | None = None,
 ) -> Table:
     """The list that is asked for. Bad input and a cold cache are a `state`.
 
-    `namespaces`: all that exist, None where nobody knows and for viewers who may not know; used only for
-    those who may see the objects of all.
+    `selection`: of its page, where that is made already. `namespaces`: all that exist, None where nobody
+    knows and for viewers who may not know; used only for those who may see the objects of all.
     """
     spec, access = query.spec, query.access
     choices = _choices(query.readable, informer, namespaces)
@@ -117,7 +122,7 @@ def rows(
         return _without_rows(spec, block, live, choices, url=spec.url)
     create = create_url(spec, access)
     logs = spec.kind.logs_url(access, spec.namespaces, spec.get("label"))
-    selection = select(query, informer, shown_part(spec))
+    selection = selection or select(query, informer, shown_part(spec))
     # One reading for all rows, so that they have the same columns.
     meter = query.meter()
     columns = _headers(spec, metered=_works(meter))

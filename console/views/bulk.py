@@ -25,7 +25,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind, find_list
 from console.ui.reading import TooManyProjects, listed
-from console.ui.selection import ListQuery, prepare, select
+from console.ui.selection import ListQuery, selected
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 from console.views.bulkrun import Target, written
@@ -94,8 +94,8 @@ async def _chosen(
     request: ConsoleRequest, query: ListQuery, informer: Informer[Any]
 ) -> list[Entry[Any]]:
     if request.POST.get("all") == "1":
-        await prepare(query, informer)
-        return list(select(query, informer, slice(0, MOST + 1)).entries)
+        everything = await selected(query, informer, slice(0, MOST + 1), seconds=0.0)
+        return list(everything.entries)
     chosen = map(unquote, request.POST.get("keys", "").splitlines())
     lines = [*request.POST.getlist("key"), *chosen]
     keys = dict.fromkeys(_key(query.spec.kind, line) for line in lines[: 2 * MOST] if line.strip())

@@ -14,18 +14,16 @@ from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.columns import UsageColumn
 from console.ui.decisions import Denied, knows
 from console.ui.export import FORMATS, exported, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
-from console.ui.linked import prepare_links
 from console.ui.nav import prepare_menu
 from console.ui.pages import page as whole_page
 from console.ui.places import find_kind
 from console.ui.projects import known_namespaces
 from console.ui.reading import TooManyProjects, cut_of, listed
-from console.ui.selection import ListQuery, prepare, select
+from console.ui.selection import ListQuery, selected
 from console.ui.statuses import status_response
 from console.ui.table import Table, denied_table, rows, shown_part, unread_table
 from console.ui.viewspec import FieldError, ViewSpec
@@ -45,7 +43,7 @@ async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) ->
     if kind is None:
         raise Http404
     access, fmt = access_of(request), request.GET.get("format", "html")
-    spec = ViewSpec.parse(kind, request.GET, cluster=cluster.name)
+    fragment, spec = is_fragment(request), ViewSpec.parse(kind, request.GET, cluster=cluster.name)
     try:
         # Before the informer: nobody makes the console watch what they may not see.
         query = ListQuery.of(spec, access)
@@ -53,35 +51,29 @@ async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) ->
             kind, access, spec.namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
         )
         async with reading as informer:
-            return await _answer(request, query, informer, fmt)
+            if fmt != "html":
+                return await _data(query, informer, fmt)
+            table = await _table(query, informer)
+            if not fragment:
+                await prepare_menu(cluster)
     except Denied as denied:
-        if fmt != "html" or not is_fragment(request) or not knows(access, kind):
+        if fmt != "html" or not fragment or not knows(access, kind):
             raise
-        return _drawn(request, denied_table(spec, denied), status=403)
+        return _drawn(request, denied_table(spec, denied), fragment=fragment, status=403)
     except TooManyProjects as error:
         spec = replace(spec, errors=(FieldError("namespace", str(error)),))
         if fmt != "html":
             return _bad_data(spec)
-        return _drawn(request, unread_table(spec, query.readable))
+        table = unread_table(spec, query.readable)
+    return _drawn(request, table, fragment=fragment)
 
 
-async def _answer(
-    request: ConsoleRequest, query: ListQuery, informer: Informer[Any], fmt: str
-) -> HttpResponseBase:
-    spec, access = query.spec, query.access
-    if not spec.errors and informer.freshness.synced:
-        if spec.kind.measured:
-            by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
-            await access.cluster.usage.wait(timeout=FIRST_LIST_WAIT, fresh=by_usage)
-        await prepare(query, informer)
-        if fmt == "html":
-            entries = select(query, informer, shown_part(spec)).entries
-            await prepare_links(spec.kind, query.links, entries, seconds=FIRST_LIST_WAIT)
-    if fmt != "html":
-        return _data(query, informer, fmt)
-    if not is_fragment(request):
-        await prepare_menu(access.cluster)
-    return _drawn(request, rows(query, informer, namespaces=_namespaces(access)))
+async def _table(query: ListQuery, informer: Informer[Any]) -> Table:
+    found = None
+    if not query.spec.errors and informer.freshness.synced:
+        part = shown_part(query.spec)
+        found = await selected(query, informer, part, seconds=FIRST_LIST_WAIT, links=True)
+    return rows(query, informer, found, namespaces=_namespaces(query.access))
 
 
 def _namespaces(access: Access) -> frozenset[str] | None:
@@ -92,8 +84,9 @@ def _namespaces(access: Access) -> frozenset[str] | None:
     return known_namespaces(access)
 
 
-def _drawn(request: ConsoleRequest, table: Table, *, status: int | None = None) -> HttpResponse:
-    fragment = is_fragment(request)
+def _drawn(
+    request: ConsoleRequest, table: Table, *, fragment: bool, status: int | None = None
+) -> HttpResponse:
     status = status or _status(table, fragment=fragment)
     context = {"table": table, "live": table.freshness}
     if fragment:
@@ -115,7 +108,7 @@ def _status(table: Table, *, fragment: bool) -> int:
     return HTTPStatus.OK
 
 
-def _data(
+async def _data(
     query: ListQuery, informer: Informer[Any], fmt: str
 ) -> HttpResponse | StreamingHttpResponse:
     spec = query.spec
@@ -126,7 +119,7 @@ def _data(
         response = status_response(503, text)
         response["Retry-After"] = str(RETRY_AFTER)
         return response
-    selection = select(query, informer, exported(spec))
+    selection = await selected(query, informer, exported(spec), seconds=FIRST_LIST_WAIT)
     cut = cut_of(informer) is not None
     content = stream(spec, selection, fmt, meter=query.meter(), cut=cut)
     data = StreamingHttpResponse(content, content_type=FORMATS[fmt])

@@ -13,7 +13,7 @@ from console.ui.access import Access
 from console.ui.decisions import Denied, Readable, readable, whole_namespaces
 from console.ui.ordered import OrderedView
 from console.ui.rights import rights_key
-from console.ui.selection import ListQuery, prepare, select
+from console.ui.selection import ListQuery, select, selected
 from console.ui.shelf import Shelf
 from console.ui.table import find_row, rows
 from tests.ui.lists import spec_of
@@ -152,15 +152,15 @@ async def test_a_large_store_is_prepared_in_another_thread(
             pass
 
     monkeypatch.setattr(OrderedView, "catch_up", catch_up)
-    await prepare(ListQuery.of(spec_of(""), admin()), informer)
+    await selected(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
     assert [thread is threading.main_thread() for thread in threads] == [False]
     assert made[0].behind == 0
     informer.apply(pod("new"))
-    await prepare(ListQuery.of(spec_of(""), admin()), informer)
+    await selected(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
     assert len(threads) == 1
     assert select(ListQuery.of(spec_of(""), admin()), informer).total == 7
     with pytest.raises(Denied):
-        await prepare(ListQuery.of(spec_of(""), charlie()), informer)
+        await selected(ListQuery.of(spec_of(""), charlie()), informer, seconds=0.0)
 
 
 def test_single_objects_open_the_list_and_nothing_else() -> None:
