@@ -42,6 +42,7 @@ class CronJobKind(WorkloadKind):
     gvr, scope, nav = CRON_JOBS, Scope.NAMESPACED, Nav("workloads", 70, "workloads")
     short_names = ("cj",)
     owns = (JOBS,)
+    by_operators = True
     watched = True
     pod_spec = ("spec", "jobTemplate", "spec", "template", "spec")
     projection = CronJob

@@ -159,6 +159,9 @@ class CustomResourceDefinitionKind(ResourceKind):
     actions = (Delete(),)
     precious = True
 
+    def goes_with(self, name: str) -> str:
+        return _("With definition %(name)s go all objects of its kind.") % {"name": visible(name)}
+
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         definition: Definition = entry.projection
         words = {"kind": visible(definition.kind)}

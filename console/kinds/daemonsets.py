@@ -33,6 +33,7 @@ class DaemonSetKind(WorkloadKind):
     gvr, scope, nav = DAEMON_SETS, Scope.NAMESPACED, Nav("workloads", 40, "workloads")
     short_names = ("ds",)
     owns = (PODS,)
+    by_operators = True
     watched = True
     revisions = CONTROLLER_REVISIONS
     projection = DaemonSet

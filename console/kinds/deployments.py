@@ -34,6 +34,7 @@ class DeploymentKind(WorkloadKind):
     gvr, scope, nav = DEPLOYMENTS, Scope.NAMESPACED, Nav("workloads", 20, "workloads")
     short_names = ("deploy",)
     owns = (REPLICA_SETS,)
+    by_operators = True
     watched = True
     revisions = REPLICA_SETS
     projection = Deployment

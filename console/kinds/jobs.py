@@ -49,6 +49,7 @@ def completions_order(job: Job) -> tuple[float, int]:
 class JobKind(WorkloadKind):
     gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60, "workloads")
     owns = (PODS,)
+    by_operators = True
     watched = True
     projection = Job
     title = gettext_lazy("Jobs")

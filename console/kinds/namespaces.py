@@ -68,6 +68,11 @@ class NamespaceKind(ResourceKind):
     def page_url(self, cluster: str, key: Key) -> str:
         return reverse("project_overview", args=(cluster, key.name))
 
+    def goes_with(self, name: str) -> str:
+        return _("With project %(name)s goes everything that is in it by then.") % {
+            "name": visible(name)
+        }
+
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Namespace = entry.projection
         return [

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.draining.actions import Drain, ResumeDrain, StopDrain
-from console.kube.gvr import NODES, PODS
+from console.kube.gvr import NODE_METRICS, NODES, PODS
 from console.kube.projections.node import Node
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -76,6 +76,7 @@ class NodeKind(ResourceKind):
         TextColumn(id="runtime", label=gettext_lazy("Container runtime"), priority=4),
         AgeColumn(priority=1),
     )
+    metrics = NODE_METRICS
     measured = (
         UsageColumn(
             id="cpu_used",

@@ -56,6 +56,7 @@ class PersistentVolumeClaimKind(ResourceKind):
     short_names = ("pvc",)
     projection = PersistentVolumeClaim
     watched = True
+    by_operators = True
     names = (PERSISTENT_VOLUMES, STORAGE_CLASSES)
     title = gettext_lazy("Persistent volume claims")
     singular = gettext_lazy("persistent volume claim")

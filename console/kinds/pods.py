@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import NODES, PODS, Key
+from console.kube.gvr import NODES, POD_METRICS, PODS, Key
 from console.kube.projections.pod import Pod
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -70,6 +70,7 @@ class PodKind(ResourceKind):
     short_names = ("po",)
     projection = Pod
     by_kind = True
+    by_operators = True
     watched = True
     logged = frozenset({"Crash loop", "Failed", "Killed for memory", "Not ready"})
     names = (*SPEC_NAMES, NODES)
@@ -100,6 +101,7 @@ class PodKind(ResourceKind):
         IpColumn(id="ip", label=gettext_lazy("IP"), priority=4),
         AgeColumn(priority=1),
     )
+    metrics = POD_METRICS
     measured = (
         UsageColumn(
             id="cpu_used",

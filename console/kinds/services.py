@@ -59,6 +59,7 @@ class ServiceKind(ResourceKind):
     owns = (ENDPOINT_SLICES,)
     projection = Service
     selects_pods = True
+    by_operators = True
     told_apart = (ENDPOINT_SLICES,)
     title = gettext_lazy("Services")
     singular = gettext_lazy("service")

@@ -41,6 +41,7 @@ class StatefulSetKind(WorkloadKind):
     gvr, scope, nav = STATEFUL_SETS, Scope.NAMESPACED, Nav("workloads", 30, "workloads")
     short_names = ("sts",)
     owns = (PODS,)
+    by_operators = True
     watched = True
     revisions = CONTROLLER_REVISIONS
     names = (*SPEC_NAMES, SERVICES)

@@ -20,7 +20,6 @@ from console.live.hub import Heard
 from console.live.mailbox import Mail
 from console.ui.access import Access
 from console.ui.freshness import LiveState
-from console.ui.meters import METRICS
 from console.ui.rows import Row
 from console.ui.selection import ListQuery
 from console.ui.table import Table, find_row, rows, shape_of
@@ -55,7 +54,7 @@ class LiveView:
         self._spec = spec
         self._lang = lang
         self.informer = informer
-        metrics = METRICS.get(spec.kind.gvr) if spec.kind.measured else None
+        metrics = spec.kind.metrics
         self.others: Mapping[GVR, Heard] = (
             {metrics: usage} if usage is not None and metrics is not None else {}
         )

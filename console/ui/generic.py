@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from console.kube import gvr as types
 from console.kube.discovery import CustomType
 from console.kube.projections.custom import Custom, columns_of
 from console.kube.store import Entry
@@ -23,20 +22,9 @@ from console.ui.deleting import DeleteOwner
 from console.ui.facts import Fact
 from console.ui.filters import Filter, LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
 from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import kinds
 from console.ui.text import visible
 
-#: What operators make for their custom resources.
-MADE_BY_OPERATORS = (
-    types.DEPLOYMENTS,
-    types.STATEFUL_SETS,
-    types.DAEMON_SETS,
-    types.CRON_JOBS,
-    types.JOBS,
-    types.PODS,
-    types.SERVICES,
-    types.CONFIG_MAPS,
-    types.PERSISTENT_VOLUME_CLAIMS,
-)
 #: Characters of a column's name.
 LONGEST_LABEL = 40
 _ALIGNED = {"integer": "end", "number": "end"}
@@ -47,7 +35,6 @@ class GenericKind(ResourceKind):
 
     custom: ClassVar[CustomType]
     projection = Custom
-    owns = MADE_BY_OPERATORS
     actions = (DeleteOwner(),)
 
     @cached_property
@@ -67,6 +54,7 @@ def generic_kind(custom: CustomType) -> GenericKind:
     declared = {
         "custom": custom,
         "api_kind": custom.kind,
+        "owns": [kind.gvr for kind in sorted(kinds, key=lambda one: one.rank) if kind.by_operators],
         "gvr": custom.gvr,
         "scope": Scope.NAMESPACED if custom.namespaced else Scope.CLUSTER,
         "nav": Nav("custom", 100),

@@ -107,7 +107,8 @@ class ResourceKind:
     `watched`: overviews tell of what is wrong with its objects; `logged`: the states of which their log
     says more. `by_kind`: owners, events and the like name its objects by `Kind/name`. `masked` are paths
     in the object of what nobody is shown: of a mapping its values, of anything else the whole.
-    `measured` are columns that lists have only where usage is measured and the viewer may know of it.
+    `measured` are columns that lists have only where usage is measured, which is listed as objects of
+    type `metrics`, and the viewer may know of it.
     `precious`: what is deleted is not back when it is made again, so that a name is typed first.
     `own_order`: the id of the column that a list is sorted by unless another is chosen, the status's
     unless it is given; "" for names alone.
@@ -115,9 +116,10 @@ class ResourceKind:
     its panels look at beside those: verb, type, subresource.
 
     What is around its objects: `owns` are the types that controllers make for them, `revisions` the one
-    of these that keeps their past; `names` those that they may name, what matters most to people first.
-    `pod_spec`: where in them the specification of pods stands, () for none. `selects_pods`: by
-    `pod_selector`. `told_apart`: types that name its objects and are told of by a panel of their own.
+    of these that keeps their past. `by_operators`: some are made for custom resources. `names` are the
+    types that they may name, what matters most to people first. `pod_spec`: where in them the
+    specification of pods stands, () for none. `selects_pods`: by `pod_selector`. `told_apart`: types that
+    name its objects and are told of by a panel of their own.
     """
 
     gvr: ClassVar[GVR]
@@ -129,6 +131,7 @@ class ResourceKind:
     nouns: ClassVar[str | Promise]
     columns: ClassVar[Sequence[Column]]
     measured: ClassVar[Sequence[UsageColumn]] = ()
+    metrics: ClassVar[GVR | None] = None
     filters: ClassVar[Sequence[Filter]]
     actions: ClassVar[Sequence[Action]] = ()
     by_kind: ClassVar[bool] = False
@@ -141,6 +144,7 @@ class ResourceKind:
     api_kind: ClassVar[str]
     short_names: ClassVar[Sequence[str]] = ()
     owns: ClassVar[Sequence[GVR]] = ()
+    by_operators: ClassVar[bool] = False
     revisions: ClassVar[GVR | None] = None
     names: ClassVar[Sequence[GVR]] = ()
     pod_spec: ClassVar[tuple[str, ...]] = ()
@@ -195,6 +199,11 @@ class ResourceKind:
         """From a template."""
         return len(self.pod_spec) > 1
 
+    @property
+    def rank(self) -> tuple[bool, tuple[int, int]]:
+        """Its place among others around an object: what makes pods first, then as the menu has it."""
+        return not self.makes_pods, self.nav.rank
+
     @cached_property
     def name_column(self) -> NameColumn:
         return next(column for column in self.columns if isinstance(column, NameColumn))
@@ -238,6 +247,10 @@ class ResourceKind:
         """What people know as the owner of what a projection is of, as `Kind/name`; "" for none."""
         found: str = getattr(item, "owner", "")
         return found
+
+    def goes_with(self, name: str) -> str:
+        """What is deleted with the object of this name; "" for itself alone."""
+        return ""
 
     def references(self, item: Any) -> Iterable[Reference]:
         """What a projection names beside what the specification of pods does."""

@@ -5,20 +5,16 @@ list pods may still not know what they use. So a list's columns of usage are the
 measures and the viewer may know, and are told the numbers of one reading.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from console.kube.gvr import GVR, NODE_METRICS, NODES, POD_METRICS, PODS
+from console.kube.gvr import GVR, NODES
 from console.kube.metricslist import Problem, Used
 from console.kube.store import Entry
 from console.kube.usage import Reading, Usage
 from console.ui.access import Access
 from console.ui.kind import ResourceKind
 from console.ui.metered import DENIED, NotMetered, sees_node_usage, usage_namespaces, why_not
-
-#: Where the usage of a type's objects is listed.
-METRICS: Mapping[GVR, GVR] = {PODS: POD_METRICS, NODES: NODE_METRICS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ class Meter:
 
 def reach_of(kind: ResourceKind, access: Access) -> Reach | None:
     """None for kinds whose usage nobody measures. Decided anew at each call."""
-    if not kind.measured or kind.gvr not in METRICS:
+    if kind.metrics is None:
         return None
     usage = access.cluster.usage
     if kind.gvr == NODES:

@@ -5,7 +5,7 @@ Each is told by itself. One that is refused stops no other; a cluster that does 
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -15,13 +15,14 @@ from django.utils.translation import gettext as _
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, NotFound, Unavailable
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES, Key
+from console.kube.gvr import GVR, Key
 from console.ui.access import Access
 from console.ui.actions import Delete, Permission
 from console.ui.decisions import Denied, Exempt
 from console.ui.editing import Problem
 from console.ui.http import ConsoleRequest
 from console.ui.imports import MOST_OBJECTS, VERSION
+from console.ui.registry import kinds
 from console.ui.states import denied_text
 from console.ui.text import visible
 from console.views import problems
@@ -99,17 +100,13 @@ def offer(access: Access, results: Sequence[Result]) -> Offer | None:
         )
         for result, found in mine
     ]
-    notes = [note for _result, found in mine for note in _notes(found.gvr, found.key.name)]
+    notes = [
+        note
+        for _result, found in mine
+        if (kind := kinds.of(found.gvr)) is not None and (note := kind.goes_with(found.key.name))
+    ]
     text = msgspec.json.encode(objects).decode()
     return Offer(text, len(mine), len(made) - len(mine), notes)
-
-
-def _notes(gvr: GVR, name: str) -> Iterator[str]:
-    words = {"name": visible(name)}
-    if gvr == NAMESPACES:
-        yield _("With project %(name)s goes everything that is in it by then.") % words
-    if gvr == CUSTOM_RESOURCE_DEFINITIONS:
-        yield _("With definition %(name)s go all objects of its kind.") % words
 
 
 def read_made(text: str) -> list[MadeObject]:

@@ -35,8 +35,7 @@ class Offer:
 def workloads() -> list[GVR]:
     """What has pods and an entry in the menu: pods last."""
     found = [kind for kind in kinds if kind.pod_spec and kind.nav.entry]
-    found.sort(key=lambda kind: (not kind.makes_pods, kind.nav.rank))
-    return [kind.gvr for kind in found]
+    return [kind.gvr for kind in sorted(found, key=lambda kind: kind.rank)]
 
 
 def _users(subject: Subject) -> Iterator[tuple[GVR, list[Entry[Any]]]]:

@@ -27,8 +27,7 @@ def naming(kind: ResourceKind) -> Sequence[GVR]:
     """The types whose objects can name one of this kind: what makes pods first, then as the menu has it.
     Left out are those that a panel of its own tells of."""
     found = [user for user in kinds if kind.gvr in user.names and user.gvr not in kind.told_apart]
-    found.sort(key=lambda user: (not user.makes_pods, user.nav.rank))
-    return [user.gvr for user in found]
+    return [user.gvr for user in sorted(found, key=lambda user: user.rank)]
 
 
 def references(gvr: GVR, entry: Entry[Any]) -> tuple[Reference, ...]:
