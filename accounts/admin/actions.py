@@ -96,6 +96,7 @@ class Enable(OfOthers, UserAction):
 
     name, trail = "enable", ("patch", "enable")
     label = pgettext_lazy("action", "Enable")
+    weight = 3
     done = gettext_lazy("Enabled user %(name)s.")
     state, asks = ACTIVE, False
     places = EVERYWHERE
@@ -118,6 +119,7 @@ class Disable(OfOthers, UserAction):
 class Unlock(UserAction):
     name, trail = "unlock", ("patch", "unlock")
     label = pgettext_lazy("action", "Unlock")
+    weight = 3
     done = gettext_lazy("Unlocked user %(name)s.")
     state, asks = ACTIVE, False
     places = frozenset()
@@ -172,6 +174,7 @@ class UserFormAction(UserAction):
 class EditProfile(UserFormAction):
     name, trail = "profile", ("patch", "profile")
     label = gettext_lazy("Edit profile")
+    weight = 2
     done = gettext_lazy("Saved user %(name)s.")
     form = ProfileForm
 
@@ -189,6 +192,7 @@ class ResetPassword(OfOthers, UserFormAction, EndSessions):
 
     name, trail = "password", ("patch", "password")
     label = gettext_lazy("Reset password")
+    weight = 2
     done = gettext_lazy("Reset the password of user %(name)s. All sessions and tokens have ended.")
     reason = "PasswordReset"
     form = PasswordForm

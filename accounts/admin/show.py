@@ -32,7 +32,7 @@ from console.ui.decisions import Denied, Refused
 from console.ui.detail import object_tabs
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
-from console.ui.rows import MenuItem, menu_item
+from console.ui.rows import MenuItem, action_bar, menu_item
 from console.ui.text import visible
 from console.views.errors import error_page
 from console.views.guard import access_of
@@ -97,7 +97,7 @@ async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> 
         "tabs": tabs,
         "facts": await _facts(entry),
         "links": links,
-        "actions": await _actions(access, entry),
+        "actions": action_bar(await _actions(access, entry)),
     }
     allowed, context["why_not"] = _allowed(access, name)
     if allowed:

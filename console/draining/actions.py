@@ -37,6 +37,7 @@ class Drain(Action):
 
     name: ClassVar[str] = "drain"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Drain")
+    weight: ClassVar[int] = 3
     needs: ClassVar[tuple[Permission, ...]] = NEEDS
     danger: ClassVar[bool] = True
     form: ClassVar[type[ConsoleForm] | None] = DrainForm

@@ -66,6 +66,7 @@ class OpenPort(Action):
 
     name: ClassVar[str] = "open-port"
     label: ClassVar[str | Promise] = gettext_lazy("Open port")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (right_to("GET"),)
     places: ClassVar[frozenset[str]] = frozenset()
     form: ClassVar[type[ConsoleForm] | None] = PortForm

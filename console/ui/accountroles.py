@@ -87,6 +87,7 @@ class ChangeAccountRole(Action):
 
     name: ClassVar[str] = "role"
     label: ClassVar[str | Promise] = gettext_lazy("Change role")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (
         Permission("patch"),
         Permission("get"),

@@ -197,6 +197,8 @@ class Action:
     `exempt` depends on who the viewer is, so that nobody shares what shows it. `reads_live`: its form
     begins with what the cache need not have (`Subject.live`). `reviews`: its page leads to one that shows
     what would come of it, as kube-apiserver says; then `run` does nothing but `fresh` and patches.
+    `weight`: how much it is used, from 0 to 3. Above an object's page the weightiest are buttons, and the
+    others are in a menu.
     """
 
     name: ClassVar[str]
@@ -204,6 +206,7 @@ class Action:
     needs: ClassVar[tuple[Permission, ...]]
     icon: ClassVar[str] = ""
     danger: ClassVar[bool] = False
+    weight: ClassVar[int] = 0
     places: ClassVar[frozenset[str]] = frozenset({ROW, HEADER})
     asks: ClassVar[bool] = True
     wants_uid: ClassVar[bool] = True
@@ -367,6 +370,7 @@ class EditYaml(Link):
 
     name: ClassVar[str] = "edit"
     label: ClassVar[str | Promise] = gettext_lazy("Edit YAML")
+    weight: ClassVar[int] = 1
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
     trail: ClassVar[tuple[str, str]] = ("patch", "edit")
 

@@ -83,6 +83,7 @@ class Approve(_Decide):
 
     name: ClassVar[str] = "approve"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Approve")
+    weight: ClassVar[int] = 3
     trail: ClassVar[tuple[str, str] | None] = ("update", "approval")
     verdict: ClassVar[str] = "Approved"
 
@@ -100,6 +101,7 @@ class Approve(_Decide):
 class Deny(_Decide):
     name: ClassVar[str] = "deny"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Deny")
+    weight: ClassVar[int] = 3
     danger: ClassVar[bool] = True
     places: ClassVar[frozenset[str]] = EVERYWHERE
     trail: ClassVar[tuple[str, str] | None] = ("update", "denial")

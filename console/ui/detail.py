@@ -33,7 +33,7 @@ from console.ui.links import list_url
 from console.ui.panels import Panel
 from console.ui.panels.standard import tabs_of
 from console.ui.places import DetailPlace
-from console.ui.rows import MenuItem, make_row, short_hash
+from console.ui.rows import ActionBar, Row, action_bar, make_row, short_hash
 from console.ui.subject import Subject
 
 log = logging.getLogger(__name__)
@@ -199,6 +199,7 @@ def _head(place: DetailPlace, access: Access, entry: Entry[Any]) -> Part:
     column = place.kind.status_column
     context = {
         "row": row,
+        "actions": _actions(row),
         "kind": place.kind.view,
         "status": column.value(entry) if column is not None else None,
         "created": entry.projection.created,
@@ -209,6 +210,10 @@ def _head(place: DetailPlace, access: Access, entry: Entry[Any]) -> Part:
         "",
         lambda: render_to_string("ui/detail/_head_text.html", context),
     )
+
+
+def _actions(row: Row) -> ActionBar:
+    return action_bar(item for item in row.menu if HEADER in item.places)
 
 
 def _panel(panel: Panel, subject: Subject) -> Part:
@@ -244,7 +249,7 @@ class ObjectHead:
 
     entry: Entry[Any]
     tabs: tuple[TabLink, ...]
-    actions: tuple[MenuItem, ...]
+    actions: ActionBar
     uid: str
     name: str
     head: Part
@@ -266,9 +271,8 @@ def object_head(access: Access, gvr: GVR, key: Key) -> ObjectHead | None:
     if kind is None or entry is None:
         return None
     row = make_row(kind, access.cluster.name, access, entry)
-    actions = tuple(item for item in row.menu if HEADER in item.places)
     head = _head(DetailPlace(access.cluster, kind, key, tabs_of(kind)[0]), access, entry)
-    return ObjectHead(entry, tabs, actions, row.uid, key.name, head)
+    return ObjectHead(entry, tabs, _actions(row), row.uid, key.name, head)
 
 
 def object_tabs(access: Access, kind: ResourceKind | None, key: Key) -> tuple[TabLink, ...]:

@@ -22,6 +22,7 @@ class ShowLog(Link):
 
     name: ClassVar[str] = "log"
     label: ClassVar[str | Promise] = gettext_lazy("Logs")
+    weight: ClassVar[int] = 3
     dock: ClassVar[str] = "log"
     needs: ClassVar[tuple[Permission, ...]] = (READ_LOG,)
 
@@ -38,6 +39,7 @@ class ShowLogs(Link):
 
     name: ClassVar[str] = "log"
     label: ClassVar[str | Promise] = gettext_lazy("Logs")
+    weight: ClassVar[int] = 3
     dock: ClassVar[str] = "log"
     needs: ClassVar[tuple[Permission, ...]] = (Permission("get", "log", gvr=PODS),)
 

@@ -44,6 +44,7 @@ class Reveal(Action):
 
     name: ClassVar[str] = "reveal"
     label: ClassVar[str | Promise] = gettext_lazy("Reveal values")
+    weight: ClassVar[int] = 3
     needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
     asks: ClassVar[bool] = False
     wants_uid: ClassVar[bool] = False

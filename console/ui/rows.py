@@ -4,6 +4,7 @@ A row knows nothing of the view it stands in, so that it is drawn alike on the p
 in a socket's frame, and may be shared by all who have the same rights.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -27,6 +28,8 @@ from console.ui.text import dom_id
 
 #: Rows that are kept: some kilobytes each, with their drawings.
 KEPT = 5000
+#: Actions of an object that are buttons above its page; on a phone two of them (`ui/_acts.html`).
+BUTTONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class MenuItem:
     """Something the viewer may do to this object. `name` is the action's, `places` where it is offered.
-    `asks`: `url` is a page; else a button posts to it. `dock`: what that page is as a tab of the dock."""
+    `asks`: `url` is a page; else a button posts to it. `dock`: what that page is as a tab of the dock.
+    `weight` and `stays` are the action's."""
 
     name: str
     label: str | Promise
@@ -58,6 +62,18 @@ class MenuItem:
     asks: bool
     places: frozenset[str]
     dock: str = ""
+    weight: int = 0
+    stays: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ActionBar:
+    """What may be done, above an object's page: in `buttons` what people do most, in a menu the `others`,
+    and last and apart in that what `ends` the object."""
+
+    buttons: tuple[MenuItem, ...]
+    others: tuple[MenuItem, ...]
+    ends: tuple[MenuItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,4 +210,17 @@ def menu_item(action: Action, cluster: str, segment: str, key: Key) -> MenuItem:
         asks=action.asks,
         places=action.places,
         dock=action.dock if isinstance(action, Link) else "",
+        weight=action.weight,
+        stays=action.stays,
+    )
+
+
+def action_bar(menu: Iterable[MenuItem]) -> ActionBar:
+    """Those that weigh the same in the order in which they were given."""
+    items = sorted(menu, key=lambda item: -item.weight)
+    staying = [item for item in items if item.stays]
+    return ActionBar(
+        tuple(staying[:BUTTONS]),
+        tuple(staying[BUTTONS:]),
+        tuple(item for item in items if not item.stays),
     )

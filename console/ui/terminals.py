@@ -25,6 +25,7 @@ class OpenTerminal(Link):
 
     name: ClassVar[str] = "terminal"
     label: ClassVar[str | Promise] = gettext_lazy("Terminal")
+    weight: ClassVar[int] = 3
     dock: ClassVar[str] = "terminal"
     needs: ClassVar[tuple[Permission, ...]] = EXEC
 

@@ -18,15 +18,19 @@ function step(by) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-/** Opens the menu of the row, and goes into it; Escape leads back to the row. */
+/** Where what can be done is: in the row, else above the page. */
+const acts = () => current() ?? document.querySelector(".acts");
+
+/** Opens the menu of the row, or of the page's object, and goes into it; Escape leads back. */
 function menu() {
-  const button = current()?.querySelector("[popovertarget]");
+  const button = acts()?.querySelector("[popovertarget]");
   button?.click();
-  $(button?.getAttribute("popovertarget"))?.querySelector("a, button")?.focus();
+  const items = $(button?.getAttribute("popovertarget"))?.querySelectorAll("a, button") ?? [];
+  [...items].find((item) => item.checkVisibility())?.focus();
 }
 
 /** Opens below what the row, or the page, has of that kind. */
-const below = (kind) => (current() ?? document.querySelector(".acts"))?.querySelector(`[data-below-kind="${kind}"]`)?.click();
+const below = (kind) => acts()?.querySelector(`[data-below-kind="${kind}"]`)?.click();
 
 /** To what can be done with the chosen rows. */
 const bulk = () => $("bulk")?.hidden === false && $("bulk").querySelector("button:not([hidden])").focus();

@@ -16,7 +16,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from devcluster.server import DevCluster
 from tests.controlplane.build import BuildError, ensure
@@ -239,6 +239,24 @@ def live(page: Page) -> None:
         state = "[{...document.body.dataset}, {...document.getElementById('freshness')?.dataset}]"
         error.add_note(f"{page.url}: {page.evaluate(state)}")
         raise
+
+
+def offered(page: Page, what: str, press: Callable[[Locator], None] = Locator.click) -> Locator:
+    """What can be done, above an object's page, by a selector. If that is in the menu, the menu is opened
+    by `press`."""
+    found = page.locator(f".acts {what}")
+    expect(found.first).to_be_attached()
+    seen = found.locator("visible=true")
+    if not seen.count():
+        press(page.locator(".acts [popovertarget]"))
+    return seen
+
+
+def act(page: Page, action: str) -> None:
+    """Opens the page of an action, or of the YAML, from above the object's page."""
+    path = "/edit" if action == "edit" else f"/actions/{action}"
+    offered(page, f"a[href$='{path}']").click()
+    page.wait_for_url(f"**{path}*")
 
 
 def sign_in(page: Page, console: Console, *, anew: bool = False) -> None:

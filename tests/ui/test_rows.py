@@ -6,6 +6,7 @@ import pytest
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
+from console.ui.rows import ActionBar, action_bar
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from tests.ui.lists import spec_of, table
@@ -106,3 +107,12 @@ def test_a_store_that_changes_is_read_anew() -> None:
         "b",
         "c",
     ]
+
+
+def test_what_people_do_most_is_a_button_and_what_ends_an_object_is_last_in_the_menu() -> None:
+    menu = table().rows[0].menu
+    bar = action_bar(menu)
+    assert [item.name for item in bar.buttons] == ["log", "terminal", "open-port", "edit"]
+    assert [item.name for item in bar.others] == ["labels", "debug"]
+    assert [item.name for item in bar.ends] == ["evict", "delete"]
+    assert action_bar(()) == ActionBar((), (), ())

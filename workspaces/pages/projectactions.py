@@ -36,6 +36,7 @@ class ProjectForm(ConsoleForm):
 class EditProject(Action):
     name: ClassVar[str] = "describe"
     label: ClassVar[str | Promise] = gettext_lazy("Edit information")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
     trail: ClassVar[tuple[str, str] | None] = ("patch", "describe")
     form: ClassVar[type[ConsoleForm] | None] = ProjectForm
@@ -75,6 +76,7 @@ class EditQuota(Link):
 
     name: ClassVar[str] = "quota"
     label: ClassVar[str | Promise] = gettext_lazy("Edit quota")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
     # The right is one in the project itself.
     per_viewer: ClassVar[bool] = True

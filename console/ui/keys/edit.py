@@ -45,6 +45,7 @@ class EditKeys(Action):
     secret: bool = False
     name: ClassVar[str] = "keys"
     label: ClassVar[str | Promise] = gettext_lazy("Edit keys")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
     trail: ClassVar[tuple[str, str] | None] = ("patch", "keys")
     form: ClassVar[type[ConsoleForm] | None] = KeysForm

@@ -300,6 +300,7 @@ def _is_tls(entry: object) -> bool:
 class EditRules(EditSpec):
     name: ClassVar[str] = "rules"
     label: ClassVar[str | Promise] = gettext_lazy("Edit rules")
+    weight: ClassVar[int] = 2
     trail: ClassVar[tuple[str, str] | None] = ("patch", "rules")
     form: ClassVar[type[SpecForm]] = RulesForm
 

@@ -207,6 +207,7 @@ def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 class EditService(EditSpec):
     name: ClassVar[str] = "service"
     label: ClassVar[str | Promise] = gettext_lazy("Edit service")
+    weight: ClassVar[int] = 2
     trail: ClassVar[tuple[str, str] | None] = ("patch", "service")
     form: ClassVar[type[SpecForm]] = ServiceForm
 

@@ -28,6 +28,7 @@ class _Schedulable(Action):
 class Cordon(_Schedulable):
     name: ClassVar[str] = "cordon"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Cordon")
+    weight: ClassVar[int] = 3
     trail: ClassVar[tuple[str, str] | None] = ("patch", "cordon")
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Cordoned")
     refused_word: ClassVar[str | Promise] = gettext_lazy("Not cordoned")
@@ -49,6 +50,7 @@ class Cordon(_Schedulable):
 class Uncordon(_Schedulable):
     name: ClassVar[str] = "uncordon"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Uncordon")
+    weight: ClassVar[int] = 3
     trail: ClassVar[tuple[str, str] | None] = ("patch", "uncordon")
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Uncordoned")
     refused_word: ClassVar[str | Promise] = gettext_lazy("Not uncordoned")

@@ -62,6 +62,7 @@ class NodeShellForm(ConsoleForm):
 class NodeShell(Action):
     name: ClassVar[str] = "shell"
     label: ClassVar[str | Promise] = gettext_lazy("Open shell")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (
         Permission("create", gvr=PODS, place=shells),
         Permission("get", gvr=PODS, place=shells),

@@ -133,6 +133,7 @@ class _Copy(Action):
 class TakeSnapshot(_Copy):
     name: ClassVar[str] = "snapshot"
     label: ClassVar[str | Promise] = gettext_lazy("Take snapshot")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (
         Permission("create", gvr=VOLUME_SNAPSHOTS),
         Permission("get"),
@@ -232,6 +233,7 @@ class Clone(_Copy):
 class CreateVolume(_Copy):
     name: ClassVar[str] = "volume"
     label: ClassVar[str | Promise] = gettext_lazy("Create volume")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (
         Permission("create", gvr=PERSISTENT_VOLUME_CLAIMS),
         Permission("get"),

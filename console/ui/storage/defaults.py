@@ -97,6 +97,7 @@ class UnsetDefault(Action):
 class SetDefault(Action):
     name: ClassVar[str] = "set-default"
     label: ClassVar[str | Promise] = gettext_lazy("Set as default")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
     trail: ClassVar[tuple[str, str] | None] = ("patch", "set-default")
     form: ClassVar[type[ConsoleForm] | None] = DefaultForm

@@ -41,6 +41,7 @@ class Expand(Action):
 
     name: ClassVar[str] = "expand"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Expand")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
     trail: ClassVar[tuple[str, str] | None] = ("patch", "expand")
     form: ClassVar[type[ConsoleForm] | None] = ExpandForm

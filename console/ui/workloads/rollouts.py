@@ -40,6 +40,7 @@ class Restart(WorkloadAction):
 
     name: ClassVar[str] = "restart"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Restart")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
     places: ClassVar[frozenset[str]] = EVERYWHERE
     trail: ClassVar[tuple[str, str] | None] = ("patch", "restart")
@@ -92,6 +93,7 @@ class Pause(WorkloadAction):
 class Resume(WorkloadAction):
     name: ClassVar[str] = "resume"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
+    weight: ClassVar[int] = 3
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
     places: ClassVar[frozenset[str]] = EVERYWHERE
     trail: ClassVar[tuple[str, str] | None] = ("patch", "resume")

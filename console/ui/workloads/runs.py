@@ -68,6 +68,7 @@ class Rerun(_Run):
 
     name: ClassVar[str] = "rerun"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Rerun")
+    weight: ClassVar[int] = 3
     trail: ClassVar[tuple[str, str] | None] = ("create", "rerun")
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -98,6 +99,7 @@ class RunNow(_Run):
 
     name: ClassVar[str] = "run"
     label: ClassVar[str | Promise] = gettext_lazy("Run now")
+    weight: ClassVar[int] = 3
     trail: ClassVar[tuple[str, str] | None] = ("create", "run")
 
     def title(self, kind: ResourceKind, name: str) -> str:
@@ -167,6 +169,7 @@ class _Suspending(WorkloadAction):
 class Suspend(_Suspending):
     name: ClassVar[str] = "suspend"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Suspend")
+    weight: ClassVar[int] = 2
     trail: ClassVar[tuple[str, str] | None] = ("patch", "suspend")
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Suspended")
     refused_word: ClassVar[str | Promise] = gettext_lazy("Not suspended")
@@ -186,6 +189,7 @@ class Suspend(_Suspending):
 class Unsuspend(_Suspending):
     name: ClassVar[str] = "resume"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
+    weight: ClassVar[int] = 3
     trail: ClassVar[tuple[str, str] | None] = ("patch", "resume")
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Resumed")
     refused_word: ClassVar[str | Promise] = gettext_lazy("Not resumed")

@@ -29,6 +29,7 @@ class ReplicasForm(ConsoleForm):
 class Scale(WorkloadAction):
     name: ClassVar[str] = "scale"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Scale")
+    weight: ClassVar[int] = 2
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch", "scale"),)
     form: ClassVar[type[ConsoleForm] | None] = ReplicasForm
 

@@ -62,7 +62,7 @@ _READ = """async (path) => {
     rows: found("#results tbody .name > a"),
     tabs: found(".tabs > a"),
     acts: found(".detail .acts a"),
-    risky: found(".detail .acts a.risky"),
+    risky: found(".detail .acts a:is(.risky, .danger)"),
   };
 }"""
 

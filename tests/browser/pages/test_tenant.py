@@ -6,7 +6,7 @@ import re
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import PASSWORD, Console, live
+from tests.browser.console import PASSWORD, Console, act, live
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 
@@ -148,7 +148,7 @@ def test_a_tenants_whole_life(
     other.close()
 
     page.goto(f"{console.url}/workspaces/acme/projects/acme-shop")
-    page.locator(".acts").get_by_role("link", name="Delete").click()
+    act(page, "delete")
     page.get_by_role("button", name=re.compile("Delete project")).click()
     eventually(
         lambda: "acme-shop" not in console.kubectl("get", "ns", "-o", "name"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.console import live
+from tests.browser.console import live, offered
 from tests.browser.tasks.conftest import Person
 from tests.browser.tasks.test_by_keyboard import tab_to
 
@@ -85,7 +85,7 @@ class Operator:
     def act(self, action: str) -> None:
         """Opens the page of an action, or of the YAML, from the head of the object's page."""
         path = "/edit" if action == "edit" else f"/actions/{action}"
-        self.press(self.page.locator(f".detail-head .acts a[href$='{path}']"))
+        self.press(offered(self.page, f"a[href$='{path}']", self.press))
         self.page.wait_for_url(re.compile(re.escape(path)))
 
     def confirm(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
+from tests.browser.console import offered
 from tests.browser.repairs.operator import Operator
 from tests.browser.tasks.conftest import PHONE, Look, somebody
 from tests.browser.tasks.scene import WEB, Scene
@@ -67,7 +68,7 @@ def it_scales_and_edits_by_keyboard_alone(operator: Operator, at_a_desk: None) -
         page, "deploy rates-api", page.locator('#palette-options a[href$="/deployments/rates-api"]')
     )
     page.wait_for_url(re.compile("/rates-api$"))
-    tab_to(page, page.locator(".acts a[href$='/actions/scale']"))
+    tab_to(page, offered(page, "a[href$='/actions/scale']"))
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("/scale$"))
     tab_to(page, page.locator("form.confirm input[name=replicas]"))
@@ -75,7 +76,7 @@ def it_scales_and_edits_by_keyboard_alone(operator: Operator, at_a_desk: None) -
     page.keyboard.type("4")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("/rates-api$"))
-    tab_to(page, page.locator(".acts a[href$='/edit']"))
+    tab_to(page, offered(page, "a[href$='/edit']"))
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("/edit$"))
     operator.find("replicas: 4")

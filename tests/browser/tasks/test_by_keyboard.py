@@ -175,3 +175,21 @@ def it_tells_its_keys_and_goes_where_they_say(keys: Page, scene: Scene) -> None:
     expect(keys.locator("#help")).to_be_hidden()
     for letter, place in (("d", "/deployments"), ("n", "/nodes"), ("o", "/dashboard")):
         go_to(keys, letter, re.compile(rf"{place}$"))
+
+
+def it_opens_the_menu_of_an_object_and_leaves_it(keys: Page, scene: Scene) -> None:
+    jump(keys, "deploy image-resizer", options(keys, "/deployments/image-resizer"))
+    opened(keys, scene.revised)
+    live(keys)
+    more, menu = keys.locator(".acts [popovertarget]"), keys.locator("#more-actions")
+    tab_to(keys, more)
+    keys.keyboard.press("Enter")
+    expect(menu).to_be_visible()
+    tab_to(keys, menu.locator("a[href$='/actions/delete']"))
+    keys.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(more).to_be_focused()
+    keys.keyboard.press(".")
+    expect(menu.locator("a:visible").first).to_be_focused()
+    keys.keyboard.press("Enter")
+    keys.wait_for_url(re.compile("/image-resizer/"))

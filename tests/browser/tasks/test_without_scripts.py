@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console, sign_in
-from tests.browser.tasks.conftest import HEIGHTS, Person
+from tests.browser.console import Console, act, sign_in
+from tests.browser.tasks.conftest import HEIGHTS, PHONE, Person
 from tests.browser.tasks.scene import Scene
 from tests.browser.tasks.test_by_pointer import row
 from tests.controlplane.waiting import eventually
@@ -123,3 +123,17 @@ def it_finds_what_uses_a_secret(plain: Page, console: Console, scene: Scene) -> 
     expect(
         plain.locator("#panel-used-by").get_by_role("link", name=user, exact=True)
     ).to_be_visible()
+
+
+def it_finds_every_action_of_an_object(plain: Page, console: Console, scene: Scene) -> None:
+    namespace, name = scene.revised.split("/")
+    plain.goto(f"{console.url}/clusters/host/projects/{namespace}/deployments/{name}")
+    width = plain.evaluate("innerWidth")
+    buttons = plain.locator(".acts > li > .button:visible")
+    expect(buttons).to_have_count(3 if width == PHONE else 5)
+    bar = plain.locator(".acts").bounding_box()
+    assert bar is not None and bar["height"] < 100
+    act(plain, "set-image")
+    plain.goto(f"{console.url}/clusters/host/projects/{namespace}/deployments/{name}")
+    act(plain, "delete")
+    expect(plain.locator("form.confirm")).to_be_visible()
