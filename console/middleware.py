@@ -23,7 +23,7 @@ from django.urls import Resolver404, resolve
 from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
 
-from console.ui.level import COOKIE, Level
+from console.ui.level import COOKIE, Level, keeping
 from console.views.guard import SAFE_METHODS, is_navigation
 
 Response = HttpResponseBase
@@ -234,7 +234,7 @@ class LevelMiddleware(_Middleware):
         level: Level | None = getattr(request, "level", None)
         if level is None or response.status_code != HTTPStatus.OK:
             return response
-        value = level.written(request.account)  # type: ignore[attr-defined]
+        value = keeping(level, request)
         if value and request.COOKIES.get(COOKIE) != value:
             secure = settings.SESSION_COOKIE_SECURE
             response.set_cookie(

@@ -143,6 +143,7 @@ MIDDLEWARE = [
     "rbac.middleware.AccessMiddleware",
     "accounts.impersonation.middleware.ViewingMiddleware",
     "console.views.opening.OpeningViewMiddleware",
+    "console.views.pins.PinsMiddleware",
     "console.middleware.LevelMiddleware",
 ]
 

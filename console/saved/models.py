@@ -1,5 +1,5 @@
-"""One table: a view is a name for a list's query. It holds no rows and grants nothing; whoever opens it
-sees what they may see."""
+"""Views, which are names for the queries of lists, and pins. They hold no rows and grant nothing; whoever
+opens one sees what they may see."""
 
 from django.db import models
 from django.utils import timezone
@@ -47,3 +47,20 @@ class SavedView(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.kind}, {self.sharing} {self.holder})"
+
+
+class Pin(models.Model):
+    """A kind, by its segment in addresses, that somebody has pinned to the rail of a cluster."""
+
+    account = models.CharField(max_length=253)
+    cluster = models.CharField(max_length=63)
+    kind = models.CharField(max_length=MAX_KIND)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["account", "cluster", "kind"], name="one_pin_of_a_kind")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.cluster}, {self.account})"

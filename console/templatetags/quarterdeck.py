@@ -18,6 +18,8 @@ from django.utils.translation import get_language
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
 from console.ui.gaps import Lasting, leave
+from console.ui.level import LevelName
+from console.ui.nav import PlaceProblem, PlaceProblems
 from console.ui.pages import put_aside
 from console.ui.rows import Cell, Row
 from console.ui.text import visible as visible_text
@@ -95,6 +97,12 @@ class PartNode(Node):
 def lasting(what: Lasting) -> SafeString:
     """`{% lasting item.count %}`: what changes while the part around it stays, and is drawn by itself."""
     return SafeString(leave(what) or what.html(get_language() or settings.LANGUAGE_CODE))
+
+
+@register.simple_tag
+def failing(problems: PlaceProblems, level: LevelName, name: str) -> SafeString:
+    """`{% failing scope.problems "project" name %}`: how many objects fail in a place, as `lasting`."""
+    return lasting(PlaceProblem(problems, level, name))
 
 
 @register.tag

@@ -27,6 +27,7 @@ class Counts(Derived[Any]):
         self._places: dict[Key, _Place] = {}
         self._numbers: dict[str, Counter[Severity]] = {}
         self._all: Counter[Severity] = Counter()
+        self._failing: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._places)
@@ -55,6 +56,18 @@ class Counts(Derived[Any]):
             found.update(self._single(readable, whole, namespaces if wanted else None))
             return found
 
+    def failing(self, readable: Readable) -> Counter[str]:
+        """How many fail that the viewer may see, by namespace: those that have any."""
+        with self.current():
+            whole = {
+                n for n in self._failing if readable.namespaces is None or n in readable.namespaces
+            }
+            found = Counter({namespace: self._failing[namespace] for namespace in whole})
+            for key in named(self._places.keys(), readable.names):
+                namespace, severity = self._places[key]
+                found[namespace] += severity is Severity.ERROR and namespace not in whole
+            return +found
+
     def _single(
         self, readable: Readable, counted: set[str], wanted: set[str] | None
     ) -> Iterable[Severity]:
@@ -65,7 +78,7 @@ class Counts(Derived[Any]):
                 yield severity
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
-        self._places, self._numbers, self._all = {}, {}, Counter()
+        self._places, self._numbers, self._all, self._failing = {}, {}, Counter(), Counter()
         for key, entry in entries.items():
             self._apply(key, entry)
 
@@ -90,6 +103,10 @@ class Counts(Derived[Any]):
         here = self._numbers.setdefault(namespace, Counter())
         here[severity] += number
         self._all[severity] += number
+        if severity is Severity.ERROR:
+            self._failing[namespace] += number
+            if not self._failing[namespace]:
+                del self._failing[namespace]
         if not +here:
             del self._numbers[namespace]
 

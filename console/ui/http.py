@@ -1,5 +1,7 @@
 """The request as Quarterdeck's middleware leaves it."""
 
+from collections.abc import Mapping
+
 from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
@@ -13,6 +15,8 @@ class ConsoleRequest(HttpRequest):
     `cluster`: the one that the address names, else the host. `presence`: for what outlasts the request,
     None for nobody.
 
+    `pins`: the kinds that they have in the rails of clusters, by cluster.
+
     `docked`: it is shown in the dock, without what pages have around their content.
 
     `pending`: the name of one who is signed in but has to choose a password first; `account` is None.
@@ -24,5 +28,6 @@ class ConsoleRequest(HttpRequest):
     access: Access | None
     presence: Presence | None
     cluster: Cluster
+    pins: Mapping[str, tuple[str, ...]]
     csp_nonce: str
     docked: bool

@@ -21,6 +21,8 @@ from console.ui.projects import may_be_project, may_see_workspace, workspace_of
 LevelName = Literal["platform", "cluster", "workspace", "project"]
 
 COOKIE = "level"
+#: Places that a browser keeps: where its user is, and where they were before.
+RECENT = 6
 #: Pages of the platform, and those of a cluster, by the names of their addresses.
 _PLATFORM = frozenset(
     (
@@ -94,13 +96,41 @@ def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
 
 def remembered(request: HttpRequest, access: Access) -> Level | None:
     """Where the viewer last was, if they may still be there."""
-    parts = request.COOKIES.get(COOKIE, "").split("/")
-    if len(parts) != 5 or parts[0] != getattr(request, "account", None):
-        return None
-    level = _written(*parts[1:])
+    level = next(iter(kept(request)), None)
     if level is None or level.cluster != access.cluster.name:
         return None
     return _seen(level, access)
+
+
+def kept(request: HttpRequest) -> list[Level]:
+    """Where the viewer was, the last place first, as their browser tells it: each may be one where they
+    may not be any more."""
+    found = []
+    for text in request.COOKIES.get(COOKIE, "").split("|")[:RECENT]:
+        parts = text.split("/")
+        if len(parts) == 5 and parts[0] == getattr(request, "account", None):
+            found.append(_written(*parts[1:]))
+    return [level for level in found if level is not None]
+
+
+def keeping(level: Level, request: HttpRequest) -> str:
+    """What the browser keeps from now on, the level first; "" for one that it cannot keep."""
+    account = str(getattr(request, "account", ""))
+    first = level.written(account)
+    before = (one.written(account) for one in kept(request))
+    return "|".join(list(dict.fromkeys((first, *before)))[:RECENT]) if first else ""
+
+
+def recent(request: HttpRequest, access: Access, level: Level) -> tuple[Level, ...]:
+    """The workspaces and projects where the viewer was before, the last one first, and may still be."""
+    found = []
+    for one in kept(request):
+        cluster = clusters.get(one.cluster)
+        if one.name not in ("workspace", "project") or cluster is None:
+            continue
+        there = access if cluster is access.cluster else cluster.access_for(access.identity)
+        found.append(_seen(one, there))
+    return tuple(one for one in found if one is not None and one != level)
 
 
 def may_see_platform(access: Access) -> bool:

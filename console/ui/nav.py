@@ -5,7 +5,8 @@ lists. Every kind that the viewer may list is on the page of all resources.
 """
 
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
@@ -17,7 +18,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, NODES, ROLES
+from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, NAMESPACES, NODES, ROLES
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Store
@@ -29,7 +30,7 @@ from console.ui.generic import GenericKind
 from console.ui.kind import NAV_ENTRIES, NAV_GROUPS, ResourceKind
 from console.ui.level import Level, LevelName
 from console.ui.platform import may_list_everything
-from console.ui.projects import MANAGED
+from console.ui.projects import MANAGED, projects_in, visible_workspaces
 from console.ui.selection import brought_up
 from console.ui.viewspec import ViewSpec
 
@@ -87,13 +88,14 @@ def _count_html(total: int, failing: int | None, lang: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NavItem:
-    """The list of a kind. `group` is the API group of a kind that nobody declared, else "". Items are
-    compared by their URL, which names the kind, not by the label that goes with it."""
+    """The list of a kind, whose segment in addresses is `kind`. `group` is the API group of a kind that
+    nobody declared, else "". Items are compared by their URL, not by the label that goes with it."""
 
     label: str | Promise = field(compare=False)
     url: str
     current: bool
     count: NavCount
+    kind: str
     group: str = ""
 
 
@@ -116,6 +118,50 @@ class Problems:
         """In the language that is active; nothing where none fails."""
         failing = sum(one.latest.failing or 0 for one in self.counts if one.latest is not None)
         return _problems_html(failing, lang)
+
+
+@dataclass(slots=True, eq=False)
+class PlaceProblems:
+    """How many objects fail in each project and each workspace, of the kinds that have an entry in a
+    rail, as far as a viewer may see them and anybody counts them. Any thread may look."""
+
+    seen: tuple[Any, ...] = ()
+    failing: Counter[tuple[LevelName, str]] = field(default_factory=Counter)
+
+    def bring_up(self, shown: Iterable["_Shown"], access: Access) -> None:
+        informers = access.cluster.runtime.informers()
+        followed = [(one, informers[one.kind.gvr]) for one in shown if one.kind.gvr in informers]
+        followed = [
+            (one, informer)
+            for one, informer in followed
+            if informer.freshness.synced and one.kind.status_column is not None
+        ]
+        # Before the counting, which may take in more than that. A project's workspace may change, too.
+        stores = [informer.store for _one, informer in followed]
+        stores += [informers[NAMESPACES].store] if NAMESPACES in informers else []
+        seen = tuple((weakref.ref(store), store.version) for store in stores)
+        if seen == self.seen:
+            return
+        failing: Counter[tuple[LevelName, str]] = Counter()
+        for one, informer in followed:
+            for namespace, number in counts_of(one.kind, informer).failing(one.allowed).items():
+                failing["project", namespace] += number
+        for workspace in visible_workspaces(access) if failing else ():
+            projects = projects_in(access, workspace)
+            failing["workspace", workspace] = sum(failing["project", name] for name in projects)
+        self.seen, self.failing = seen, failing
+
+
+class PlaceProblem(NamedTuple):
+    """Of one place."""
+
+    problems: PlaceProblems
+    level: LevelName
+    name: str
+
+    def html(self, lang: str) -> str:
+        """In the language that is active; nothing where none fails."""
+        return _problems_html(self.problems.failing[self.level, self.name], lang)
 
 
 @lru_cache(KEPT)
@@ -175,7 +221,9 @@ _EVENTS = _Lists("events", "activity")
 _ACCESS = _Lists("access", "shield-check")
 _RESOURCES = gettext_lazy("More resources"), "layout-grid"
 
-#: What each level has, in this order: at most fourteen, so that nobody scrolls.
+#: Entries of a rail, so that nobody scrolls.
+MOST = 14
+#: What each level has, in this order.
 RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
     "platform": (
         _Page("dashboard", *_OVERVIEW),
@@ -295,10 +343,11 @@ class _Members:
     problems: Problems
 
 
-def nav(access: Access, level: Level, current: str) -> Navigation:
+def nav(access: Access, level: Level, current: str, pins: tuple[str, ...] = ()) -> Navigation:
     """The rail of a level, for a viewer, and the tabs of the open list. It starts no informers.
 
-    `current` is the segment of the kind that is open, or the name of the page.
+    `current` is the segment of the kind that is open, or the name of the page. `pins`: segments of kinds
+    that a cluster's rail has as well, as far as the viewer may list them and there is room.
     """
     informers = access.cluster.runtime.informers()
     entries = _kinds_of(access, level).entries
@@ -318,11 +367,47 @@ def nav(access: Access, level: Level, current: str) -> Navigation:
             url = members.kinds[0].item.url
             label = NAV_ENTRIES[entry.entry]
             rail.append(RailEntry(label, entry.icon, url, open_, members.problems))
+    if level.name == "cluster":
+        pinned = _pinned(access, level, current, pins)[: MOST - len(rail)]
+        if any(entry.current for entry in pinned):
+            rail = [replace(entry, current=False) for entry in rail]
+        rail += pinned
     kind = access.cluster.kinds.find(current)
     if kind and not any(entry.current for entry in rail) and _may_see(kind, access):
         # What has no entry is among all resources.
         rail = [replace(one, current=one.icon == _RESOURCES[1]) for one in rail]
     return Navigation(tuple(rail), tabs)
+
+
+def _pinned(access: Access, level: Level, current: str, pins: tuple[str, ...]) -> list[RailEntry]:
+    informers, entries = access.cluster.runtime.informers(), []
+    known = {
+        one.kind.segment: one
+        for members in (_kinds_of(access, level).groups.values() if pins else ())
+        for one in members.kinds
+    }
+    for segment in pins:
+        kind = access.cluster.kinds.find(segment)
+        shown = known.get(segment) or (_shown(kind, access, level) if kind is not None else None)
+        if shown is not None:
+            item = _item(shown, informers, current)
+            # Of custom resources nobody keeps the counts.
+            problems = _problems_of(shown) if segment in known else None
+            entries.append(RailEntry(item.label, "pin", item.url, item.current, problems))
+    return entries
+
+
+@lru_cache(KEPT)
+def _problems_of(shown: _Shown) -> Problems:
+    return Problems((shown.item.count,))
+
+
+def place_problems(access: Access) -> PlaceProblems:
+    """Those of the viewer's cluster. It starts no informers."""
+    kinds = _kinds_of(access, Level("cluster", access.cluster.name))
+    shown = (one for members in kinds.entries.values() for one in members.kinds)
+    kinds.problems.bring_up(shown, access)
+    return kinds.problems
 
 
 def resources(access: Access, level: Level) -> tuple[NavGroup, ...]:
@@ -353,6 +438,7 @@ class _Kinds:
 
     entries: Mapping[str, _Members]
     groups: Mapping[str, _Members]
+    problems: PlaceProblems = field(default_factory=PlaceProblems)
 
 
 def _kinds_of(access: Access, level: Level) -> _Kinds:
@@ -398,7 +484,7 @@ def _shown(kind: ResourceKind, access: Access, level: Level) -> _Shown | None:
     except Denied:
         return None
     place = _place(kind, allowed, level)
-    item = NavItem(kind.title, place.url, False, NavCount(), _group(kind))
+    item = NavItem(kind.title, place.url, False, NavCount(), kind.segment, _group(kind))
     return _Shown(kind, allowed, place.namespaces, item)
 
 

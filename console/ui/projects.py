@@ -49,12 +49,16 @@ def _in_order(names: frozenset[str]) -> tuple[str, ...]:
 def visible_namespaces(access: Access) -> tuple[str, ...]:
     """The namespaces in which the viewer may list anything that there is a page for, as far as the
     viewer's rights or the list of namespaces tell their names."""
+    return _in_order(_visible(access))
+
+
+def _visible(access: Access) -> frozenset[str]:
     standing = access.standing()
     # An Access with a standing can be compared.
     reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
     everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
     known = _all_of(access.cluster) if everywhere and lists else None
-    return _in_order(found if known is None else known)
+    return found if known is None else known
 
 
 def may_be_project(access: Access, namespace: str) -> bool:
@@ -124,5 +128,5 @@ def projects_in(access: Access, workspace: str) -> tuple[str, ...]:
     if informer is None or not informer.freshness.synced:
         return ()
     found = indexes_of(informer.store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")
-    seen = {*visible_namespaces(access)}
+    seen = _visible(access)
     return tuple(sorted(entry.key.name for entry in found if entry.key.name in seen))

@@ -4,6 +4,7 @@ A context processor. It runs for error pages too, so it takes a request in any s
 without a runtime, with a query that cannot be parsed. It starts no informer and calls nobody.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,9 @@ from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.creating import may_create_any
 from console.ui.freshness import LIVE, LiveState, live_state
-from console.ui.level import Level, level_of, may_see_platform
+from console.ui.level import Level, level_of, may_see_platform, recent
 from console.ui.links import import_url
-from console.ui.nav import Navigation, nav
+from console.ui.nav import Navigation, PlaceProblems, nav, place_problems
 from console.ui.projects import projects_in, visible_namespaces, visible_workspaces
 
 THEMES = ("light", "dark", "auto")
@@ -27,13 +28,16 @@ THEME_COOKIE = "theme"
 @dataclass(frozen=True, slots=True)
 class ScopeView:
     """Where one is, and what else there is for the viewer. `clusters`: names of those that one
-    is led to; `platform`: whether the viewer is led there."""
+    is led to; `platform`: whether the viewer is led there. `recent`: workspaces and projects where they
+    were. `problems`: of projects and workspaces; None where nobody counts."""
 
     level: Level
     platform: bool = False
     clusters: tuple[str, ...] = ()
     workspaces: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
+    recent: tuple[Level, ...] = ()
+    problems: PlaceProblems | None = None
 
     @property
     def cluster(self) -> str:
@@ -66,13 +70,13 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "frame": "shell.html",
         "viewing": getattr(request, "viewing", None),
         "live": live_of(cluster) if cluster is not None else LiveState("off"),
-        "scope": _scope(access, level),
+        "scope": _scope(request, access, level),
         "nav": _nav(request, access, level),
         "create_from_yaml": _create_url(access, level),
     }
 
 
-def _scope(access: Access | None, level: Level) -> ScopeView:
+def _scope(request: HttpRequest, access: Access | None, level: Level) -> ScopeView:
     if access is None:
         return ScopeView(level)
     platform = may_see_platform(access)
@@ -82,6 +86,8 @@ def _scope(access: Access | None, level: Level) -> ScopeView:
         tuple(one.name for one in clusters) if platform else (level.cluster,),
         visible_workspaces(access),
         projects_in(access, level.workspace) if level.workspace else visible_namespaces(access),
+        recent(request, access, level),
+        place_problems(access),
     )
 
 
@@ -97,7 +103,13 @@ def _nav(request: HttpRequest, access: Access | None, level: Level) -> Navigatio
         return Navigation(())
     match = request.resolver_match
     current = str(match.kwargs.get("resource") or match.view_name or "") if match else ""
-    return nav(access, level, current)
+    return nav(access, level, current, pins_in(request, level.cluster))
+
+
+def pins_in(request: HttpRequest, cluster: str) -> tuple[str, ...]:
+    """The kinds that the viewer has pinned to the cluster's rail."""
+    pins: Mapping[str, tuple[str, ...]] = getattr(request, "pins", {})
+    return pins.get(cluster, ())
 
 
 def theme_of(request: HttpRequest) -> str:

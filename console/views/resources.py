@@ -1,16 +1,23 @@
 """Every kind of a cluster that the viewer may list, by group: what the rail has no entry for, too."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from django.http import HttpResponse
+from asgiref.sync import sync_to_async
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.saved import pins
+from console.ui.access import Access
 from console.ui.clusters import Cluster
+from console.ui.decisions import knows, readable
 from console.ui.http import ConsoleRequest
-from console.ui.level import level_of
-from console.ui.nav import NavGroup, prepare_menu, resources
+from console.ui.level import Level, level_of
+from console.ui.nav import MOST, NavGroup, nav, prepare_menu, resources
+from console.ui.shell import pins_in
 from console.ui.states import StateBlock
+from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
 
@@ -18,21 +25,62 @@ from console.views.page import page
 MAX_QUERY = 100
 
 
-@page("GET")
+@page("GET", "POST")
 async def resources_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
-    """GET /clusters/{cluster}/resources; `q` is a part of a kind's name, `namespace` a project."""
+    """GET /clusters/{cluster}/resources; `q` is a part of a kind's name, `namespace` a project. POST
+    (`pin` or `unpin`, the kind's segment) has it in the cluster's rail, or no more."""
     access = access_of(request)
     level, _named = level_of(request, access)
     await prepare_menu(cluster)
+    if request.method == "POST":
+        return await _pin(request, access)
     wanted = request.GET.get("q", "").strip()[:MAX_QUERY]
     groups = _matching(resources(access, level), wanted.casefold())
     context = {
         "groups": groups,
         "q": wanted,
         "namespace": level.namespace,
+        "pins": _pins(request, access, cluster) if level.name == "cluster" else None,
         "state": None if groups else _none(wanted),
     }
     return render(request, "console/resources.html", context)
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """Addresses of lists: those that are pinned, and those that the rail has anyway."""
+
+    pinned: frozenset[str]
+    fixed: frozenset[str]
+
+
+def _rail(access: Access, pins: tuple[str, ...] = ()) -> frozenset[str]:
+    rail = nav(access, Level("cluster", access.cluster.name), "", pins).rail
+    return frozenset(entry.url for entry in rail)
+
+
+def _pins(request: ConsoleRequest, access: Access, cluster: Cluster) -> Pins:
+    fixed = _rail(access)
+    return Pins(_rail(access, pins_in(request, cluster.name)) - fixed, fixed)
+
+
+async def _pin(request: ConsoleRequest, access: Access) -> HttpResponse:
+    account, cluster = request.account or "", access.cluster
+    there = reverse("resources", args=(cluster.name,))
+    unwanted = request.POST.get("unpin", "")
+    if unwanted:
+        await sync_to_async(pins.unpin)(account, cluster.name, unwanted)
+        return HttpResponseRedirect(there)
+    kind = cluster.kinds.find(request.POST.get("pin", ""))
+    if kind is None or not knows(access, kind):
+        return error_page(request, 400, _("There is no list at this address."))
+    readable(kind, access)
+    known = (await sync_to_async(pins.pins_of)(account)).get(cluster.name, ())
+    if len(_rail(access, known)) >= MOST:
+        text = _("The menu has %(most)s entries, and no room for more. Unpin one first.")
+        return error_page(request, 400, text % {"most": MOST})
+    await sync_to_async(pins.pin)(account, cluster.name, kind.segment)
+    return HttpResponseRedirect(there)
 
 
 def _matching(groups: tuple[NavGroup, ...], wanted: str) -> list[NavGroup]:

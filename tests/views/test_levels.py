@@ -1,5 +1,6 @@
 """Where somebody is: pages that are a level say so, all others leave them where they were."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,10 +8,13 @@ from django.http import HttpResponse
 from django.test import AsyncClient, RequestFactory
 from pytest_django import Settings
 
+from console.kube.gvr import PODS as PODS_TYPE
 from console.kube.runtime import StaticRuntime
 from console.middleware import LevelMiddleware
-from console.ui.level import COOKIE, Level
+from console.ui.level import COOKIE, RECENT, Level
 from console.ui.nav import RAILS
+from console.ui.shell import ScopeView
+from tests.ui.support import pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -26,18 +30,24 @@ def browser(runtime: StaticRuntime, settings: Settings) -> "Browser":
 
 
 class Browser:
-    """Keeps cookies. `level`: what the page that was opened shows."""
+    """Keeps cookies. `level`: what the page that was opened shows, `scope`: all of where that is."""
 
     def __init__(self) -> None:
         self._client = AsyncClient()
 
     async def level(self, url: str, name: str = "admin") -> Level:
+        return (await self.scope(url, name)).level
+
+    async def scope(self, url: str, name: str = "admin") -> ScopeView:
         response = await self._client.get(url, headers={"X-Cast": name})
-        found: Level = response.context["scope"].level
+        found: ScopeView = response.context["scope"]
         return found
 
     def keep(self, value: str) -> None:
         self._client.cookies[COOKIE] = value
+
+    def kept(self) -> str:
+        return str(self._client.cookies[COOKIE].value)
 
 
 def test_no_rail_has_more_than_fourteen_entries() -> None:
@@ -88,6 +98,49 @@ async def test_nobody_is_where_they_may_not_be(browser: Browser) -> None:
     assert (await browser.level(PODS + "?namespace=team-b", "alice")).namespace != "team-b"
     browser.keep("alice/workspace/host/acme/")
     assert (await browser.level("/no-such-page", "alice")).workspace == ""
+
+
+async def test_recent_places_are_those_where_one_may_be(browser: Browser) -> None:
+    for place in ("shop", "team-a", "team-b", "shop"):
+        await browser.level(f"{PODS}?namespace={place}")
+    await browser.level(PODS)
+    found = [one.namespace for one in (await browser.scope(POD)).recent]
+    assert found == ["shop", "team-b", "team-a"]
+    here = await browser.scope(f"{PODS}?namespace=team-b")
+    assert [one.namespace for one in here.recent] == ["shop", "team-a"]
+    # Alice may be in one of them, and the others' places are not hers.
+    assert (await browser.scope(POD, "alice")).recent == ()
+    browser.keep("|".join(f"alice/project/host//{name}" for name in ("team-b", "team-a", "shop")))
+    here = await browser.scope("/no-such-page", "alice")
+    assert "team-b" not in [one.namespace for one in here.recent]
+
+
+async def test_few_recent_places_are_kept(browser: Browser) -> None:
+    browser.keep("|".join(f"admin/workspace/host/w{n}/" for n in range(50)))
+    await browser.level(PODS)
+    assert browser.kept() == "|".join(
+        ["admin/cluster/host//", *(f"admin/workspace/host/w{n}/" for n in range(RECENT - 1))]
+    )
+
+
+async def test_pickers_say_what_fails_as_far_as_the_viewer_may_see(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    async def failing(name: str) -> dict[str, int]:
+        scope = (await client_as(name).get(PODS)).context["scope"]
+        return {
+            project: number
+            for (level, project), number in scope.problems.failing.items()
+            if level == "project"
+        }
+
+    before = (await failing("admin")).get("team-b", 0)
+    runtime.informer(PODS_TYPE).apply(pod("broken", namespace="team-b", waiting="CrashLoopBackOff"))
+    assert (await failing("admin"))["team-b"] == before + 1
+    assert "team-b" not in await failing("alice")
+    page = await text_of(await client_as("admin").get(PODS))
+    menu = page.partition('id="scope-menu"')[2].partition("</div>")[0]
+    assert re.search(rf'team-b<span class="kind-count failing"><span[^>]*>{before + 1}<', menu)
 
 
 def test_only_a_page_that_is_there_is_remembered(settings: Settings) -> None:
