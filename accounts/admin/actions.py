@@ -108,6 +108,7 @@ class Enable(OfOthers, UserAction):
 class Disable(OfOthers, UserAction):
     name, trail = "disable", ("patch", "disable")
     label = pgettext_lazy("action", "Disable")
+    weight = 2
     done = gettext_lazy("Disabled user %(name)s. All sessions and tokens have ended.")
     state, reason = DISABLED, _ENDED
     places = EVERYWHERE

@@ -44,6 +44,14 @@ class ScopeView:
         return self.level.cluster
 
     @property
+    def recent_workspaces(self) -> list[Level]:
+        return [place for place in self.recent if place.name == "workspace"]
+
+    @property
+    def recent_projects(self) -> list[Level]:
+        return [place for place in self.recent if place.name == "project"]
+
+    @property
     def member(self) -> str:
         """The cluster that pages which are not below one's address must be told; "" for the host."""
         return "" if self.cluster == HOST else self.cluster
