@@ -7,23 +7,31 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import NAMESPACES, Key
+from console.kube.gvr import NAMESPACES, WORKSPACES, Key
 from console.kube.projections.namespace import Namespace
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
+    LinkColumn,
     NameColumn,
     StatusColumn,
+    Target,
     TextColumn,
 )
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
-from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope, segment_of
 from console.ui.registry import register
 from console.ui.text import visible
 from workspaces.pages.projectactions import AssignWorkspace, EditProject, EditQuota
+
+WORKSPACE_SEGMENT = segment_of(WORKSPACES)
+
+
+def workspace_of(project: Namespace) -> Target | None:
+    return Target(WORKSPACE_SEGMENT, "", project.workspace) if project.workspace else None
 
 
 @register
@@ -44,7 +52,13 @@ class NamespaceKind(ResourceKind):
         NameColumn(),
         StatusColumn(),
         TextColumn(id="alias", label=gettext_lazy("Alias"), priority=3),
-        TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
+        LinkColumn(
+            id="workspace",
+            label=gettext_lazy("Workspace"),
+            priority=2,
+            to=workspace_of,
+            leads_to=(WORKSPACE_SEGMENT,),
+        ),
         TextColumn(id="creator", label=gettext_lazy("Creator"), priority=3),
         AgeColumn(priority=1),
     )

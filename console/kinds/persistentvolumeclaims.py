@@ -1,6 +1,6 @@
 """Claims of volumes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,6 +10,7 @@ from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORA
 from console.kube.projections.claims import PersistentVolumeClaim
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
+from console.ui.access import Access
 from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
@@ -34,8 +35,9 @@ from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
-from console.ui.relations.storageclass import StorageClassCause
+from console.ui.relations.storageclass import StorageClassCause, why_pending
 from console.ui.relations.usedby import UsedByPanel
+from console.ui.sight import see
 from console.ui.storage.copies import Clone, TakeSnapshot
 from console.ui.storage.expanding import Expand
 from console.ui.text import visible
@@ -107,6 +109,12 @@ class PersistentVolumeClaimKind(ResourceKind):
         ),
     )
     actions = (Expand(), TakeSnapshot(), Clone(), Delete())
+
+    def cause(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
+        # The page of a project is about nothing beside it, so it has not looked at classes.
+        classes = see(access, (STORAGE_CLASSES,)).get(STORAGE_CLASSES)
+        why = why_pending(entry.projection, classes.readable, classes.informer) if classes else None
+        return why[1] if why is not None else ""
 
     def is_trouble(self, status: Status) -> bool:
         """So is one without a volume: nothing that uses it starts."""

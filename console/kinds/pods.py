@@ -1,6 +1,6 @@
 """Pods."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,6 +12,7 @@ from console.kube.status import Severity
 from console.kube.store import Entry
 from console.proxying.actions import OpenPort
 from console.ui.access import Access
+from console.ui.causes import cause_of
 from console.ui.columns import (
     AgeColumn,
     IpColumn,
@@ -134,6 +135,10 @@ class PodKind(ResourceKind):
     )
     actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD
+
+    def cause(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
+        found = cause_of(manifest)
+        return str(found.text) if found is not None else ""
 
     def owner(self, item: Pod) -> str:
         """A deployment's replica sets are named after it and this label: nobody need follow them."""

@@ -12,7 +12,6 @@ from django.utils.translation import pgettext
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.causes import cause_of
 from console.ui.columns import Target, target_url
 from console.ui.conditions import conditions_of
 from console.ui.kind import ResourceKind
@@ -204,10 +203,9 @@ def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Lin
         spec = spec.with_values("namespace", (key.namespace,)).with_values("owner", (lot.owner,))
     log = cause.word in kind.logged and READ_LOG.granted(sight.access, kind.gvr, key)
     manifest = _manifest(first.entry)
-    found = cause_of(manifest) if kind.gvr == PODS else None
     status = kind.status(first.entry)
     said = status.reason if status is not None else ""
-    reason = str(found.text) if found is not None else said
+    reason = kind.cause(first.entry, manifest, sight.access) or said
     return Line(
         severity=_worst(several).value,
         word=translate(cause.word),

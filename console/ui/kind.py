@@ -240,6 +240,11 @@ class ResourceKind:
         column = self.status_column
         return column.status(entry.projection) if column else None
 
+    def cause(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
+        """Why it is not well, in plain words, as far as the viewer may know; "" where nobody knows more
+        than its status."""
+        return ""
+
     def is_trouble(self, status: Status) -> bool:
         return status.severity in (Severity.ERROR, Severity.WARN)
 

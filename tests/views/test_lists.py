@@ -9,12 +9,13 @@ from urllib.parse import quote
 import pytest
 from django.http import HttpResponseBase, StreamingHttpResponse
 
-from console.kube.gvr import PODS
+from console.kube.gvr import NAMESPACES, PODS, WORKSPACES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
 from console.ui.nav import Navigation
 from rbac.current import use_host
+from tests.ui.support import namespace as a_project
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
 
@@ -339,3 +340,20 @@ async def test_filters_keep_the_project_in_the_menu(client_as: ClientAs) -> None
     assert context["scope"].level.namespace == "team-a"
     assert context["scope"].namespaces == ("shop", "team-a", "team-b")
     assert pods_of(context["nav"]).url == f"{URL}?namespace=team-a"
+
+
+async def test_a_project_leads_to_its_workspace(client_as: ClientAs) -> None:
+    meta = {"name": "acme", "uid": "acme", "resourceVersion": "1"}
+    projects = [a_project("acme-shop"), a_project("other")]
+    for project, workspace in zip(projects, ("acme", "gone"), strict=True):
+        project["metadata"]["labels"] = {"kubesphere.io/workspace": workspace}
+    found = StaticRuntime(
+        {
+            NAMESPACES: Informer.preloaded(NAMESPACES, projects),
+            WORKSPACES: Informer.preloaded(WORKSPACES, [{"metadata": meta}]),
+        }
+    )
+    use_host(found)
+    html = await text_of(await client_as("admin").get("/clusters/host/namespaces"))
+    assert re.search(r'<td[^>]*data-col="workspace"[^>]*><a[^>]* href="/workspaces/acme"', html)
+    assert "/workspaces/gone" not in html

@@ -2,17 +2,24 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import GVR, STORAGE_CLASSES, Key
+from console.kube.informer import Informer
+from console.kube.projections.claims import PersistentVolumeClaim
 from console.kube.status import Severity
 from console.ui.causes import Cause
+from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
 from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 from console.ui.text import visible
+
+#: Of classes whose volumes are made by hand.
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,17 +30,30 @@ class StorageClassCause(CausePanel):
         return (STORAGE_CLASSES,)
 
     def trouble(self, subject: Subject) -> Trouble | None:
-        claim, classes = subject.entry.projection, Seeing(subject, STORAGE_CLASSES)
-        key = Key("", claim.storage_class)
-        if (
-            claim.volume
-            or not key.name
-            or classes.informer is None
-            or not classes.readable.sees(key)
-        ):
-            return None
-        if classes.informer.store.get(key) is not None:
-            return None
+        classes = Seeing(subject, STORAGE_CLASSES)
+        claim = subject.entry.projection
+        found = why_pending(claim, classes.readable, classes.informer)
+        return (found[0], Cause(found[1], claim.status.reason)) if found is not None else None
+
+
+def why_pending(
+    claim: PersistentVolumeClaim, readable: Readable, classes: Informer[Any] | None
+) -> tuple[Severity, str] | None:
+    """Why a claim has no volume yet, and how bad that is. None for one that has, and for whoever may not
+    see its class. `classes`: None while nobody knows any."""
+    key = Key("", claim.storage_class)
+    if claim.volume or not key.name or classes is None or not readable.sees(key):
+        return None
+    found, words = classes.store.get(key), {"name": visible(key.name)}
+    if found is None:
         # A claim may also name a class that there is none of to get a volume that somebody made for it.
         text = _("Storage class %(name)s does not exist, so nobody makes a volume.")
-        return Severity.ERROR, Cause(text % {"name": visible(key.name)}, claim.status.reason)
+        return Severity.ERROR, text % words
+    if claim.status.word != "Waiting":
+        return None
+    if found.projection.provisioner == NO_PROVISIONER:
+        text = _("Storage class %(name)s has no provisioner: somebody must make a volume.")
+        return Severity.PROGRESS, text % words
+    if found.projection.binding_mode == "WaitForFirstConsumer":
+        return Severity.PROGRESS, _("It waits for the first pod that uses it.")
+    return None

@@ -3,11 +3,19 @@
 import re
 from typing import Any
 
-from console.kube.gvr import DEPLOYMENTS, JOBS, NODES, PODS, RESOURCE_QUOTAS, Key
+from console.kube.gvr import (
+    DEPLOYMENTS,
+    JOBS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    RESOURCE_QUOTAS,
+    Key,
+)
 from console.kube.runtime import StaticRuntime
 from console.ui.attention import attention, bring_up, watched
 from console.ui.sight import look
-from tests.pages.overview.world import EVIL, Obj, deployment, meta, node
+from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
 from tests.ui.support import alice, charlie, pod
 from tests.views.conftest import ClientAs
 
@@ -68,6 +76,18 @@ async def it_tells_first_what_is_not_well(client_as: ClientAs) -> None:
     ]
     for line, begin in zip(found, expected, strict=True):
         assert line.startswith(begin)
+
+
+async def it_tells_why_a_claim_waits(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    async def why(url: str, who: str = "admin") -> str:
+        found = lines(await page(client_as, url, who))
+        return next(line for line in found if "persistent volume claim" in line)
+
+    for url in (CLUSTER, SHOP):
+        assert "Storage class gone does not exist" in await why(url)
+    # Alice may not see classes.
+    runtime.informer(PERSISTENT_VOLUME_CLAIMS).apply(claim("own", "team-a"))
+    assert (await why(TEAM_A, "alice")).endswith("Pending")
 
 
 def of_deployment(name: str, state: str) -> Obj:

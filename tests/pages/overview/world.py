@@ -24,6 +24,7 @@ from console.kube.gvr import (
     RESOURCE_QUOTAS,
     SERVICES,
     STATEFUL_SETS,
+    STORAGE_CLASSES,
 )
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
@@ -54,6 +55,15 @@ def node(name: str, *, cpu: str = "4", memory: str = "8Gi", ready: str = "True")
         "metadata": meta(name),
         "spec": {},
         "status": {"conditions": conditions, "allocatable": amounts},
+    }
+
+
+def claim(name: str, namespace: str) -> Obj:
+    """Of a class that there is not."""
+    return {
+        "metadata": meta(name, namespace),
+        "spec": {"storageClassName": "gone"},
+        "status": {"phase": "Pending"},
     }
 
 
@@ -116,13 +126,8 @@ def objects(now: str) -> dict[GVR, list[Obj]]:
         SERVICES: [],
         INGRESSES: [],
         HORIZONTAL_POD_AUTOSCALERS: [],
-        PERSISTENT_VOLUME_CLAIMS: [
-            {
-                "metadata": meta("data", "shop"),
-                "spec": {"storageClassName": "fast"},
-                "status": {"phase": "Pending"},
-            }
-        ],
+        PERSISTENT_VOLUME_CLAIMS: [claim("data", "shop")],
+        STORAGE_CLASSES: [],
         RESOURCE_QUOTAS: [{"metadata": meta("team", "team-a"), "status": quota}],
         EVENTS: [warning("w1", "shop", now), warning("w2", "team-b", now, about="plain")],
         CUSTOM_RESOURCE_DEFINITIONS: [],

@@ -74,6 +74,12 @@ def test_a_claim_says_that_its_class_does_not_exist() -> None:
     gone = "Storage class gone does not exist, so nobody makes a volume."
     assert said(a_claim(storageClassName="gone")).startswith(gone)
     assert gone not in said(a_claim(storageClassName="fast"))
+    waiting = a_claim(storageClassName="fast")
+    there = waiting[types.STORAGE_CLASSES][0]
+    there["volumeBindingMode"] = "WaitForFirstConsumer"
+    assert said(waiting).startswith("It waits for the first pod that uses it.")
+    there["provisioner"] = "kubernetes.io/no-provisioner"
+    assert said(waiting).startswith("Storage class fast has no provisioner")
     bound = a_claim(storageClassName="gone", volumeName="pv-1")
     assert gone not in said(bound)
     ending = a_claim(storageClassName="gone")
