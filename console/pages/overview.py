@@ -49,11 +49,11 @@ from console.ui.drawing import draw
 from console.ui.gauges import HOUR, Gauge
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
-from console.ui.level import remembered
+from console.ui.level import Level, remembered
 from console.ui.links import list_url
 from console.ui.metered import Capacity
 from console.ui.nav import prepare_menu
-from console.ui.projects import MANAGED, known_namespaces
+from console.ui.projects import MANAGED, known_namespaces, workspace_of
 from console.ui.shell import live_of
 from console.ui.sight import Sight, look
 from console.ui.states import StateBlock
@@ -159,9 +159,11 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
 
 @page("GET")
 async def project_overview(
-    request: ConsoleRequest, cluster: Cluster, namespace: str
+    request: ConsoleRequest, cluster: Cluster, namespace: str, workspace: str = ""
 ) -> HttpResponse:
-    """GET /clusters/{cluster}/projects/{namespace}: refused alike whether or not there is such one."""
+    """GET /clusters/{cluster}/projects/{namespace}, and where that is another cluster than the host and
+    the viewer may see the project's workspace, /workspaces/{workspace}/clusters/…: refused alike whether
+    or not there is such one."""
     gvrs = _once(PROJECT, watched(), (EVENTS,))
     sight = await _look(access_of(request), gvrs, (namespace,))
     found = object_head(sight.access, NAMESPACES, Key("", namespace))
@@ -175,6 +177,11 @@ async def project_overview(
     known = known_namespaces(sight.access)
     if known is not None and namespace not in known:
         raise Http404
+    owner = workspace_of(sight.access, namespace) if cluster.name != HOST else ""
+    if owner != workspace:
+        url = Level("project", cluster.name, owner, namespace).url
+        query = request.META.get("QUERY_STRING", "")
+        return HttpResponseRedirect(f"{url}?{query}" if query else url)
     usage = await capacity(sight, _span(request))
     return await _answer(
         request,

@@ -16,6 +16,11 @@ urlpatterns = [
         project_overview,
         name="project_overview",
     ),
+    path(
+        "workspaces/<str:workspace>/clusters/<cluster:cluster>/projects/<str:namespace>",
+        project_overview,
+        name="workspace_cluster_project",
+    ),
     path("search", search_page, name="search"),
     path("palette", palette, name="palette"),
 ]

@@ -16,7 +16,7 @@ from console.kube.scopes import is_label
 from console.ui.access import Access
 from console.ui.clusters import HOST, clusters
 from console.ui.kind import ResourceKind
-from console.ui.projects import may_be_project, may_see_workspace, workspace_of
+from console.ui.projects import may_be_project, may_see_workspace, on_host, workspace_of
 
 LevelName = Literal["platform", "cluster", "workspace", "project"]
 
@@ -57,6 +57,9 @@ class Level:
                 return reverse("cluster_overview", args=(self.cluster,))
             case "workspace":
                 return reverse("workspace", args=(self.workspace,))
+            case "project" if self.workspace and self.cluster != HOST:
+                place = (self.workspace, self.cluster, self.namespace)
+                return reverse("workspace_cluster_project", args=place)
             case "project":
                 return reverse("project_overview", args=(self.cluster, self.namespace))
 
@@ -135,9 +138,7 @@ def recent(request: HttpRequest, access: Access, level: Level) -> tuple[Level, .
 
 def may_see_platform(access: Access) -> bool:
     """Whether the platform is more to the viewer than the workspaces that they are in."""
-    host = clusters.get(HOST)
-    if host is not None and access.cluster is not host:
-        access = host.access_for(access.identity)
+    access = on_host(access)
     return any(access.can("list", gvr) for gvr in (USERS, GLOBAL_ROLES, WORKSPACES))
 
 
@@ -155,7 +156,7 @@ def _named(match: ResolverMatch, request: HttpRequest, access: Access) -> Level 
     name, kwargs, cluster = match.view_name, match.kwargs, access.cluster.name
     namespace = str(kwargs.get("namespace", ""))
     if workspace := str(kwargs.get("workspace", "")):
-        return Level("project" if namespace else "workspace", HOST, workspace, namespace)
+        return Level("project" if namespace else "workspace", cluster, workspace, namespace)
     if name in _PLATFORM:
         return Level("platform")
     if name == "project_overview":

@@ -23,7 +23,7 @@ from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Store
 from console.ui.access import Access
-from console.ui.clusters import Cluster
+from console.ui.clusters import HOST, Cluster
 from console.ui.counts import counts_of
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.generic import GenericKind
@@ -302,6 +302,8 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
             "users",
             ("workspace", "namespace"),
             ("workspace_project_",),
+            # Of others a workspace has no quota yet.
+            lambda access: access.cluster.name == HOST,
         ),
         _Lists("quota", "scale"),
         _Page("resources", *_RESOURCES, ("cluster",)),

@@ -11,7 +11,7 @@ from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
 from console.kube.store import Entry, Store
 from console.ui.access import Access
-from console.ui.clusters import HOST, Cluster
+from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.kind import ResourceKind, Scope
 
 #: What the page about its members and its quota is called.
@@ -91,7 +91,7 @@ def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) 
 def workspace_of(access: Access, namespace: str) -> str:
     """The workspace that a project belongs to; "" for none, and for whoever may not know it."""
     informer = access.cluster.runtime.informers().get(NAMESPACES)
-    if access.cluster.name != HOST or informer is None:
+    if informer is None:
         return ""
     entry: Entry[Namespace] | None = informer.store.get(Key("", namespace))
     found = entry.projection.workspace if entry is not None else ""
@@ -100,14 +100,21 @@ def workspace_of(access: Access, namespace: str) -> str:
 
 
 def may_see_workspace(access: Access, workspace: str) -> bool:
-    """Whether the viewer may look at the workspace; Kubernetes' own rights say so."""
-    return access.can("get", WORKSPACES, name=workspace)
+    """Whether the viewer may look at the workspace; Kubernetes' own rights on the host say so."""
+    return on_host(access).can("get", WORKSPACES, name=workspace)
+
+
+def on_host(access: Access) -> Access:
+    """What the viewer may do where workspaces are."""
+    host = clusters.get(HOST)
+    return access if host is None or host is access.cluster else host.access_for(access.identity)
 
 
 def visible_workspaces(access: Access) -> tuple[str, ...]:
     """The workspaces that there are for the viewer, in the order of their names."""
+    access = on_host(access)
     informer = access.cluster.runtime.informers().get(WORKSPACES)
-    if access.cluster.name != HOST or informer is None or not informer.freshness.synced:
+    if informer is None or not informer.freshness.synced:
         return ()
     standing = access.standing()
     # An Access with a standing can be compared.

@@ -15,6 +15,7 @@ from console.audit.models import AuditRecord
 from console.live.sharedviews import get_shared_views
 from console.metrics.families import ConsoleCollector
 from console.settings import MIDDLEWARE
+from console.ui.level import Level
 from tests.clusters.conftest import MEMBER, Part, Person, Socket, Two, told, without_picker
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
@@ -295,3 +296,29 @@ async def test_a_member_that_is_away_is_no_trouble_elsewhere(two: Two) -> None:
     finally:
         two.member.server.start()
     await listed(two.member.url("pods"), two.member.add_pod())
+
+
+async def test_a_project_elsewhere_is_below_its_workspace(two: Two) -> None:
+    """For whoever may see that, which the host says; as KubeSphere has its addresses."""
+    labels = {"kubesphere.io/workspace": "acme"}
+    for part in two:
+        part.api.post("/api/v1/namespaces", {"metadata": {"name": "acme-shop", "labels": labels}})
+        await listed(part.url("namespaces"), "acme-shop")
+    plain, below = two.member.url("projects/acme-shop"), f"/clusters/{MEMBER}/projects/acme-shop"
+    response = await Person("bea").get(f"{plain}?range=3600")
+    assert (response.status_code, response["Location"]) == (
+        302, f"/workspaces/acme{below}?range=3600",
+    )  # fmt: skip
+    response = await Person("bea").get(f"/workspaces/acme{below}")
+    assert response.status_code == 200
+    level = response.context["scope"].level
+    assert level == Level("project", MEMBER, "acme", "acme-shop")
+    assert "/workspaces/acme/projects/acme-shop" not in await told(response)
+    # Another workspace, and those who may not see it.
+    led = await Person("bea").get(f"/workspaces/other{below}")
+    assert led["Location"] == f"/workspaces/acme{below}"
+    assert (await Person("mel").get(plain)).status_code == 200
+    assert (await Person("mel").get(f"/workspaces/acme{below}"))["Location"] == plain
+    await Person("ann").text(f"/workspaces/acme{below}", status=403)
+    # The host's own is where it was.
+    assert (await Person("bea").get(two.host.url("projects/acme-shop"))).status_code == 200
