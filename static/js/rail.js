@@ -10,7 +10,8 @@ document.addEventListener("input", ({ target }) => {
   if (!target.matches("[data-narrows]")) return;
   const wanted = target.value.trim().toLowerCase();
   for (const choice of target.parentElement.querySelectorAll("[data-choice]")) {
-    choice.hidden = !choice.textContent.toLowerCase().includes(wanted);
+    // The name alone: what fails there stands behind it.
+    choice.hidden = !choice.firstChild.textContent.toLowerCase().includes(wanted);
   }
 });
 document.addEventListener("keydown", (event) => {

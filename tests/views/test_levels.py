@@ -140,7 +140,7 @@ async def test_pickers_say_what_fails_as_far_as_the_viewer_may_see(
     assert "team-b" not in await failing("alice")
     page = await text_of(await client_as("admin").get(PODS))
     menu = page.partition('id="scope-menu"')[2].partition("</div>")[0]
-    assert re.search(rf'team-b<span class="kind-count failing"><span[^>]*>{before + 1}<', menu)
+    assert re.search(rf'team-b <span class="kind-count failing"><span[^>]*>{before + 1}<', menu)
 
 
 def test_only_a_page_that_is_there_is_remembered(settings: Settings) -> None:

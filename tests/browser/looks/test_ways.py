@@ -69,13 +69,24 @@ def it_takes_an_administrator_three_clicks_to_create_a_user(arrive: Arrive) -> N
 def it_takes_an_administrator_two_clicks_to_a_workspace(arrive: Arrive) -> None:
     admin = arrive("admin")
     admin.click(admin.page.get_by_role("button", name="Workspaces"))
-    admin.click(admin.page.locator("#workspace-menu").get_by_role("link", name="shop", exact=True))
+    shop = admin.page.locator("#workspace-menu").get_by_role("link", name=re.compile(r"^shop\b"))
+    admin.click(shop)
     expect(admin.page.get_by_role("heading", name="shop")).to_be_visible()
     assert admin.clicks <= 2
     # From a project it is one.
     admin.page.goto(admin.page.url.partition("/workspaces")[0] + "/clusters/host/projects/checkout")
     admin.page.locator(".crumbs").get_by_role("link", name="shop").click()
     expect(admin.page.get_by_role("heading", name="shop")).to_be_visible()
+
+
+def it_narrows_a_picker_by_the_names_alone(arrive: Arrive) -> None:
+    page = arrive("admin").page
+    page.goto(page.url.partition("/dashboard")[0] + "/clusters/host/pods")
+    page.locator("[popovertarget=scope-menu]").click()
+    menu = page.locator("#scope-menu")
+    for text, count in (("check", 1), ("failing", 0)):
+        menu.locator("[data-narrows]").fill(text)
+        expect(menu.locator("[data-choice]:visible")).to_have_count(count)
 
 
 def it_leads_there_by_keyboard(arrive: Arrive) -> None:
