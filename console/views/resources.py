@@ -14,6 +14,7 @@ from console.ui.clusters import Cluster
 from console.ui.decisions import knows, readable
 from console.ui.http import ConsoleRequest
 from console.ui.level import Level, level_of
+from console.ui.links import list_url
 from console.ui.nav import MOST, NavGroup, nav, prepare_menu, resources
 from console.ui.shell import pins_in
 from console.ui.states import StateBlock
@@ -75,6 +76,8 @@ async def _pin(request: ConsoleRequest, access: Access) -> HttpResponse:
     if kind is None or not knows(access, kind):
         return error_page(request, 400, _("There is no list at this address."))
     readable(kind, access)
+    if list_url(cluster.name, kind.segment) in _rail(access):
+        return error_page(request, 400, _("The menu has this kind already."))
     known = (await sync_to_async(pins.pins_of)(account)).get(cluster.name, ())
     if len(_rail(access, known)) >= MOST:
         text = _("The menu has %(most)s entries, and no room for more. Unpin one first.")

@@ -54,8 +54,10 @@ async def test_no_rail_is_longer_than_it_may_be(client_as: ClientAs) -> None:
     assert len(await rail(client_as, "admin")) == MOST
 
 
-@pytest.mark.parametrize("kind", ["nothing", "", "../x", "nodes"])
-async def test_nothing_is_pinned_that_one_may_not_list(client_as: ClientAs, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["nothing", "", "../x", "nodes", "pods"])
+async def test_nothing_is_pinned_that_one_may_not_list_or_has_already(
+    client_as: ClientAs, kind: str
+) -> None:
     assert (await client_as("alice").post(PAGE, {"pin": kind})).status_code in (400, 403)
     assert not await Pin.objects.aexists()
 
