@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from django.utils.translation import gettext_lazy as _
@@ -26,6 +27,9 @@ from console.ui.relations.uses import UsesPanel
 from console.ui.tabs import Tab
 
 K = TypeVar("K", bound=type[ResourceKind])
+
+#: Kinds whose tabs are kept.
+KEPT = 200
 
 EVENTS = Tab("events", _("Events"), EventsPanel())
 YAML = Tab("yaml", _("YAML"), YamlPanel())
@@ -55,6 +59,7 @@ def shows(*first: Panel, around: Sequence[Panel] = ()) -> Callable[[K], K]:
     return declare
 
 
+@lru_cache(KEPT)
 def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
     return (*_tabs(kind), EVENTS, *(() if kind.private else (CHANGES,)), YAML)
 

@@ -11,6 +11,7 @@ Names are what tenants wrote: nothing says that such an object exists, or may be
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,12 +23,16 @@ from console.ui.kind import ResourceKind, Scope
 from console.ui.registry import kinds
 from console.ui.relations.naming import Reference, Target
 
+#: Kinds of which it is kept who names them.
+KEPT = 200
 
+
+@lru_cache(KEPT)
 def naming(kind: ResourceKind) -> Sequence[GVR]:
     """The types whose objects can name one of this kind: what makes pods first, then as the menu has it.
     Left out are those that a panel of its own tells of."""
     found = [user for user in kinds if kind.gvr in user.names and user.gvr not in kind.told_apart]
-    return [user.gvr for user in sorted(found, key=lambda user: user.rank)]
+    return tuple(user.gvr for user in sorted(found, key=lambda user: user.rank))
 
 
 def references(gvr: GVR, entry: Entry[Any]) -> tuple[Reference, ...]:

@@ -165,7 +165,7 @@ def test_who_can_be_named_by_whom() -> None:
     secrets, events = kinds.of(types.SECRETS), kinds.of(types.EVENTS)
     assert secrets is not None and events is not None
     assert set(naming(secrets)) >= {types.PODS, types.DEPLOYMENTS, types.INGRESSES}
-    assert naming(events) == []
+    assert naming(events) == ()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
+from console.kube.store import Entry
 from tests.ui.relations.shop import (
     PerType,
     World,
@@ -131,3 +132,20 @@ def test_the_cause_is_what_most_of_its_pods_say() -> None:
     tenant = PerType({types.DEPLOYMENTS: ("shop",)})
     html = drawn(subject_of(rolling(*pods), types.DEPLOYMENTS, WEB, tenant), cause)
     assert "nodes" not in html
+
+
+def test_cause_and_rollout_read_each_pod_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Key] = []
+    original = Entry.original
+
+    def counted(self: Entry[Any]) -> dict[str, Any]:
+        read.append(self.key)
+        return original(self)
+
+    informers = rolling(unscheduled("web-3-a"), unscheduled("web-3-b"))
+    subject = subject_of(informers, types.DEPLOYMENTS, WEB)
+    monkeypatch.setattr(Entry, "original", counted)
+    both = drawn(subject, panel(types.DEPLOYMENTS, "cause"), panel(types.DEPLOYMENTS, "rollout"))
+    assert both.count("Insufficient cpu") > 1
+    pods = [key for key in read if key != WEB]
+    assert len(pods) == len(set(pods)) == 2
