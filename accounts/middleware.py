@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts.public import is_public
 from accounts.signin.presence import session_presence
-from accounts.signin.sessions import State, Step, examine, touch
-from accounts.signin.steps import STEPS, step_url
+from accounts.signin.sessions import STEPS, State, Step, examine, step_url, touch
 from console.kube.clock import SystemClock
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response, wants_status

@@ -39,7 +39,7 @@ from accounts.signin.language import speak_to
 from accounts.signin.login_page import LoginForm, locked_page, login_page
 from accounts.signin.next_url import START
 from accounts.signin.session_settings import ABSOLUTE_LIFETIME
-from accounts.signin.steps import onward
+from accounts.signin.sessions import onward
 from accounts.time import now
 from accounts.users.directory import UsersUnknown
 from console.audit.trail import SESSIONS, Action, AuditUnavailable, record, request_action

@@ -20,8 +20,7 @@ from accounts.signin import sessions
 from accounts.signin.authenticate import second_step
 from accounts.signin.login_page import too_many
 from accounts.signin.next_url import safe_next
-from accounts.signin.sessions import Step
-from accounts.signin.steps import onward
+from accounts.signin.sessions import Step, onward
 from accounts.time import now
 from accounts.users.directory import UsersUnknown
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action

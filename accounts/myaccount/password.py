@@ -30,8 +30,7 @@ from accounts.signin.new_passwords import (
 )
 from accounts.signin.next_url import safe_next
 from accounts.signin.passwords import TooBusy
-from accounts.signin.sessions import Step
-from accounts.signin.steps import onward
+from accounts.signin.sessions import Step, onward
 from accounts.time import now
 from accounts.users.directory import UsersUnknown
 from accounts.users.states import Manifest, patch_user

@@ -21,9 +21,8 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.oauth import endpoint, register
 from accounts.oauth.authorization import Asked, CodeRequest, location, read_asked, read_wanted
-from accounts.oauth.client_auth import basic_of
 from accounts.oauth.clients import API, AUTO
-from accounts.oauth.endpoint import MAX_QUERY, Fields, body_of, parse, query_of
+from accounts.oauth.endpoint import MAX_QUERY, Fields, basic_of, body_of, parse, query_of
 from accounts.oauth.errors import BASIC, OAuthError, invalid_request, too_many
 from accounts.oauth.holders import Holder, holder_of
 from accounts.protection.records import BASIC as BASIC_TYPE

@@ -13,9 +13,8 @@ from django.utils.http import urlencode
 from accounts.models import Grant
 from accounts.oauth import endpoint, keys, register
 from accounts.oauth.bearer import bearer_of, examine_token, require_grant, require_scope
-from accounts.oauth.client_auth import client_of
 from accounts.oauth.clients import ALL, CODE, OPENID, PASSWORD, REFRESH, Client
-from accounts.oauth.endpoint import Fields, form_of, query_of, required
+from accounts.oauth.endpoint import Fields, client_of, form_of, query_of, required
 from accounts.oauth.errors import answer, invalid_request
 from accounts.oauth.options import options
 from accounts.oauth.register import profile

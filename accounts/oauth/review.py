@@ -15,8 +15,7 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from accounts.oauth.bearer import Bearer, examine_token
-from accounts.oauth.client_auth import client_of
-from accounts.oauth.endpoint import body_of, endpoint
+from accounts.oauth.endpoint import body_of, client_of, endpoint
 from accounts.oauth.errors import OAuthError, answer, invalid_client, invalid_request
 
 GROUP = "authentication.k8s.io"

@@ -9,9 +9,8 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.jose import challenge_of
 from accounts.oauth import clients, endpoint, register
-from accounts.oauth.client_auth import client_of
 from accounts.oauth.clients import CODE, PASSWORD, REFRESH, Client
-from accounts.oauth.endpoint import Fields, form_of, required
+from accounts.oauth.endpoint import Fields, client_of, form_of, required
 from accounts.oauth.errors import OAuthError, answer, invalid_grant, invalid_request, too_many
 from accounts.oauth.holders import Holder, holder_of
 from accounts.oauth.register import Issued, RefusedGrant

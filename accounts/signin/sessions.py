@@ -11,13 +11,18 @@ else, so that no way in can forget it.
 
 import enum
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import DatabaseError, transaction
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from accounts.impersonation.state import Viewing, viewing_of
 from accounts.mfa.register import has_factor
@@ -25,7 +30,9 @@ from accounts.models import ProviderSession, SignIn
 from accounts.oauth.holders import has_first_password, holder_of
 from accounts.oauth.options import options
 from accounts.protection.records import NOWHERE, Origin
+from accounts.signin.next_url import START
 from accounts.signin.session_settings import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from accounts.time import now
 from accounts.users.directory import UsersUnknown, users
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
@@ -192,3 +199,24 @@ async def touch(session: SessionBase, now: datetime) -> None:
         changed = session.modified
         await session.aset(SEEN, seconds)
         session.modified, session.used = changed, True  # type: ignore[attr-defined]
+
+
+# What a sign-in still owes, as a page: the only one that it can open until then.
+
+#: Names of the pages, and what programs are told.
+STEPS: Mapping[Step, tuple[str, str | Promise]] = {
+    Step.PASSWORD: ("accounts:choose_password", gettext_lazy("Choose a password first.")),
+    Step.FACTOR: ("accounts:second_factor", gettext_lazy("Show your second factor first.")),
+}
+
+
+def step_url(step: Step, next_url: str) -> str:
+    """The page of the step, from which one goes on to `next_url`."""
+    page = reverse(STEPS[step][0])
+    return page if next_url == START else f"{page}?{urlencode({'next': next_url})}"
+
+
+async def onward(session: SessionBase, next_url: str) -> str:
+    """Where a browser goes whose sign-in has just come one step further."""
+    found = await examine(session, now(), had_cookie=True)
+    return next_url if found.step is None else step_url(found.step, next_url)

@@ -25,8 +25,7 @@ from accounts.signin.language import speak_to
 from accounts.signin.login_page import LoginForm, locked_page, login_page
 from accounts.signin.next_url import safe_next
 from accounts.signin.passwords import TooBusy
-from accounts.signin.sessions import State
-from accounts.signin.steps import onward
+from accounts.signin.sessions import State, onward
 from accounts.users.directory import UsersUnknown, trusted_users
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock

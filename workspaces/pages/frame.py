@@ -49,7 +49,7 @@ from console.views import problems
 from console.views.guard import access_of
 from workspaces.pages.forms import WorkspaceForm
 from workspaces.rights import WorkspaceRights, rights_in
-from workspaces.services.acting import Doer, Overtaken
+from workspaces.services.acting import Actor, Overtaken
 
 #: What a page shows of a workspace, by the names of its template; called with what is in the address.
 Values = Callable[..., Mapping[str, Any]]
@@ -113,8 +113,8 @@ class Open(Seen):
     request: ConsoleRequest
 
     @property
-    def doer(self) -> Doer:
-        return Doer(self.request, self.access, self.name)
+    def actor(self) -> Actor:
+        return Actor(self.request, self.access, self.name)
 
 
 async def follow() -> None:

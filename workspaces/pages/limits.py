@@ -26,7 +26,7 @@ async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     form = LimitsForm(defaults_of(entry), posted(request))
     if form.is_valid():
         seen = request.POST.get("version", "")
-        if await done(form, set_defaults(opened.doer, name, form.amounts, seen)):
+        if await done(form, set_defaults(opened.actor, name, form.amounts, seen)):
             text = _("Saved the default limits.")
             return finished(request, text, opened.url("workspace_project", name))
     return await form_page(

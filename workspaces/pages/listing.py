@@ -24,7 +24,7 @@ from workspaces.pages.frame import done, follow
 from workspaces.quotas import Use, projects_of, workspace_use
 from workspaces.rights import MEMBERS, may_see_quota, rights_in
 from workspaces.services import settings
-from workspaces.services.acting import Doer
+from workspaces.services.acting import Actor
 from workspaces.services.members import members
 
 #: Workspaces on the page; the list of the kind has them all.
@@ -87,9 +87,9 @@ async def new(request: ConsoleRequest) -> HttpResponse:
     form = NewWorkspaceForm(posted(request), initial={"manager": access.identity.name})
     if form.is_valid():
         given = form.cleaned_data
-        doer = Doer(request, access, given["name"])
+        actor = Actor(request, access, given["name"])
         making = settings.create(
-            doer, manager=given["manager"], alias=given["alias"], description=given["description"]
+            actor, manager=given["manager"], alias=given["alias"], description=given["description"]
         )
         if await done(form, making):
             text = _("Created workspace %(name)s.") % {"name": given["name"]}

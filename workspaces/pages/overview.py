@@ -211,14 +211,14 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     if "edit" not in request.GET and request.method != "POST":
         return await show(opened, "workspace_quota", "workspaces/_quota.html", _quota(opened))
-    settings.may_set_quota(opened.doer)
+    settings.may_set_quota(opened.actor)
     entry = workspace_quota(opened.name)
     hard = entry.projection.hard if entry is not None else {}
     form = QuotaForm(hard, posted(request))
     version = entry.resource_version if entry is not None else ""
     if form.is_valid():
         seen = request.POST.get("version", "")
-        if await done(form, settings.set_quota(opened.doer, form.amounts, seen)):
+        if await done(form, settings.set_quota(opened.actor, form.amounts, seen)):
             return finished(request, _("Saved the quota."), opened.url("workspace_quota"))
     return await form_page(
         opened,

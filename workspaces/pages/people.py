@@ -68,7 +68,7 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     form = MemberForm(posted(request), **options)
     if form.is_valid():
         user, role = form.cleaned_data["user"], form.cleaned_data["role"]
-        if await done(form, people.invite(opened.doer, user, role)):
+        if await done(form, people.invite(opened.actor, user, role)):
             text = _("Invited %(name)s.") % {"name": user}
             return finished(request, text, opened.url("workspace_members"))
     return await form_page(
@@ -113,7 +113,7 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     version = people.member_version(opened.name, user)
     if form.is_valid():
         role, seen = form.cleaned_data["role"], request.POST.get("version", "")
-        if await done(form, people.change_role(opened.doer, user, role, seen)):
+        if await done(form, people.change_role(opened.actor, user, role, seen)):
             text = _("Changed the role of %(name)s.") % {"name": user}
             return finished(request, text, opened.url("workspace_members"))
     return await form_page(
@@ -133,7 +133,7 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     opened.rights.require("delete", MEMBERS)
     _member(opened, user)
     form = WorkspaceForm(posted(request))
-    if form.is_valid() and await done(form, people.remove(opened.doer, user)):
+    if form.is_valid() and await done(form, people.remove(opened.actor, user)):
         text = _("Removed %(name)s from the workspace.") % {"name": user}
         return finished(request, text, opened.url("workspace_members"))
     return await form_page(
@@ -185,7 +185,7 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
     form = NewDepartmentForm(posted(request), choices={"parent": choices})
     if form.is_valid():
         title, parent = form.cleaned_data["title"], form.cleaned_data["parent"]
-        if await done(form, groups.create(opened.doer, title, parent)):
+        if await done(form, groups.create(opened.actor, title, parent)):
             text = _("Created department %(name)s.") % {"name": title}
             return finished(request, text, opened.url("workspace_departments"))
     return await form_page(
@@ -209,7 +209,7 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
     names = [member.name for member in people.members(opened.name, "")]
     joining = [name for name in names if name not in found.members]
     choices = {
-        "role": [("", _("none")), *((name, name) for name in people.grantable(opened.doer))],
+        "role": [("", _("none")), *((name, name) for name in people.grantable(opened.actor))],
         "add": [("", ""), *((name, name) for name in joining)],
         "leave": [("", ""), *((name, name) for name in found.members)],
     }
@@ -238,7 +238,7 @@ async def delete_department(request: ConsoleRequest, workspace: str, group: str)
     if found is None:
         raise Http404
     form = WorkspaceForm(posted(request))
-    if form.is_valid() and await done(form, groups.delete(opened.doer, group)):
+    if form.is_valid() and await done(form, groups.delete(opened.actor, group)):
         text = _("Deleted department %(name)s.") % {"name": found.title}
         return finished(request, text, opened.url("workspace_departments"))
     return await form_page(
@@ -258,11 +258,11 @@ async def _change(
 ) -> None:
     given = form.cleaned_data
     if given["role"] != found.role:
-        await groups.set_role(opened.doer, found.name, given["role"], version)
+        await groups.set_role(opened.actor, found.name, given["role"], version)
     if given["add"]:
-        await groups.add(opened.doer, found.name, given["add"])
+        await groups.add(opened.actor, found.name, given["add"])
     if given["leave"]:
-        await groups.leave(opened.doer, found.name, given["leave"])
+        await groups.leave(opened.actor, found.name, given["leave"])
 
 
 def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
@@ -286,7 +286,7 @@ def _member(opened: Open, user: str) -> people.Member:
 
 def _roles(opened: Open, value: str = "") -> dict[str, Any]:
     """The choices of a form's `role`, and `value` or the usual one."""
-    roles = people.grantable(opened.doer)
+    roles = people.grantable(opened.actor)
     usual = f"{opened.name}-viewer"
     value = value or (usual if usual in roles else roles[0] if roles else "")
     choices = [(name, name.removeprefix(f"{opened.name}-")) for name in roles]

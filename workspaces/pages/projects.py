@@ -43,7 +43,7 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if form.is_valid():
         given = form.cleaned_data
         making = projects.create(
-            opened.doer,
+            opened.actor,
             given["name"],
             alias=given["alias"],
             description=given["description"],
@@ -128,7 +128,7 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
     form = QuotaForm({resource: str(text) for resource, text in hard.items()}, posted(request))
     if form.is_valid():
         seen = request.POST.get("version", "")
-        if await done(form, projects.set_quota(opened.doer, name, form.amounts, seen)):
+        if await done(form, projects.set_quota(opened.actor, name, form.amounts, seen)):
             return finished(request, _("Saved the quota."), opened.url("workspace_project", name))
     return await form_page(
         opened,
@@ -154,7 +154,7 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     form = MemberForm(posted(request), choices={"role": roles}, initial=initial)
     if form.is_valid():
         user, role = form.cleaned_data["user"], form.cleaned_data["role"]
-        if await done(form, project_members.set_role(opened.doer, name, user, role)):
+        if await done(form, project_members.set_role(opened.actor, name, user, role)):
             text = _("Changed the role of %(name)s.") % {"name": user}
             return finished(request, text, opened.url("workspace_project", name))
     return await form_page(

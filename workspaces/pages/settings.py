@@ -57,7 +57,7 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     form = SettingsForm(posted(request), initial=initial)
     if form.is_valid():
         version = request.POST.get("version", "")
-        if await done(form, settings.edit(opened.doer, version, **form.cleaned_data)):
+        if await done(form, settings.edit(opened.actor, version, **form.cleaned_data)):
             return finished(request, _("Saved the settings."), here)
     return await form_page(
         opened,

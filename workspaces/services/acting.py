@@ -27,7 +27,7 @@ class Overtaken(Refused):
 
 
 @dataclass(frozen=True, slots=True)
-class Doer:
+class Actor:
     """Somebody who acts in a workspace."""
 
     request: HttpRequest

@@ -13,7 +13,7 @@ from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from rbac.projection import IAM
 from workspaces.names import Manifest
-from workspaces.services.acting import Doer, Overtaken
+from workspaces.services.acting import Actor, Overtaken
 
 USER, GROUP = "User", "Group"
 
@@ -27,15 +27,15 @@ def version_of(entries: Iterable[Entry[Binding]]) -> str:
     return ".".join(entry.resource_version for entry in entries)
 
 
-async def bind(doer: Doer, body: Manifest) -> None:
+async def bind(actor: Actor, body: Manifest) -> None:
     """Makes a WorkspaceRoleBinding. Raises `Conflict` if there is one of this name."""
     name = body["metadata"]["name"]
-    async with doer.as_console("create", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
+    async with actor.as_console("create", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
         made = await client.create(WORKSPACE_ROLE_BINDINGS, body, audit_id=recording.audit_id)
     await _arrives(WORKSPACE_ROLE_BINDINGS, Key("", name), made)
 
 
-async def rebind(doer: Doer, entry: Entry[Binding], role: str) -> None:
+async def rebind(actor: Actor, entry: Entry[Binding], role: str) -> None:
     """Makes a WorkspaceRoleBinding give another role, in one write: nobody is ever without a role, or
     has two. Raises `Overtaken`."""
     name = entry.key.name
@@ -43,7 +43,7 @@ async def rebind(doer: Doer, entry: Entry[Binding], role: str) -> None:
         "metadata": {"resourceVersion": entry.resource_version},
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
     }
-    async with doer.as_console("update", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
+    async with actor.as_console("update", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
         try:
             written = await client.patch(
                 WORKSPACE_ROLE_BINDINGS, body, name=name, audit_id=recording.audit_id
@@ -53,14 +53,14 @@ async def rebind(doer: Doer, entry: Entry[Binding], role: str) -> None:
     await _arrives(WORKSPACE_ROLE_BINDINGS, entry.key, written)
 
 
-async def take_out(doer: Doer, gvr: GVR, entry: Entry[Any], kind: str, name: str) -> None:
+async def take_out(actor: Actor, gvr: GVR, entry: Entry[Any], kind: str, name: str) -> None:
     """Deletes a binding that names nobody else; others keep what it gives them. One that is gone
     already is fine. Raises `Overtaken` if it is not the one that was seen."""
     namespace, bound = entry.key
     field, left = _without(gvr, entry.original(), kind, name)
     verb = "update" if left else "delete"
     written: Manifest | None = None
-    async with doer.as_console(verb, gvr, bound, namespace=namespace) as (client, recording):
+    async with actor.as_console(verb, gvr, bound, namespace=namespace) as (client, recording):
         try:
             if left:
                 body = {"metadata": {"resourceVersion": entry.resource_version}, field: left}

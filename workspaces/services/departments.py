@@ -21,7 +21,7 @@ from rbac.names import department_name
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
 from workspaces.rights import DEPARTMENTS, bindings_of, rules_of_role
-from workspaces.services.acting import Doer, Overtaken, check_person
+from workspaces.services.acting import Actor, Overtaken, check_person
 from workspaces.services.bindings import (
     GROUP,
     USER,
@@ -83,138 +83,138 @@ def tree(workspace: str) -> list[Department]:
     return found
 
 
-async def create(doer: Doer, title: str, parent: str = "") -> None:
-    doer.rights.require("create", DEPARTMENTS)
+async def create(actor: Actor, title: str, parent: str = "") -> None:
+    actor.rights.require("create", DEPARTMENTS)
     if not title:
         raise Refused(_("A department needs a name."))
-    known = tree(doer.workspace)
+    known = tree(actor.workspace)
     if any(one.title == title for one in known):
         raise Refused(_("There is a department of this name already."))
     if parent and all(one.name != parent for one in known):
         raise Refused(_("The department above is gone."))
-    labels = {WORKSPACE_LABEL: doer.workspace, **({PARENT_LABEL: parent} if parent else {})}
+    labels = {WORKSPACE_LABEL: actor.workspace, **({PARENT_LABEL: parent} if parent else {})}
     body: Manifest = {
         "apiVersion": GROUPS.group_version,
         "kind": "Group",
         "metadata": {
-            "generateName": f"{doer.workspace}-",
+            "generateName": f"{actor.workspace}-",
             "labels": labels,
-            "annotations": {ALIAS_ANNOTATION: title, CREATOR_ANNOTATION: doer.name},
-            "ownerReferences": [owner_of(doer.workspace, doer.home().uid)],
+            "annotations": {ALIAS_ANNOTATION: title, CREATOR_ANNOTATION: actor.name},
+            "ownerReferences": [owner_of(actor.workspace, actor.home().uid)],
         },
     }
-    async with doer.as_console("create", GROUPS, "") as (client, recording):
+    async with actor.as_console("create", GROUPS, "") as (client, recording):
         await client.create(GROUPS, body, audit_id=recording.audit_id)
 
 
-async def delete(doer: Doer, name: str) -> None:
+async def delete(actor: Actor, name: str) -> None:
     """With the memberships in it, and the roles that it gave."""
-    doer.rights.require("delete", DEPARTMENTS)
-    department = _find(doer, name)
-    _check_outranks(doer, department, "delete")
-    if any(entry.projection.parent == name for entry in _labelled(GROUPS, doer.workspace)):
+    actor.rights.require("delete", DEPARTMENTS)
+    department = _find(actor, name)
+    _check_outranks(actor, department, "delete")
+    if any(entry.projection.parent == name for entry in _labelled(GROUPS, actor.workspace)):
         raise Refused(_("There are departments under this one. Delete them first."))
-    for entry in _roles_of(doer.workspace, name):
-        await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
-    for membership in _labelled(GROUP_BINDINGS, doer.workspace):
+    for entry in _roles_of(actor.workspace, name):
+        await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
+    for membership in _labelled(GROUP_BINDINGS, actor.workspace):
         if membership.projection.group == name:
-            await _delete(doer, GROUP_BINDINGS, membership.key.name, membership.projection.uid)
-    await _delete(doer, GROUPS, name, department.uid)
+            await _delete(actor, GROUP_BINDINGS, membership.key.name, membership.projection.uid)
+    await _delete(actor, GROUPS, name, department.uid)
 
 
-async def add(doer: Doer, name: str, user: str) -> None:
+async def add(actor: Actor, name: str, user: str) -> None:
     """A member of the workspace joins a department."""
-    doer.rights.require("update", DEPARTMENTS)
+    actor.rights.require("update", DEPARTMENTS)
     check_person(user)
-    department = _find(doer, name)
-    _check_outranks(doer, department)
+    department = _find(actor, name)
+    _check_outranks(actor, department)
     if user in department.members:
         return
-    if all(member.name != user for member in members(doer.workspace, "")):
+    if all(member.name != user for member in members(actor.workspace, "")):
         raise Refused(_("%(name)s is no member of the workspace.") % {"name": user})
     body: Manifest = {
         "apiVersion": GROUP_BINDINGS.group_version,
         "kind": "GroupBinding",
         "metadata": {
             "generateName": f"{name}-",
-            "labels": {WORKSPACE_LABEL: doer.workspace, GROUP_LABEL: name, USER_LABEL: user},
-            "ownerReferences": [owner_of(doer.workspace, doer.home().uid)],
+            "labels": {WORKSPACE_LABEL: actor.workspace, GROUP_LABEL: name, USER_LABEL: user},
+            "ownerReferences": [owner_of(actor.workspace, actor.home().uid)],
         },
         "groupRef": {"apiGroup": IAM, "kind": "Group", "name": name},
         "users": [user],
     }
-    async with doer.as_console("create", GROUP_BINDINGS, name) as (client, recording):
+    async with actor.as_console("create", GROUP_BINDINGS, name) as (client, recording):
         await client.create(GROUP_BINDINGS, body, audit_id=recording.audit_id)
 
 
-async def leave(doer: Doer, name: str, user: str) -> None:
-    doer.rights.require("update", DEPARTMENTS)
-    _check_outranks(doer, _find(doer, name))
-    for entry in _labelled(GROUP_BINDINGS, doer.workspace):
+async def leave(actor: Actor, name: str, user: str) -> None:
+    actor.rights.require("update", DEPARTMENTS)
+    _check_outranks(actor, _find(actor, name))
+    for entry in _labelled(GROUP_BINDINGS, actor.workspace):
         if entry.projection.group == name and user in entry.projection.users:
-            await take_out(doer, GROUP_BINDINGS, entry, USER, user)
+            await take_out(actor, GROUP_BINDINGS, entry, USER, user)
 
 
-async def set_role(doer: Doer, name: str, role: str, version: str) -> None:
+async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
     """What all in the department may do in the workspace; "" for no more than by themselves. `version`:
     the `Department`'s, as it was seen."""
-    doer.rights.require("update", DEPARTMENTS)
-    department = _find(doer, name)
-    _check_outranks(doer, department)
+    actor.rights.require("update", DEPARTMENTS)
+    department = _find(actor, name)
+    _check_outranks(actor, department)
     if role:
-        rules = rules_of_role(doer.workspace, role)
+        rules = rules_of_role(actor.workspace, role)
         if rules is None:
             raise Refused(_("The workspace has no role %(name)s.") % {"name": role})
-        if not doer.rights.holds(rules):
+        if not actor.rights.holds(rules):
             raise Refused(_("You cannot give a role that allows more than you may do yourself."))
     if department.version != version:
         raise Overtaken(overtaken())
-    found = _roles_of(doer.workspace, name)
+    found = _roles_of(actor.workspace, name)
     own = next((entry for entry in found if entry.projection.subjects == (name,)), None)
     if own is not None and role:
-        await rebind(doer, own, role)
+        await rebind(actor, own, role)
     for entry in found:
         if entry is not own or not role:
-            await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
+            await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
     if own is not None or not role:
         return
     body: Manifest = {
         "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
         "kind": "WorkspaceRoleBinding",
         "metadata": {
-            "name": department_name(doer.workspace, name),
-            "labels": {WORKSPACE_LABEL: doer.workspace, GROUP_LABEL: name},
-            "ownerReferences": [owner_of(doer.workspace, doer.home().uid)],
+            "name": department_name(actor.workspace, name),
+            "labels": {WORKSPACE_LABEL: actor.workspace, GROUP_LABEL: name},
+            "ownerReferences": [owner_of(actor.workspace, actor.home().uid)],
         },
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
         "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": name}],
     }
     try:
-        await bind(doer, body)
+        await bind(actor, body)
     except Conflict:
         raise Overtaken(overtaken()) from None
 
 
-def _find(doer: Doer, name: str) -> Department:
-    found = next((one for one in tree(doer.workspace) if one.name == name), None)
+def _find(actor: Actor, name: str) -> Department:
+    found = next((one for one in tree(actor.workspace) if one.name == name), None)
     if found is None:
         raise Refused(_("There is no such department any more."))
     return found
 
 
-def _check_outranks(doer: Doer, department: Department, verb: str = "update") -> None:
-    rules = rules_of_role(doer.workspace, department.role) if department.role else ()
-    if rules and not doer.rights.holds(rules):
+def _check_outranks(actor: Actor, department: Department, verb: str = "update") -> None:
+    rules = rules_of_role(actor.workspace, department.role) if department.role else ()
+    if rules and not actor.rights.holds(rules):
         raise Refused(_("This department may do more than you in this workspace."))
     # Those of the workspace know what it was given elsewhere. Others might add themselves to any.
-    if not doer.rights.may_from_outside(verb, DEPARTMENTS):
+    if not actor.rights.may_from_outside(verb, DEPARTMENTS):
         return
     try:
-        member = Identity(doer.name, (department.name,))
+        member = Identity(actor.name, (department.name,))
     except InvalidIdentity:
         beyond = None
     else:
-        beyond = beyond_anywhere(doer.access.identity, member)
+        beyond = beyond_anywhere(actor.access.identity, member)
     title = {"name": visible(department.title)}
     if beyond is None:
         raise Refused(_("It is not known what %(name)s may do.") % title)
@@ -229,8 +229,8 @@ def _roles_of(workspace: str, name: str) -> list[Entry[Binding]]:
     return [entry for entry in bindings_of(workspace) if name in entry.projection.groups]
 
 
-async def _delete(doer: Doer, gvr: GVR, name: str, uid: str) -> None:
-    async with doer.as_console("delete", gvr, name) as (client, recording):
+async def _delete(actor: Actor, gvr: GVR, name: str, uid: str) -> None:
+    async with actor.as_console("delete", gvr, name) as (client, recording):
         await client.delete(gvr, name=name, uid=uid, audit_id=recording.audit_id)
 
 

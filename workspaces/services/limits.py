@@ -12,7 +12,7 @@ from console.kube.store import Entry
 from workspaces.amounts import Amounts
 from workspaces.ladder import quantity_text
 from workspaces.names import Manifest
-from workspaces.services.acting import Doer
+from workspaces.services.acting import Actor
 
 #: What the form asks for, and the keys of a LimitRange's item.
 RESOURCES = ("cpu", "memory")
@@ -33,7 +33,9 @@ def defaults_of(entry: Entry[Any] | None) -> dict[str, dict[str, str]]:
     return {key: dict(item.get(key) or {}) for key in (REQUESTS, LIMITS)}
 
 
-async def set_defaults(doer: Doer, project: str, wanted: dict[str, Amounts], version: str) -> None:
+async def set_defaults(
+    actor: Actor, project: str, wanted: dict[str, Amounts], version: str
+) -> None:
     """`wanted`: the amounts of `RESOURCES` by key; what is missing has no default. Whatever else the
     LimitRange says stays. `version`: the resourceVersion of what was seen, "" for none."""
     entry = limits_entry(project) if version else None
@@ -53,8 +55,8 @@ async def set_defaults(doer: Doer, project: str, wanted: dict[str, Amounts], ver
         return
     name = body["metadata"]["name"]
     verb = "update" if version else "create"
-    client = get_runtime().as_user(doer.access.identity)
-    action = request_action(doer.request, verb, LIMIT_RANGES, namespace=project, name=name)
+    client = get_runtime().as_user(actor.access.identity)
+    action = request_action(actor.request, verb, LIMIT_RANGES, namespace=project, name=name)
     async with record(action) as recording:
         audit_id = recording.audit_id
         if version:

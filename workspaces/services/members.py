@@ -26,7 +26,7 @@ from rbac.authorizer import is_usable
 from rbac.names import PREFIX
 from workspaces.objects import manager_name, workspace_member
 from workspaces.rights import MEMBERS, bindings_of, roles_of, rules_of_role
-from workspaces.services.acting import Doer, Overtaken, check_person
+from workspaces.services.acting import Actor, Overtaken, check_person
 from workspaces.services.bindings import USER, bind, overtaken, rebind, take_out, version_of
 
 
@@ -50,46 +50,46 @@ def members(workspace: str, manager: str) -> list[Member]:
     return [Member(name, tuple(found[name]), name == manager) for name in sorted(found)]
 
 
-def grantable(doer: Doer) -> list[str]:
-    """The roles of the workspace that the doer may give: no more than they hold."""
-    rights = doer.rights
+def grantable(actor: Actor) -> list[str]:
+    """The roles of the workspace that the actor may give: no more than they hold."""
+    rights = actor.rights
     named = (
-        (role.name, rules_of_role(doer.workspace, role.name)) for role in roles_of(doer.workspace)
+        (role.name, rules_of_role(actor.workspace, role.name)) for role in roles_of(actor.workspace)
     )
     return [name for name, rules in named if rules is not None and rights.holds(rules)]
 
 
-async def invite(doer: Doer, user: str, role: str) -> None:
+async def invite(actor: Actor, user: str, role: str) -> None:
     """Makes somebody a member."""
-    doer.rights.require("create", MEMBERS)
+    actor.rights.require("create", MEMBERS)
     check_person(user)
     entry = get_runtime().informer(USERS).store.get(Key("", user))
     if entry is None or not is_usable(entry.projection):
         raise Refused(_("There is no user %(name)s who could be invited.") % {"name": user})
-    if any(user in one.projection.users for one in bindings_of(doer.workspace)):
+    if any(user in one.projection.users for one in bindings_of(actor.workspace)):
         raise Refused(_("%(name)s is a member already.") % {"name": user})
-    await _bind(doer, user, role)
+    await _bind(actor, user, role)
 
 
-async def change_role(doer: Doer, user: str, role: str, version: str) -> None:
+async def change_role(actor: Actor, user: str, role: str, version: str) -> None:
     """Gives a member another role. `version`: of what was seen (`member_version`). Of two who do so at
     once, one is told that the other was first."""
-    doer.rights.require("update", MEMBERS)
-    _check_role(doer, role)
-    found = _of(doer.workspace, user)
+    actor.rights.require("update", MEMBERS)
+    _check_role(actor, role)
+    found = _of(actor.workspace, user)
     if not found:
         raise Overtaken(_("%(name)s is no member any more.") % {"name": user})
-    _check_outranks(doer, user, found)
+    _check_outranks(actor, user, found)
     if version_of(found) != version:
         raise Overtaken(overtaken())
     own = next((entry for entry in found if entry.projection.subjects == (user,)), None)
     if own is not None and own.projection.role != role:
-        await rebind(doer, own, role)
+        await rebind(actor, own, role)
     for entry in found:
         if entry is not own:
-            await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
+            await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
     if own is None:
-        await _bind(doer, user, role)
+        await _bind(actor, user, role)
 
 
 def member_version(workspace: str, user: str) -> str:
@@ -97,54 +97,54 @@ def member_version(workspace: str, user: str) -> str:
     return version_of(_of(workspace, user))
 
 
-async def remove(doer: Doer, user: str) -> None:
+async def remove(actor: Actor, user: str) -> None:
     """Ends all that somebody has in the workspace: roles, departments, roles in its projects. Others
     whom the same bindings name keep theirs."""
-    doer.rights.require("delete", MEMBERS)
-    found = _of(doer.workspace, user)
-    _check_outranks(doer, user, (*found, *_by_departments(doer.workspace, user)))
-    await leave_roles(doer, user)
-    for entry in _label(GROUP_BINDINGS, doer.workspace):
+    actor.rights.require("delete", MEMBERS)
+    found = _of(actor.workspace, user)
+    _check_outranks(actor, user, (*found, *_by_departments(actor.workspace, user)))
+    await leave_roles(actor, user)
+    for entry in _label(GROUP_BINDINGS, actor.workspace):
         if user in entry.projection.users:
-            await take_out(doer, GROUP_BINDINGS, entry, USER, user)
+            await take_out(actor, GROUP_BINDINGS, entry, USER, user)
     store = get_runtime().informer(ROLE_BINDINGS).store
-    for project in _label(NAMESPACES, doer.workspace):
+    for project in _label(NAMESPACES, actor.workspace):
         for entry in indexes_of(store).by_namespace.get(project.key.name):
             # What controllers make of the workspace's roles follows those.
             if user in entry.projection.users and not entry.key.name.startswith(PREFIX):
-                await take_out(doer, ROLE_BINDINGS, entry, USER, user)
+                await take_out(actor, ROLE_BINDINGS, entry, USER, user)
 
 
-async def leave_roles(doer: Doer, user: str) -> None:
-    """Ends the roles that somebody has as a member. Whether the doer may is for the caller to say."""
-    for entry in _of(doer.workspace, user):
-        await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
+async def leave_roles(actor: Actor, user: str) -> None:
+    """Ends the roles that somebody has as a member. Whether the actor may is for the caller to say."""
+    for entry in _of(actor.workspace, user):
+        await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
 
 
-def _check_role(doer: Doer, role: str) -> None:
-    rules = rules_of_role(doer.workspace, role)
+def _check_role(actor: Actor, role: str) -> None:
+    rules = rules_of_role(actor.workspace, role)
     if rules is None:
         raise Refused(_("The workspace has no role %(name)s.") % {"name": role})
-    if not doer.rights.holds(rules):
+    if not actor.rights.holds(rules):
         raise Refused(_("You cannot give a role that allows more than you may do yourself."))
 
 
-def _check_outranks(doer: Doer, user: str, found: Iterable[Entry[Binding]]) -> None:
-    """Raises `Refused` for the manager, and for whoever may do more than the doer."""
-    if user == doer.home().manager:
+def _check_outranks(actor: Actor, user: str, found: Iterable[Entry[Binding]]) -> None:
+    """Raises `Refused` for the manager, and for whoever may do more than the actor."""
+    if user == actor.home().manager:
         text = _("%(name)s manages the workspace. Choose another manager in its settings first.")
         raise Refused(text % {"name": user})
     for entry in found:
-        rules = rules_of_role(doer.workspace, entry.projection.role)
-        if rules is not None and not doer.rights.holds(rules):
+        rules = rules_of_role(actor.workspace, entry.projection.role)
+        if rules is not None and not actor.rights.holds(rules):
             raise Refused(_("%(name)s may do more than you in this workspace.") % {"name": user})
 
 
-async def _bind(doer: Doer, user: str, role: str) -> None:
-    _check_role(doer, role)
-    body = workspace_member(doer.workspace, doer.home().uid, role, user)
+async def _bind(actor: Actor, user: str, role: str) -> None:
+    _check_role(actor, role)
+    body = workspace_member(actor.workspace, actor.home().uid, role, user)
     try:
-        await bind(doer, body)
+        await bind(actor, body)
     except Conflict:
         raise Overtaken(_("Somebody else has just invited %(name)s.") % {"name": user}) from None
 

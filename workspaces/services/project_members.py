@@ -13,7 +13,7 @@ from console.ui.decisions import Refused
 from rbac.authorizer import is_usable
 from workspaces.builtins import PROJECT_RULES
 from workspaces.objects import project_member
-from workspaces.services.acting import Doer, check_person
+from workspaces.services.acting import Actor, check_person
 
 
 def bindings(project: str) -> list[Entry[Binding]]:
@@ -26,7 +26,7 @@ def bindings(project: str) -> list[Entry[Binding]]:
     )
 
 
-async def set_role(doer: Doer, project: str, user: str, role: str) -> None:
+async def set_role(actor: Actor, project: str, user: str, role: str) -> None:
     """Gives somebody one of the project's roles, instead of those that they have there; "" for none."""
     check_person(user)
     if role:
@@ -35,30 +35,30 @@ async def set_role(doer: Doer, project: str, user: str, role: str) -> None:
             raise Refused(_("There is no user %(name)s who could be invited.") % {"name": user})
         if role not in PROJECT_RULES:
             raise Refused(_("The project has no role %(name)s.") % {"name": role})
-        await _bind(doer, project, user, role)
+        await _bind(actor, project, user, role)
     for entry in bindings(project):
         binding = entry.projection
         if binding.subjects == (user,) == binding.users and binding.role != role:
-            await _unbind(doer, project, entry)
+            await _unbind(actor, project, entry)
 
 
-async def _bind(doer: Doer, project: str, user: str, role: str) -> None:
+async def _bind(actor: Actor, project: str, user: str, role: str) -> None:
     body = project_member(project, role, user)
     name = body["metadata"]["name"]
-    action = request_action(doer.request, "create", ROLE_BINDINGS, namespace=project, name=name)
+    action = request_action(actor.request, "create", ROLE_BINDINGS, namespace=project, name=name)
     async with record(action) as recording:
-        client = get_runtime().as_user(doer.access.identity)
+        client = get_runtime().as_user(actor.access.identity)
         try:
             await client.create(ROLE_BINDINGS, body, namespace=project, audit_id=recording.audit_id)
         except Conflict:
             raise Refused(_("%(name)s has this role already.") % {"name": user}) from None
 
 
-async def _unbind(doer: Doer, project: str, entry: Entry[Binding]) -> None:
+async def _unbind(actor: Actor, project: str, entry: Entry[Binding]) -> None:
     name = entry.key.name
-    action = request_action(doer.request, "delete", ROLE_BINDINGS, namespace=project, name=name)
+    action = request_action(actor.request, "delete", ROLE_BINDINGS, namespace=project, name=name)
     async with record(action) as recording:
-        client = get_runtime().as_user(doer.access.identity)
+        client = get_runtime().as_user(actor.access.identity)
         await client.delete(
             ROLE_BINDINGS,
             namespace=project,

@@ -24,7 +24,7 @@ from workspaces.ladder import quantity_text
 from workspaces.names import NAMESPACE_LABEL, Manifest, owner_of
 from workspaces.quotas import own_quotas, quota_entry, workspace_hard
 from workspaces.rights import PROJECTS
-from workspaces.services.acting import Doer
+from workspaces.services.acting import Actor
 
 #: Seconds that a new project has until the answer says that it is still being made.
 READY_WITHIN = 5.0
@@ -48,52 +48,52 @@ def check_name(name: str) -> None:
 
 
 async def create(
-    doer: Doer, name: str, *, alias: str = "", description: str = "", hard: Amounts | None = None
+    actor: Actor, name: str, *, alias: str = "", description: str = "", hard: Amounts | None = None
 ) -> bool:
     """Makes a project; True once it is ready. `hard`: its own quota, no more than is left.
 
     Nobody has rights in it before controllers have prepared it, the creator included.
     """
-    doer.rights.require("create", PROJECTS)
+    actor.rights.require("create", PROJECTS)
     check_name(name)
-    home = doer.home()
+    home = actor.home()
     if hard:
-        check_room(doer.workspace, name, hard)
+        check_room(actor.workspace, name, hard)
     notes = {ALIAS_ANNOTATION: alias, DESCRIPTION_ANNOTATION: description}
     body: Manifest = {
         "apiVersion": "v1",
         "kind": "Namespace",
         "metadata": {
             "name": name,
-            "labels": {WORKSPACE_LABEL: doer.workspace, NAMESPACE_LABEL: name},
+            "labels": {WORKSPACE_LABEL: actor.workspace, NAMESPACE_LABEL: name},
             "annotations": {
                 **{note: text for note, text in notes.items() if text},
-                CREATOR_ANNOTATION: doer.name,
+                CREATOR_ANNOTATION: actor.name,
                 PREPARING_ANNOTATION: "true",
             },
-            "ownerReferences": [owner_of(doer.workspace, home.uid)],
+            "ownerReferences": [owner_of(actor.workspace, home.uid)],
         },
     }
-    async with doer.as_console("create", NAMESPACES, name) as (client, recording):
+    async with actor.as_console("create", NAMESPACES, name) as (client, recording):
         try:
             await client.create(NAMESPACES, body, audit_id=recording.audit_id)
         except Conflict:
             raise Refused(_("There is a project of this name already.")) from None
     if hard:
         quota = quota_manifest(name, hard)
-        writing = doer.as_console("create", RESOURCE_QUOTAS, name, namespace=name)
+        writing = actor.as_console("create", RESOURCE_QUOTAS, name, namespace=name)
         async with writing as (client, recording):
             await client.create(RESOURCE_QUOTAS, quota, namespace=name, audit_id=recording.audit_id)
     return await _ready(name)
 
 
-async def set_quota(doer: Doer, project: str, hard: Amounts, version: str) -> None:
+async def set_quota(actor: Actor, project: str, hard: Amounts, version: str) -> None:
     """Makes the project's own quota what is given, none if that is nothing, as the user. Whatever else it
     says stays. `version`: the resourceVersion of what was seen, "" for none."""
-    check_room(doer.workspace, project, hard)
-    client = get_runtime().as_user(doer.access.identity)
+    check_room(actor.workspace, project, hard)
+    client = get_runtime().as_user(actor.access.identity)
     verb = ("update" if hard else "delete") if version else "create"
-    action = request_action(doer.request, verb, RESOURCE_QUOTAS, namespace=project, name=project)
+    action = request_action(actor.request, verb, RESOURCE_QUOTAS, namespace=project, name=project)
     async with record(action) as recording:
         audit_id = recording.audit_id
         if version and not hard:

@@ -23,7 +23,7 @@ from workspaces.ladder import quantity_text
 from workspaces.names import Manifest
 from workspaces.quotas import workspace_quota
 from workspaces.rights import ITSELF, rules_of_role
-from workspaces.services.acting import Doer, check_person
+from workspaces.services.acting import Actor, check_person
 from workspaces.services.members import leave_roles
 from workspaces.services.projects import check_name
 
@@ -32,22 +32,22 @@ def template_of(workspace: str) -> Entry[Any] | None:
     return get_runtime().informer(WORKSPACE_TEMPLATES).store.get(Key("", workspace))
 
 
-async def create(doer: Doer, *, manager: str, alias: str, description: str) -> None:
+async def create(actor: Actor, *, manager: str, alias: str, description: str) -> None:
     """Makes a workspace, as the user."""
-    if not doer.access.can("create", WORKSPACE_TEMPLATES):
+    if not actor.access.can("create", WORKSPACE_TEMPLATES):
         raise Denied("create", WORKSPACE_TEMPLATES)
-    check_name(doer.workspace)
+    check_name(actor.workspace)
     _check_manager(manager)
     notes = {
         ALIAS_ANNOTATION: alias,
         DESCRIPTION_ANNOTATION: description,
-        CREATOR_ANNOTATION: doer.name,
+        CREATOR_ANNOTATION: actor.name,
     }
     body: Manifest = {
         "apiVersion": WORKSPACE_TEMPLATES.group_version,
         "kind": "WorkspaceTemplate",
         "metadata": {
-            "name": doer.workspace,
+            "name": actor.workspace,
             "annotations": {note: text for note, text in notes.items() if text},
         },
         "spec": {
@@ -55,8 +55,8 @@ async def create(doer: Doer, *, manager: str, alias: str, description: str) -> N
             "placement": {"clusters": [{"name": "host"}]},
         },
     }
-    client = get_runtime().as_user(doer.access.identity)
-    action = request_action(doer.request, "create", WORKSPACE_TEMPLATES, name=doer.workspace)
+    client = get_runtime().as_user(actor.access.identity)
+    action = request_action(actor.request, "create", WORKSPACE_TEMPLATES, name=actor.workspace)
     async with record(action) as recording:
         try:
             await client.create(WORKSPACE_TEMPLATES, body, audit_id=recording.audit_id)
@@ -65,18 +65,18 @@ async def create(doer: Doer, *, manager: str, alias: str, description: str) -> N
 
 
 async def edit(
-    doer: Doer, version: str, *, alias: str, description: str, manager: str, isolated: bool
+    actor: Actor, version: str, *, alias: str, description: str, manager: str, isolated: bool
 ) -> None:
     """`version`: the resourceVersion of the template that was shown."""
-    doer.rights.require("update", ITSELF)
-    entry = template_of(doer.workspace)
+    actor.rights.require("update", ITSELF)
+    entry = template_of(actor.workspace)
     if entry is None or entry.projection.deleted is not None:
         raise Refused(_("This workspace has no template, so it has no settings."))
     _check_seen(version)
     if manager != entry.projection.manager:
         _check_manager(manager)
-        rules = rules_of_role(doer.workspace, workspace_role_name(doer.workspace, ADMIN))
-        if rules is None or not doer.rights.holds(rules):
+        rules = rules_of_role(actor.workspace, workspace_role_name(actor.workspace, ADMIN))
+        if rules is None or not actor.rights.holds(rules):
             raise Refused(_("You cannot give a role that allows more than you may do yourself."))
     body = {
         "metadata": {
@@ -88,23 +88,23 @@ async def edit(
         },
         "spec": {"template": {"spec": {"manager": manager, "networkIsolation": isolated}}},
     }
-    name = doer.workspace
-    async with doer.as_console("update", WORKSPACE_TEMPLATES, name) as (client, recording):
+    name = actor.workspace
+    async with actor.as_console("update", WORKSPACE_TEMPLATES, name) as (client, recording):
         await client.patch(WORKSPACE_TEMPLATES, body, name=name, audit_id=recording.audit_id)
     if manager != entry.projection.manager:
         # Who manages the workspace has the administrator's role by that, and everybody has one.
-        await leave_roles(doer, manager)
+        await leave_roles(actor, manager)
 
 
-async def set_quota(doer: Doer, hard: Amounts, version: str) -> None:
+async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
     """The quota of the workspace, as the user: how much a workspace may have is not its own to say.
     Whatever else the object says stays. `version`: the resourceVersion of what was seen, "" for none."""
-    may_set_quota(doer)
-    client = get_runtime().as_user(doer.access.identity)
-    entry = workspace_quota(doer.workspace) if version else None
+    may_set_quota(actor)
+    client = get_runtime().as_user(actor.access.identity)
+    entry = workspace_quota(actor.workspace) if version else None
     kept: Manifest = entry.original() if entry is not None else {}
     meta, spec = kept.get("metadata") or {}, kept.get("spec") or {}
-    of_workspace = {WORKSPACE_LABEL: doer.workspace}
+    of_workspace = {WORKSPACE_LABEL: actor.workspace}
     amounts = {name: quantity_text(amount) for name, amount in hard.items()}
     body: Manifest = {
         **kept,
@@ -112,7 +112,7 @@ async def set_quota(doer: Doer, hard: Amounts, version: str) -> None:
         "kind": "ResourceQuota",
         "metadata": {
             **meta,
-            "name": doer.workspace,
+            "name": actor.workspace,
             "labels": {**(meta.get("labels") or {}), **of_workspace},
         },
         "spec": {
@@ -122,20 +122,20 @@ async def set_quota(doer: Doer, hard: Amounts, version: str) -> None:
         },
     }
     verb = "update" if version else "create"
-    action = request_action(doer.request, verb, WORKSPACE_QUOTAS, name=doer.workspace)
+    action = request_action(actor.request, verb, WORKSPACE_QUOTAS, name=actor.workspace)
     async with record(action) as recording:
         if version:
             body["metadata"]["resourceVersion"] = version
             await client.replace(
-                WORKSPACE_QUOTAS, body, name=doer.workspace, audit_id=recording.audit_id
+                WORKSPACE_QUOTAS, body, name=actor.workspace, audit_id=recording.audit_id
             )
         else:
             await client.create(WORKSPACE_QUOTAS, body, audit_id=recording.audit_id)
 
 
-def may_set_quota(doer: Doer) -> None:
+def may_set_quota(actor: Actor) -> None:
     """Raises `Denied`."""
-    if not doer.access.can("update", WORKSPACE_QUOTAS, name=doer.workspace):
+    if not actor.access.can("update", WORKSPACE_QUOTAS, name=actor.workspace):
         raise Denied("update", WORKSPACE_QUOTAS)
 
 

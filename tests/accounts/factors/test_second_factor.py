@@ -14,8 +14,7 @@ from pytest_django import Settings
 from accounts.mfa import register, totp
 from accounts.models import RecoveryCode, SecondFactor, SignIn
 from accounts.public import PUBLIC_ROUTES
-from accounts.signin.sessions import Step
-from accounts.signin.steps import step_url
+from accounts.signin.sessions import Step, step_url
 from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, USERS
 from console.kube.runtime import StaticRuntime
