@@ -58,6 +58,7 @@ class PersistentVolumeClaimKind(ResourceKind):
     short_names = ("pvc",)
     projection = PersistentVolumeClaim
     watched = True
+    explained_by = (STORAGE_CLASSES,)
     by_operators = True
     names = (PERSISTENT_VOLUMES, STORAGE_CLASSES)
     title = gettext_lazy("Persistent volume claims")

@@ -100,9 +100,18 @@ class _Found:
 
 def watched(*, in_projects: bool = False) -> list[GVR]:
     """Where trouble is looked for: beside projects, then in them, as the menu has it."""
+    return [kind.gvr for kind in _watched(in_projects=in_projects)]
+
+
+def made_of(*, in_projects: bool = False) -> list[GVR]:
+    """Of what the lines are made: where trouble is looked for, and what explains it."""
+    found = _watched(in_projects=in_projects)
+    return [*(kind.gvr for kind in found), *(gvr for kind in found for gvr in kind.explained_by)]
+
+
+def _watched(*, in_projects: bool) -> list[ResourceKind]:
     found = [kind for kind in kinds if kind.watched and (kind.view.namespaced or not in_projects)]
-    found.sort(key=lambda kind: (kind.view.namespaced, kind.nav.rank))
-    return [kind.gvr for kind in found]
+    return sorted(found, key=lambda kind: (kind.view.namespaced, kind.nav.rank))
 
 
 async def bring_up(sight: Sight) -> None:

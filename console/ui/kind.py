@@ -104,9 +104,10 @@ class ResourceKind:
 
     `projection` is the class that the cache keeps of each object. `api_kind` is Kubernetes' own word
     ("Deployment"), the class's name without "Kind" unless it is given; `short_names` are kubectl's.
-    `watched`: overviews tell of what is wrong with its objects; `logged`: the states of which their log
-    says more. `by_kind`: owners, events and the like name its objects by `Kind/name`. `masked` are paths
-    in the object of what nobody is shown: of a mapping its values, of anything else the whole.
+    `watched`: overviews tell of what is wrong with its objects; `explained_by`: what `cause` reads for
+    that; `logged`: the states of which their log says more. `by_kind`: owners, events and the like name
+    its objects by `Kind/name`. `masked` are paths in the object of what nobody is shown: of a mapping its
+    values, of anything else the whole.
     `measured` are columns that lists have only where usage is measured, which is listed as objects of
     type `metrics`, and the viewer may know of it.
     `precious`: what is deleted is not back when it is made again, so that a name is typed first.
@@ -136,6 +137,7 @@ class ResourceKind:
     actions: ClassVar[Sequence[Action]] = ()
     by_kind: ClassVar[bool] = False
     watched: ClassVar[bool] = False
+    explained_by: ClassVar[Collection[GVR]] = ()
     logged: ClassVar[Collection[str]] = ()
     masked: ClassVar[Sequence[tuple[str, ...]]] = ()
     precious: ClassVar[bool] = False

@@ -11,8 +11,9 @@ ROOT = Path(__file__).parents[2]
 TYPES = {name for name, value in vars(gvr).items() if isinstance(value, GVR)}
 #: Types that a module may name because it is about them: an action on snapshots knows classes and claims.
 MOST = 4
-#: What workloads and pods have in common: the types that the specification of pods may name.
-SHARED = {"console/ui/workloads/kind.py"}
+#: What workloads and pods have in common: the types that the specification of pods may name. Pages of the
+#: rails, which ask for rights on types.
+SHARED = {"console/ui/workloads/kind.py", "console/ui/nav.py"}
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
     for package in ("ui", "views", "live", "logs", "terminals", "streams")

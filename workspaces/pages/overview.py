@@ -20,7 +20,7 @@ from console.kube.gvr import (
 )
 from console.kube.projections.namespace import Namespace
 from console.ui.access import Access
-from console.ui.attention import Attention, attention, bring_up, watched
+from console.ui.attention import Attention, attention, bring_up, made_of, watched
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied, readable
 from console.ui.detail import object_head
@@ -91,7 +91,7 @@ def _object(seen: Seen) -> Mapping[str, Any]:
 
 @page(
     "GET",
-    follows=live(_overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *watched(in_projects=True)),
+    follows=live(_overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *made_of(in_projects=True)),
 )
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     try:
