@@ -24,7 +24,8 @@ log = logging.getLogger(__name__)
 
 NAMESPACE, CONFIG_MAP, KEY = "kubesphere-system", "kubesphere-config", "kubesphere.yaml"
 SOURCE = f"{NAMESPACE}/{CONFIG_MAP}"
-#: How old what is known of the ConfigMap may be, and how long a reading of it may take.
+#: How old what is known of the ConfigMap may be, and how many seconds a reading of it may take
+#: while pages wait.
 FRESH, READING = timedelta(seconds=10), 3.0
 MAX_BYTES = 1024 * 1024
 
@@ -60,13 +61,13 @@ def forget() -> None:
     _text, _found, _looked = None, NOTHING, None
 
 
-async def look(client: ConsoleClient, clock: Clock) -> None:
-    """Reads it now. Never raises for what the cluster answers."""
+async def look(client: ConsoleClient, clock: Clock, timeout: float = READING) -> None:
+    """Reads it now, within `timeout` seconds. Never raises for what the cluster answers."""
     global _text, _found, _looked
     # First, so that many who need it at once make one request.
     _looked = clock.monotonic()
     try:
-        text = await _read_text(client)
+        text = await _read_text(client, timeout)
         if text != _text or _found.problem:
             _found = FoundConfig(_read_authentication(text)) if text is not None else NOTHING
         _text = text
@@ -92,10 +93,10 @@ async def keep_read(runtime: Runtime) -> None:
         await runtime.clock.sleep(FRESH.total_seconds() * 0.8)
 
 
-async def _read_text(client: ConsoleClient) -> str | None:
+async def _read_text(client: ConsoleClient, timeout: float) -> str | None:
     """None if there is no such ConfigMap. Raises `ApiError`, TimeoutError and ValueError."""
     try:
-        async with asyncio.timeout(READING):
+        async with asyncio.timeout(timeout):
             item = await client.get(CONFIG_MAPS, namespace=NAMESPACE, name=CONFIG_MAP)
     except NotFound:
         return None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import USERS, WORKSPACE_ROLE_BINDINGS, Key
+from console.kube.gvr import USERS, WORKSPACE_ROLE_BINDINGS, WORKSPACE_ROLES, Key
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
 from tests.rbac.objects import IAM, native_binding, native_role, rule, user, workspace_binding
@@ -33,10 +33,11 @@ async def ready(tenancy: Tenancy) -> None:
         workspace_binding("friends.fin", "friends", "friends-viewer", "User fin"),
         workspace_binding("finders.fox", "finders", "finders-admin", "User fox"),
     )
-    stores = {gvr: tenancy.runtime.informer(gvr).store for gvr in (USERS, WORKSPACE_ROLE_BINDINGS)}
+    followed = (USERS, WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS)
+    stores = {gvr: tenancy.runtime.informer(gvr).store for gvr in followed}
     for gvr, name in (
         *((USERS, name) for name in (*PEOPLE, "fossil")),
-        *((WORKSPACE_ROLE_BINDINGS, f"{name}-admin") for name in ("finders", "friends")),
+        *((gvr, f"{name}-admin") for gvr in followed[1:] for name in ("finders", "friends")),
         *((WORKSPACE_ROLE_BINDINGS, name) for name in ("friends.fin", "finders.fox")),
     ):
         await until(partial(stores[gvr].get, Key("", name)), name)

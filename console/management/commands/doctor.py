@@ -21,7 +21,7 @@ from rbac.authorizer import SOURCES
 from rbac.comparing import Disagreement, compare, questions
 from workspaces.leftovers import leftovers
 
-#: Seconds for the lists that the answers come from.
+#: Seconds for each thing that the answers come from.
 SYNC_TIMEOUT = 60.0
 
 
@@ -113,7 +113,7 @@ def _chosen(options: dict[str, Any]) -> dict[str, int]:
 
 async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:
     """How many questions there were, and what differed."""
-    await kubesphere_config.look(runtime.console, runtime.clock)
+    await kubesphere_config.look(runtime.console, runtime.clock, SYNC_TIMEOUT)
     for gvr in (*SOURCES, NAMESPACES, NODES):
         if not await runtime.wait_synced(gvr, timeout=SYNC_TIMEOUT):
             raise CommandError(f"No list of {gvr.qualified} within {SYNC_TIMEOUT:g} s")
