@@ -249,6 +249,9 @@ def offered(page: Page, what: str, press: Callable[[Locator], None] = Locator.cl
     seen = found.locator("visible=true")
     if not seen.count():
         press(page.locator(".acts [popovertarget]"))
+        menu = page.locator(".acts > li > .menu")
+        # A click on what still moves can go to the page beneath, which closes the menu.
+        eventually(lambda: not menu.evaluate("(one) => one.getAnimations().length"), "all of it")
     return seen
 
 
