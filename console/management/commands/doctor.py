@@ -22,7 +22,7 @@ from rbac.comparing import Disagreement, compare, questions
 from workspaces.leftovers import leftovers
 
 #: Seconds for each thing that the answers come from.
-SYNC_TIMEOUT = 60.0
+TIMEOUT = 60.0
 
 
 class Command(BaseCommand):
@@ -113,9 +113,9 @@ def _chosen(options: dict[str, Any]) -> dict[str, int]:
 
 async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:
     """How many questions there were, and what differed."""
-    await kubesphere_config.look(runtime.console, runtime.clock, SYNC_TIMEOUT)
+    await kubesphere_config.look(runtime.console, runtime.clock, TIMEOUT)
     for gvr in (*SOURCES, NAMESPACES, NODES):
-        if not await runtime.wait_synced(gvr, timeout=SYNC_TIMEOUT):
-            raise CommandError(f"No list of {gvr.qualified} within {SYNC_TIMEOUT:g} s")
+        if not await runtime.wait_synced(gvr, timeout=TIMEOUT):
+            raise CommandError(f"No list of {gvr.qualified} within {TIMEOUT:g} s")
     asked = questions(runtime, (kind.gvr for kind in kinds), count, seed)
     return len(asked), await compare(runtime, asked)
