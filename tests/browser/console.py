@@ -251,7 +251,10 @@ def offered(page: Page, what: str, press: Callable[[Locator], None] = Locator.cl
         press(page.locator(".acts [popovertarget]"))
         menu = page.locator(".acts > li > .menu")
         # A click on what still moves can go to the page beneath, which closes the menu.
-        eventually(lambda: not menu.evaluate("(one) => one.getAnimations().length"), "the menu stands still")
+        eventually(
+            lambda: not menu.evaluate("(one) => one.getAnimations().length"),
+            "the menu stands still",
+        )
     return seen
 
 
