@@ -33,9 +33,10 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
 
 
 @pytest.fixture
-def start(console: Console, page: Page) -> StartPod:
-    """Makes a pod that answers at port 8080; its page, for whoever is signed in."""
+def start(console: Console, page: Page) -> Iterator[StartPod]:
+    """Makes a pod that answers at port 8080, for one test; its page, for whoever is signed in."""
     sign_in(page, console)
+    names: list[str] = []
 
     def started(name: str) -> str:
         ports = [{"name": "http", "containerPort": 8080}]
@@ -43,11 +44,14 @@ def start(console: Console, page: Page) -> StartPod:
         about = {"name": name, "namespace": "default"}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec}
         console.kubectl("create", "-f", "-", input=json.dumps(pod))
+        names.append(name)
         state = ("get", "pod", name, "-o", "jsonpath={.status.phase}")
         eventually(lambda: console.kubectl(*state) == "Running", f"{name} runs")
         return f"{console.url}/clusters/host/projects/default/pods/{name}"
 
-    return started
+    yield started
+    if names:
+        console.kubectl("delete", "pod", "--grace-period=0", "--force", *names)
 
 
 @pytest.fixture
