@@ -9,13 +9,13 @@ the last byte of the answer is with the transport. What the network and the clie
 """
 
 import os
+import runpy
 import sys
 import time
 from typing import Any, TextIO
 
 import django
 import msgspec
-from django.core.management import execute_from_command_line
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django.setup()
@@ -53,7 +53,8 @@ def main(arguments: list[str]) -> None:
     ForgetfulListWatch.install()
     console.kube.informerbuilder.ListWatch = ForgetfulListWatch  # type: ignore[attr-defined]
     rbac.current.Authorizer = TenantAuthorizer  # type: ignore[attr-defined]
-    execute_from_command_line([sys.argv[0], "serve", *arguments])
+    sys.argv = ["manage.py", "serve", *arguments]
+    runpy.run_path("manage.py", run_name="__main__")
 
 
 if __name__ == "__main__":

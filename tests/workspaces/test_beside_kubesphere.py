@@ -1,5 +1,6 @@
 """Beside KubeSphere's controllers: what is theirs is left to them while they live, and taken up after."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -27,9 +28,17 @@ def _looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kubesphere, "LOOK_EVERY", 0.0)
 
 
-def labels_of(tenancy: Tenancy, name: str) -> dict[str, str]:
-    found = read(tenancy, WORKSPACES, name) or {}
-    return dict(found["metadata"].get("labels") or {})
+@pytest.fixture(autouse=True)
+def _leaves_no_lease(tenancy: Tenancy) -> Iterator[None]:
+    """Controllers that start on this control plane later would wait until it has run out."""
+    yield
+    if read(tenancy, LEASES, NAME, NAMESPACE):
+        delete(tenancy, LEASES, NAME, NAMESPACE)
+
+
+def is_ours(tenancy: Tenancy, name: str) -> bool:
+    found = read(tenancy, WORKSPACES, name)
+    return bool(found) and MANAGED.items() <= found["metadata"].get("labels", {}).items()
 
 
 async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenancy) -> None:
@@ -54,7 +63,7 @@ async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenanc
     await until(lambda: bool(read(tenancy, WORKSPACE_ROLES, "old-viewer")), "its roles")
     await until(lambda: is_gone(tenancy, WORKSPACES, "gone") or is_ours(tenancy, "gone"), "its end")
     # One that others made does not become ours: it is not deleted by our label.
-    assert not MANAGED.items() <= labels_of(tenancy, "old").items()
+    assert not is_ours(tenancy, "old")
     apply(tenancy, template("new", "ann"))
     await until(lambda: is_ours(tenancy, "new"), "one of ours")
     # And back again: they take ours over, and nobody writes against the other.
@@ -66,10 +75,3 @@ async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenanc
         assert manager.writes == 1
         now = (read(tenancy, WORKSPACES, "new") or {})["metadata"]["resourceVersion"]
         assert now == version
-    # Controllers that start on this control plane later would wait until it has run out.
-    delete(tenancy, LEASES, NAME, NAMESPACE)
-
-
-def is_ours(tenancy: Tenancy, name: str) -> bool:
-    found = read(tenancy, WORKSPACES, name) is not None
-    return found and MANAGED.items() <= labels_of(tenancy, name).items()

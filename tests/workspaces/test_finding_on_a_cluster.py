@@ -12,6 +12,7 @@ from rbac.current import get_authorizer
 from tests.rbac.objects import IAM, native_binding, native_role, rule, user, workspace_binding
 from tests.workspaces.cast import Person, apply, bound_to, template, until
 from tests.workspaces.conftest import Tenancy
+from workspaces.rights import MEMBERS, rights_in
 from workspaces.services import finding
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
@@ -41,8 +42,10 @@ async def ready(tenancy: Tenancy) -> None:
         *((WORKSPACE_ROLE_BINDINGS, name) for name in ("friends.fin", "finders.fox")),
     ):
         await until(partial(stores[gvr].get, Key("", name)), name)
-    reads = get_authorizer().access_for(Identity("fox"))
-    await until(lambda: reads.can("list", USERS), "the right")
+    both = [get_authorizer().access_for(Identity(name)) for name in ("fox", "fay")]
+    await until(lambda: both[0].can("list", USERS), "the right")
+    rights = [partial(rights_in, access, "finders") for access in both]
+    await until(lambda: all(of().may("create", MEMBERS) for of in rights), "inviting")
 
 
 async def found(person: Person, part: str) -> list[str]:

@@ -21,9 +21,6 @@ from console.terminals.held import get_terminals
 
 log = logging.getLogger(__name__)
 
-#: New objects until the youngest are looked at, and how often that until the older ones are.
-COLLECT_AFTER = (50_000, 20, 50)
-
 #: Seconds that a thread may keep the interpreter while another wants it. The cache's thread takes in
 #: changes in bursts, and a page that comes meanwhile should not wait for each of them.
 SWITCH_AFTER = 0.0005
@@ -51,10 +48,8 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
         raise CommandError(str(error)) from error
     runtime = get_runtime()
     assert isinstance(runtime, Runtime)  # noqa: S101  console.asgi makes no other
-    # Nearly everything here dies when its last reference does. Looking for the rest stops every page,
-    # so it is done seldom, and never among what is there from the start.
+    # Looking for garbage stops every page: it is never done among what is there from the start.
     gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
     sys.setswitchinterval(SWITCH_AFTER)
     try:
         server.run(
