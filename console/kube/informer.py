@@ -33,6 +33,9 @@ from console.kube.store import Decode, Projected, Replacement, Store
 
 log = logging.getLogger(__name__)
 
+#: Objects of a first list from which on the collector never looks at them again.
+MANY = 1_000
+
 P = TypeVar("P", bound=Projected)
 OnChange = Callable[[Key], None]
 OnState = Callable[[], None]
@@ -132,9 +135,10 @@ class Informer(Generic[P]):
         return InformerReplacement(self, self.store.replacing(namespace))
 
     def replaced(self, changed: Sequence[Key]) -> None:
-        if not self.freshness.synced:
-            # Thousands of long-lived objects have come. Without this the collector would look at all
-            # of them again and again, and every page would wait for it.
+        if not self.freshness.synced and len(changed) >= MANY:
+            # They stay. Without this the collector would look at all of them again and again, and every
+            # page would wait for it. What is garbage now would stay as well.
+            gc.collect()
             gc.freeze()
         self._restate(synced=True)
         for key in changed:
