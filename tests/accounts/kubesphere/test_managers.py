@@ -27,6 +27,7 @@ def test_they_make_and_reset_users_and_touch_nobody_who_holds_more(world: World)
     status, text = meg.post(NEW, NEW, **fields, role="platform-regular")
     assert status == 200 and meg.landed.endswith(f"{ACCOUNTS}/nina"), text
     assert world.get(GLOBAL_ROLE_BINDINGS, "nina-platform-regular")["subjects"][0]["name"] == "nina"
+    eventually(lambda: "Active" in meg.get(f"{ACCOUNTS}/nina")[1], "she may sign in")
     assert world.visitor().sign_in("nina", FIRST)
     assert act(world, meg, "nina", "password", password=SECOND) == 200
     assert world.visitor().sign_in("nina", SECOND)

@@ -69,7 +69,7 @@ def it_goes_on_over_a_page_load(page: Page, shell: str) -> None:
     assert page.evaluate("document.activeElement.className") == "xterm-helper-textarea"
 
 
-def it_goes_on_after_a_quarter_of_an_hour(page: Page, start: StartPod) -> None:
+def it_goes_on_after_a_quarter_of_an_hour(page: Page, start: StartPod, console: Console) -> None:
     page.clock.install()
     page.goto(terminal(start("idles")))
     shows(page, "# ")
@@ -77,6 +77,7 @@ def it_goes_on_after_a_quarter_of_an_hour(page: Page, start: StartPod) -> None:
     page.clock.fast_forward("15:00")
     run(page, "echo =$here=")
     shows(page, "=1234=")
+    Person(page, LOOKS[0], console).picture("terminal-idle")
 
 
 def it_says_how_the_shell_ended_and_offers_a_new_one(page: Page, shell: str) -> None:
