@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Frame, Locator, Page, expect
 
+from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.browser.console import Console, sign_in
 from tests.browser.logs.conftest import StartPod
@@ -83,6 +84,20 @@ def open_both(page: Page, console: Console) -> None:
     expect(tabs(page)).to_have_count(2)
     expect(tabs(page).nth(1)).to_have_attribute("aria-selected", "true")
     follows(page)
+
+
+def it_opens_what_an_overview_and_a_list_lead_to(
+    page: Page, start: StartPod, console: Console
+) -> None:
+    start("crashes", **{ANNOTATION: "crash error boom"})
+    console.kubectl("label", "pod", "crashes", "app=breaks")
+    page.goto(f"{console.url}/clusters/host/projects/default")
+    page.get_by_role("button", name="Log of crashes: open below").click()
+    expect(lines(page).first).to_be_visible()
+    page.goto(f"{console.url}{PODS}&label=app%3Dbreaks")
+    page.get_by_role("button", name="Logs: open below", exact=True).click()
+    expect(tabs(page)).to_contain_text(["crashes", "app=breaks"])
+    expect(lines(page).first).to_be_visible()
 
 
 def it_goes_on_over_pages_without_loss(console: Console, page: Page, two: tuple[str, str]) -> None:
