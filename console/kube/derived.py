@@ -43,6 +43,15 @@ class Derived(ABC, Generic[P]):
             raise ReferenceError("the store is gone")
         return store
 
+    @property
+    def behind(self) -> int:
+        """About how many objects must be looked at before this can be read."""
+        return len(self._store) if self.version < 0 else self._store.version - self.version
+
+    def catch_up(self) -> None:
+        with self.current():
+            pass
+
     @contextmanager
     def current(self) -> Iterator[None]:
         """Holds the lock while what was derived is true and does not change."""

@@ -48,15 +48,6 @@ class Reservations(Derived[Pod]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @property
-    def behind(self) -> int:
-        """About how many objects must be looked at before this can be read."""
-        return len(self._store) if self.version < 0 else self._store.version - self.version
-
-    def catch_up(self) -> None:
-        with self.current():
-            pass
-
     def total(
         self, namespaces: Collection[str] | None, names: Collection[Key] = frozenset()
     ) -> Held:

@@ -8,7 +8,7 @@ Promises:
 - `shut_down` takes nothing new and lets what is queued be taken, then every `get` returns None;
   `drained` returns when the last of it is done.
 
-All calls belong to one event loop; `add` may come from another thread through `add_threadsafe`.
+All calls belong to one event loop.
 """
 
 import asyncio
@@ -53,7 +53,6 @@ class WorkQueue(Generic[T]):
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._closed = False
-        self._loop = asyncio.get_running_loop()
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -70,9 +69,6 @@ class WorkQueue(Generic[T]):
         if item not in self._processing:
             self._queue.append(item)
             self._wake.set()
-
-    def add_threadsafe(self, item: T) -> None:
-        self._loop.call_soon_threadsafe(self.add, item)
 
     def add_after(self, item: T, seconds: float) -> None:
         """Adds it once that time has passed; of several times for one item the earliest counts."""

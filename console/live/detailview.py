@@ -14,16 +14,14 @@ from django.utils import translation
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live import frames
-from console.live.freshnessbadge import FreshnessBadge
 from console.live.mailbox import Mail
-from console.live.view import Known
+from console.live.view import Known, View
 from console.ui.access import Access
 from console.ui.detail import Part, detail, etag_of, gone_part, panel_id
-from console.ui.freshness import LiveState
 from console.ui.places import DetailPlace
 
 
-class DetailView:
+class DetailView(View):
     """`others`: the informers that its panels need."""
 
     def __init__(
@@ -34,47 +32,23 @@ class DetailView:
         others: Mapping[GVR, Informer[Any]],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        super().__init__(lang, informer, others)
+        self._informers = others
         self._place = place
-        self._lang = lang
-        self.informer = informer
-        self.others = others
         self._now = now
-        self._badge = FreshnessBadge(informer, lang)
         # What the browsers have: None until it was looked at for the first time.
         self._parts: dict[str, Part] | None = None
         self._there = False
-        self.reshaped = False
-
-    @property
-    def synced(self) -> bool:
-        return self.informer.freshness.synced
 
     def known(self) -> Known:
-        """What browsers have that got all frames."""
         parts = self._parts
         return Known(_etag(parts), _signatures(parts)) if parts is not None else Known()
 
     def forget(self) -> None:
-        """Starts over: what was answered last went to nobody."""
+        super().forget()
         self._parts, self._there = None, False
-        self._badge.forget()
-
-    def freshness(self) -> str:
-        return self._badge.frame()
-
-    @property
-    def told(self) -> LiveState:
-        """How fresh it is, as far as the browsers know."""
-        return self._badge.told
-
-    def freshness_news(self) -> list[str]:
-        return self._badge.news()
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
-        """The frames for browsers that got all frames so far. Raises `Denied`.
-
-        `anew`: looks whatever the mail says, for a browser that may have seen more than it says.
-        """
         self._place.check(access)
         if not self.synced:
             return []
@@ -88,7 +62,6 @@ class DetailView:
         return [] if old is None else self._frames(_signatures(old))
 
     def catch_up(self, known: Known, access: Access) -> list[str] | None:
-        """After `update`: the frames for a browser that has `known`; None if it shall fetch the page."""
         if self._parts is None or known.etag == _etag(self._parts):
             return []
         return None if known.rows is None else self._frames(known.rows)
@@ -102,7 +75,7 @@ class DetailView:
     def _draw(
         self, access: Access, old: Mapping[str, Part], kept: Mapping[str, Part]
     ) -> dict[str, Part]:
-        found = detail(self._place, access, self.informer, self.others, known=kept)
+        found = detail(self._place, access, self.informer, self._informers, known=kept)
         if found is not None:
             self._there = True
             return {part.id: part for part in found.parts}

@@ -11,19 +11,17 @@ from django.utils import translation
 
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
-from console.live.freshnessbadge import FreshnessBadge
 from console.live.mailbox import Mail
-from console.live.view import Known
+from console.live.view import Known, View
 from console.ui.access import Access
 from console.ui.decisions import Denied
-from console.ui.freshness import LiveState
 from console.ui.places import PagePlace
 
 #: Of a page that cannot be shown any more; whoever fetches it is told why.
 _NOTHING = "-"
 
 
-class PageView:
+class PageView(View):
     """`others`: the informers of what the page is made of besides."""
 
     def __init__(
@@ -33,35 +31,17 @@ class PageView:
         informer: Informer[Any],
         others: Mapping[GVR, Informer[Any]],
     ) -> None:
+        super().__init__(lang, informer, others)
         self._place = place
-        self._lang = lang
-        self.informer = informer
-        self.others = others
-        self.reshaped = False
-        self._badge = FreshnessBadge(informer, lang)
         # Of what the browsers have: "" until it was looked at for the first time.
         self._etag = ""
-
-    @property
-    def synced(self) -> bool:
-        return self.informer.freshness.synced
 
     def known(self) -> Known:
         return Known(self._etag)
 
     def forget(self) -> None:
+        super().forget()
         self._etag = ""
-        self._badge.forget()
-
-    def freshness(self) -> str:
-        return self._badge.frame()
-
-    @property
-    def told(self) -> LiveState:
-        return self._badge.told
-
-    def freshness_news(self) -> list[str]:
-        return self._badge.news()
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
         """No frames: `reshaped` says whether the page is another one now."""

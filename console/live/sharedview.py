@@ -12,17 +12,15 @@ was not sent because its client does not read; once that has read what waits for
 
 import asyncio
 import logging
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Protocol
 
-from console.kube.gvr import GVR
-from console.kube.informer import Informer
 from console.live import frames
 from console.live.counters import counters
-from console.live.hub import Heard, Hub
+from console.live.hub import Hub
 from console.live.mailbox import Mail, Mailbox
 from console.live.scheduler import Scheduler
-from console.live.view import Known
+from console.live.view import Known, View
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.decisions import Denied
@@ -63,38 +61,6 @@ _Post = list[tuple[list[str], tuple[Viewer, ...]]]
 #: Brings a viewer whose rights changed, and what it has, to the shared view of those rights. Raises
 #: `Denied`.
 Move = Callable[[Viewer, Any, str, Known], "SharedView"]
-
-
-class View(Protocol):
-    """What is shown, and which frames bring it up to date: `LiveView` for lists, `DetailView` for
-    details."""
-
-    @property
-    def informer(self) -> Informer[Any]:
-        """The one whose objects it shows."""
-        ...
-
-    @property
-    def others(self) -> Mapping[GVR, Heard]:
-        """Those of the types that it looks at besides."""
-        ...
-
-    @property
-    def reshaped(self) -> bool:
-        """What was shown before the last update cannot be brought up to date, so all shall fetch it."""
-        ...
-
-    @property
-    def synced(self) -> bool: ...
-    @property
-    def told(self) -> LiveState: ...
-
-    def known(self) -> Known: ...
-    def forget(self) -> None: ...
-    def freshness(self) -> str: ...
-    def freshness_news(self) -> list[str]: ...
-    def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]: ...
-    def catch_up(self, known: Known, access: Access) -> list[str] | None: ...
 
 
 class SharedView:

@@ -9,11 +9,12 @@ from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live.detailview import DetailView
 from console.live.hub import get_hub
+from console.live.listview import ListView
 from console.live.pageview import PageView
 from console.live.perloop import PerLoop
 from console.live.scheduler import get_scheduler
-from console.live.sharedview import SharedView, View, Viewer
-from console.live.view import Known, LiveView
+from console.live.sharedview import SharedView, Viewer
+from console.live.view import Known, View
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.detail import informers_for
@@ -81,7 +82,7 @@ def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Acce
         return DetailView(place, lang, informer, informers_for(place, access))
     if isinstance(place, PagePlace):
         return PageView(place, lang, informer, _others(place))
-    return LiveView(place.spec, lang, informer, place.cluster.usage)
+    return ListView(place.spec, lang, informer, place.cluster.usage)
 
 
 def _others(place: PagePlace) -> Mapping[GVR, Informer[Any]]:

@@ -1,29 +1,20 @@
-"""One open list: what the browsers show of it, and which frames bring that up to date.
+"""One open page: what the browsers show of it, and which frames bring that up to date.
 
-No socket, no clock and no thread here: a `LiveView` is told what changed and answers with frames. It
-compares what it sent with what the page would show now, so a change that nobody can see sends nothing.
-
-A browser that has just come, or was away, says what it has (`Known`) and is caught up with the others.
-From then on all of them have the same: the rows of the page and, for as long as readers hold them with
-their pointers, some that stood there before.
+No socket, no clock and no thread here: a `View` is told what changed and answers with frames.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live import frames
-from console.live.freshnessbadge import FreshnessBadge
 from console.live.hub import Heard
 from console.live.mailbox import Mail
 from console.ui.access import Access
-from console.ui.freshness import LiveState
-from console.ui.rows import Row
-from console.ui.selection import ListQuery
-from console.ui.table import Table, find_row, rows, shape_of
-from console.ui.viewspec import ViewSpec
+from console.ui.freshness import LiveState, live_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,184 +26,53 @@ class Known:
     rows: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Had:
-    """What frames are made against. `rows`: as in `Known`, or more, in any order."""
+class View(ABC):
+    """`informer`: the one whose objects it shows; `others`: those of the types that it looks at besides.
 
-    rows: Mapping[str, str]
-    order: tuple[str, ...]
-    summary: object = None
-    pager: object = None
+    `reshaped`: what was shown before the last update cannot be brought up to date, so all shall fetch
+    it. `told`: how fresh it is, as far as the browsers know.
+    """
 
-
-class LiveView:
-    """`usage`: what tells of new readings, for kinds whose usage is shown."""
-
-    def __init__(
-        self, spec: ViewSpec, lang: str, informer: Informer[Any], usage: Heard | None = None
-    ) -> None:
-        self._spec = spec
+    def __init__(self, lang: str, informer: Informer[Any], others: Mapping[GVR, Heard]) -> None:
         self._lang = lang
         self.informer = informer
-        metrics = spec.kind.metrics
-        self.others: Mapping[GVR, Heard] = (
-            {metrics: usage} if usage is not None and metrics is not None else {}
-        )
+        self.others = others
         self.reshaped = False
-        # What the browsers have: None until the first list has come.
-        self._table: Table | None = None
-        self._rows: dict[str, str] = {}
-        self._badge = FreshnessBadge(informer, lang)
-        self._drawn: dict[str, str] = {}
+        self.told = self._told_before = live_state(informer)
+        self._freshness: tuple[LiveState, str] | None = None
 
     @property
     def synced(self) -> bool:
         return self.informer.freshness.synced
 
-    def known(self) -> Known:
-        """What browsers have that got all frames."""
-        table = self._table
-        return Known(table.etag, _signatures(table.rows)) if table else Known()
-
-    def forget(self) -> None:
-        """Starts over: what was answered last went to nobody."""
-        self._table, self._rows = None, {}
-        self._badge.forget()
-
     def freshness(self) -> str:
-        """How fresh the list is, as a frame."""
-        return self._badge.frame()
-
-    @property
-    def told(self) -> LiveState:
-        """How fresh it is, as far as the browsers know."""
-        return self._badge.told
+        """How fresh it is, as a frame."""
+        live = live_state(self.informer)
+        if self._freshness is None or self._freshness[0] != live:
+            self._freshness = live, frames.freshness_frame(live, self._lang)
+        return self._freshness[1]
 
     def freshness_news(self) -> list[str]:
         """The same, if it has changed since the last call."""
-        return self._badge.news()
+        live = live_state(self.informer)
+        self._told_before, self.told = self.told, live
+        return [self.freshness()] if live != self._told_before else []
 
+    def forget(self) -> None:
+        """Starts over: what was answered last went to nobody."""
+        self.told = self._told_before
+
+    @abstractmethod
+    def known(self) -> Known:
+        """What browsers have that got all frames."""
+
+    @abstractmethod
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
         """The frames for browsers that got all frames so far. Raises `Denied`.
 
         `anew`: looks whatever the mail says, for a browser that may have seen more than it says.
         """
-        self.reshaped = False
-        if not self.synced:
-            return []
-        old, query = self._table, ListQuery.of(self._spec, access)
-        if old is not None and not anew and not self._concerns(mail, query):
-            return []
-        table = self._table = rows(query, self.informer)
-        self._drawn.clear()
-        self.reshaped = old is not None and _shape(old) != _shape(table)
-        if old is None or self.reshaped:
-            self._rows = _signatures(table.rows)
-            return []
-        had = _Had(self._rows, _order(old), _summary(old), _pager(old))
-        look = None if mail.overflow or mail.state or mail.types else mail.keys
-        changed, gone = self._compare(had, table, query, look)
-        self._keep(table, changed, gone)
-        return self._frames(had, table, changed, gone)
 
+    @abstractmethod
     def catch_up(self, known: Known, access: Access) -> list[str] | None:
-        """After `update`: the frames for a browser that has `known`; None if it shall fetch the list.
-
-        Raises `Denied`.
-        """
-        table = self._table
-        if table is None or known.etag == table.etag:
-            return []
-        if not known.etag or known.rows is None or len(known.rows) > 2 * self._spec.limit:
-            return None
-        if shape_of(known.etag) != _shape(table):
-            return None
-        had = _Had(known.rows, tuple(known.rows))
-        changed, gone = self._compare(had, table, ListQuery.of(self._spec, access), None)
-        return self._frames(had, table, changed, gone)
-
-    def _concerns(self, mail: Mail, query: ListQuery) -> bool:
-        namespaces, allowed = self._spec.namespaces, query.readable
-        if mail.overflow or mail.state or mail.types:
-            return True
-        return any(
-            allowed.sees(key) for key in mail.keys if not namespaces or key.namespace in namespaces
-        )
-
-    def _compare(
-        self, had: _Had, table: Table, query: ListQuery, look: Collection[Key] | None
-    ) -> tuple[list[Row], list[str]]:
-        """The rows that look different now, wherever they stand, and the keys of those that are gone.
-
-        A row that comes back to the page is among them, since it may have been forgotten meanwhile. Of
-        rows that are not on the page only those in `look` are looked at; None: all.
-        """
-        stood = {key: had.rows.get(key) for key in had.order}
-        changed = [row for row in table.rows if stood.get(row.key) != row.signature]
-        on_page = {row.key for row in table.rows}
-        gone: list[str] = []
-        for text in had.rows.keys() - on_page:
-            key = _object_key(text)
-            if look is not None and key not in look:
-                continue
-            row = find_row(query, key, self.informer)
-            if row is None:
-                gone.append(text)
-            elif row.signature != had.rows[text]:
-                changed.append(row)
-        return changed, sorted(gone)
-
-    def _keep(self, table: Table, changed: list[Row], gone: list[str]) -> None:
-        """Remembers what was sent: of rows that left the page the last ones, as many as a page has."""
-        for key in gone:
-            del self._rows[key]
-        self._rows |= _signatures(changed)
-        on_page = set(_order(table))
-        left = [key for key in self._rows if key not in on_page]
-        for key in left[: -self._spec.limit]:
-            del self._rows[key]
-
-    def _frames(self, had: _Had, table: Table, changed: list[Row], gone: list[str]) -> list[str]:
-        found = [frames.rows_frame(changed, self._lang)] if changed else []
-        found += [frames.gone_frame(gone)] if gone else []
-        if _summary(table) != had.summary:
-            found.append(self._draw(frames.summary_frame, table))
-        if _pager(table) != had.pager:
-            found.append(self._draw(frames.pager_frame, table))
-        if _order(table) != had.order:
-            found.append(self._draw(frames.order_frame, table))
-        return found
-
-    def _draw(self, frame: Callable[[Table, str], str], table: Table) -> str:
-        """Drawn once for a table, however many browsers are caught up with it."""
-        found = self._drawn.get(frame.__name__)
-        if found is None:
-            found = self._drawn[frame.__name__] = frame(table, self._lang)
-        return found
-
-
-def _shape(table: Table) -> str:
-    return shape_of(table.etag)
-
-
-def _signatures(found: Collection[Row]) -> dict[str, str]:
-    return {row.key: row.signature for row in found}
-
-
-def _order(table: Table) -> tuple[str, ...]:
-    return tuple(row.key for row in table.rows)
-
-
-def _object_key(text: str) -> Key:
-    namespace, _, name = text.rpartition("/")
-    return Key(namespace, name)
-
-
-def _summary(table: Table) -> object:
-    counts = [(item.severity, item.count) for item in table.tally]
-    return table.total, counts, table.cut, table.create_url
-
-
-def _pager(table: Table) -> object:
-    pager = table.pager
-    return pager.first, pager.last, pager.total, pager.pages
+        """After `update`: the frames for a browser that has `known`; None if it shall fetch the page."""

@@ -32,15 +32,6 @@ class Counts(Derived[Any]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @property
-    def behind(self) -> int:
-        """About how many objects must be looked at before this can be read."""
-        return len(self._store) if self.version < 0 else self._store.version - self.version
-
-    def catch_up(self) -> None:
-        with self.current():
-            pass
-
     def of(self, readable: Readable, wanted: tuple[str, ...] = ()) -> Counter[Severity]:
         """How many the viewer may see: in all, or in the namespaces `wanted`."""
         with self.current():

@@ -39,15 +39,6 @@ class Latest(Derived[Any]):
     def __len__(self) -> int:
         return len(self._moments)
 
-    @property
-    def behind(self) -> int:
-        """About how many objects must be looked at before this can be read."""
-        return len(self._store) if self.version < 0 else self._store.version - self.version
-
-    def catch_up(self) -> None:
-        with self.current():
-            pass
-
     def of(self, readable: Readable, most: int, wanted: tuple[str, ...] = ()) -> list[Moment]:
         """The last first, of what the viewer may see: in all, or in the namespaces `wanted`."""
         with self.current():

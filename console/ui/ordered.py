@@ -92,15 +92,9 @@ class OrderedView(Derived[Any]):
 
     @property
     def behind(self) -> int:
-        """About how many objects must be looked at before this can be read."""
-        if self.version < 0:
-            return len(self._store)
-        moved = self._reach is not None and self._reach.now().reading is not self._reading
-        return self._store.version - self.version + (len(self._shown) if moved else 0)
-
-    def catch_up(self) -> None:
-        with self.current():
-            pass
+        reach = self._reach
+        moved = self.version >= 0 and reach is not None and reach.now().reading is not self._reading
+        return super().behind + (len(self._shown) if moved else 0)
 
     def read(self, part: slice = ALL, *, descending: bool = False) -> Selection:
         with self.current():

@@ -92,15 +92,6 @@ class Troubles(Derived[Any]):
     def __len__(self) -> int:
         return len(self._members)
 
-    @property
-    def behind(self) -> int:
-        """About how many objects must be looked at before this can be read."""
-        return len(self._store) if self.version < 0 else self._store.version - self.version
-
-    def catch_up(self) -> None:
-        with self.current():
-            pass
-
     def of(self, readable: Readable, wanted: tuple[str, ...] = ()) -> list[Finding]:
         """Of what the viewer may see: in all, or in the namespaces `wanted`. The worst first."""
         with self.current():

@@ -59,7 +59,7 @@ async def test_what_many_show_is_worked_out_and_drawn_once(
 ) -> None:
     several = await followers(browsers, 5)
     assert len(get_shared_views()) == 1
-    tables = Calls(monkeypatch, "console.live.view.rows", rows)
+    tables = Calls(monkeypatch, "console.live.listview.rows", rows)
     drawn = Calls(monkeypatch, "console.live.frames.rows_frame", rows_frame)
     pods.apply(pod("web-1", restarts=8))
     frames = [await browser.html() for browser in several]
@@ -118,11 +118,11 @@ async def test_rights_that_change_while_a_frame_is_made_keep_it_back(
         assert await browser.quiet()
 
     def grown(*args: Any) -> Any:
-        monkeypatch.setattr("console.live.view.rows", rows)
+        monkeypatch.setattr("console.live.listview.rows", rows)
         narrow[0].list_in = {"team-a", "shop"}
         return rows(*args)
 
-    monkeypatch.setattr("console.live.view.rows", grown)
+    monkeypatch.setattr("console.live.listview.rows", grown)
     pods.apply(pod("api-1", "team-a", waiting="ImagePullBackOff", restarts=71))
     assert 'data-key="shop/web-1"' in await first.html()
     found = [await second.html() for _ in range(3)]
@@ -239,7 +239,7 @@ async def test_a_screen_that_breaks_ends_its_sockets_and_no_others(
     def broken(*args: object) -> object:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("console.live.view.find_row", broken)
+    monkeypatch.setattr("console.live.listview.find_row", broken)
     pods.remove(pod("web-2"))
     for browser in pair:
         error = await browser.control()

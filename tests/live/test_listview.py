@@ -9,8 +9,9 @@ import pytest
 
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
+from console.live.listview import ListView
 from console.live.mailbox import Mail
-from console.live.view import Known, LiveView
+from console.live.view import Known
 from console.ui.decisions import Denied
 from console.ui.places import find_list
 from console.ui.selection import ListQuery
@@ -38,7 +39,7 @@ def spec_of(query: str) -> ViewSpec:
 class Open:
     """An open list and one viewer of it."""
 
-    live: LiveView
+    live: ListView
     spec: ViewSpec
     access: FakeAccess
     informer: Informer[Any]
@@ -57,7 +58,7 @@ class Open:
 def view(informer: Informer[Any], query: str = "", access: FakeAccess | None = None) -> Open:
     """An open list whose browser has what the page shows now."""
     spec, access = spec_of(query), access or admin()
-    found = Open(LiveView(spec, "en", informer), spec, access, informer)
+    found = Open(ListView(spec, "en", informer), spec, access, informer)
     assert found.catch_up(known(found.page())) == []
     return found
 
@@ -261,7 +262,7 @@ def test_other_projects_are_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) 
     def looked(*args: object) -> object:
         raise AssertionError("looked")
 
-    monkeypatch.setattr("console.live.view.rows", looked)
+    monkeypatch.setattr("console.live.listview.rows", looked)
     assert open_list.flush(mail("x", namespace="team-a")) == []
     with pytest.raises(AssertionError, match="looked"):
         open_list.flush(mail("p-01"))
@@ -276,7 +277,7 @@ def test_changes_that_the_viewer_may_not_see_are_not_even_looked_at(
     def looked(*args: object) -> object:
         raise AssertionError("looked")
 
-    monkeypatch.setattr("console.live.view.rows", looked)
+    monkeypatch.setattr("console.live.listview.rows", looked)
     assert open_list.flush(mail("s", namespace="secret")) == []
     with pytest.raises(AssertionError, match="looked"):
         open_list.flush(mail("a", namespace="team-a"))
@@ -291,7 +292,7 @@ def test_nothing_is_read_without_rights() -> None:
         with pytest.raises(Denied):
             open_list.flush(news)
     with pytest.raises(Denied):
-        LiveView(spec_of(""), "en", informer).update(NOTHING, charlie())
+        ListView(spec_of(""), "en", informer).update(NOTHING, charlie())
 
 
 def test_an_empty_list_that_fills_and_empties() -> None:
