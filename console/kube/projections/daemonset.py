@@ -11,7 +11,6 @@ from console.kube.projections.common import (
     TERMINATING,
     Object,
     Selector,
-    basics,
     decoder,
     pairs_text,
     selector_text,
@@ -23,11 +22,9 @@ from console.kube.projections.workload import (
     Update,
     Workload,
     behind,
-    containers_of,
-    images_of,
+    from_template,
     shared,
     short_of_pods,
-    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -71,12 +68,8 @@ class _DaemonSet(Object, gc=False):
 def _project(value: _DaemonSet) -> DaemonSet:
     spec, status = value.spec or _Spec(), value.status or _Status()
     return DaemonSet(
-        **basics(value.metadata),
+        **from_template(value.metadata, spec.template, shared.one(selector_text(spec.selector))),
         status=shared.one(_status(value.metadata, spec, status)),
-        containers=containers_of(spec.template),
-        images=images_of(spec.template),
-        uses=uses_of(spec.template),
-        selector=shared.one(selector_text(spec.selector)),
         desired=status.desiredNumberScheduled or 0,
         current=status.currentNumberScheduled or 0,
         ready=status.numberReady or 0,

@@ -17,7 +17,6 @@ from console.kube.projections.common import (
     Condition,
     Object,
     Selector,
-    basics,
     decoder,
     find,
     selector_text,
@@ -32,11 +31,9 @@ from console.kube.projections.workload import (
     Workload,
     behind,
     cannot_create,
-    containers_of,
-    images_of,
+    from_template,
     shared,
     short_of_pods,
-    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -87,12 +84,8 @@ def _project(value: _Deployment) -> Deployment:
     desired = _desired(spec)
     moments = [moment(c.lastUpdateTime) for c in status.conditions or () if c.type == "Progressing"]
     return Deployment(
-        **basics(value.metadata),
+        **from_template(value.metadata, spec.template, shared.one(selector_text(spec.selector))),
         status=shared.one(_status(value.metadata, spec, status)),
-        containers=containers_of(spec.template),
-        images=images_of(spec.template),
-        uses=uses_of(spec.template),
-        selector=shared.one(selector_text(spec.selector)),
         desired=desired,
         ready=status.readyReplicas or 0,
         updated=status.updatedReplicas or 0,

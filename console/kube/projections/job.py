@@ -19,7 +19,6 @@ from console.kube.projections.common import (
     Condition,
     Object,
     Selector,
-    basics,
     decoder,
     selector_text,
 )
@@ -28,10 +27,8 @@ from console.kube.projections.workload import (
     RUNNING,
     Template,
     Workload,
-    containers_of,
-    images_of,
+    from_template,
     shared,
-    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -120,12 +117,8 @@ def _project_job(value: _Job) -> Job:
     spec, status = value.spec or _JobSpec(), value.status or _JobStatus()
     started, ended = moment(status.startTime), _ended(status)
     return Job(
-        **basics(value.metadata),
+        **from_template(value.metadata, spec.template, selector_text(spec.selector)),
         status=shared.one(_job_status(value, spec, status)),
-        containers=containers_of(spec.template),
-        images=images_of(spec.template),
-        uses=uses_of(spec.template),
-        selector=selector_text(spec.selector),
         succeeded=status.succeeded or 0,
         failed=status.failed or 0,
         active=status.active or 0,
@@ -171,12 +164,8 @@ def _project_cron(value: _CronJob) -> CronJob:
         spec.jobTemplate.spec.template if spec.jobTemplate and spec.jobTemplate.spec else None
     )
     return CronJob(
-        **basics(value.metadata),
+        **from_template(value.metadata, template, ""),
         status=shared.one(_cron_status(value, spec, status)),
-        containers=containers_of(template),
-        images=images_of(template),
-        uses=uses_of(template),
-        selector="",
         schedule=spec.schedule or "",
         zone=spec.timeZone or "",
         suspended=bool(spec.suspend),

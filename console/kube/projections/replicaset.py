@@ -13,7 +13,6 @@ from console.kube.projections.common import (
     Object,
     Selector,
     annotation,
-    basics,
     decoder,
     find,
     selector_text,
@@ -26,11 +25,9 @@ from console.kube.projections.workload import (
     Workload,
     behind,
     cannot_create,
-    containers_of,
-    images_of,
+    from_template,
     shared,
     short_of_pods,
-    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -74,12 +71,8 @@ def _project(value: _ReplicaSet) -> ReplicaSet:
     revision = annotation(value.metadata, _REVISION)
     known = revision.isascii() and revision.isdigit() and len(revision) <= _LONGEST
     return ReplicaSet(
-        **basics(value.metadata),
+        **from_template(value.metadata, spec.template, shared.one(selector_text(spec.selector))),
         status=shared.one(_status(value.metadata, desired, status)),
-        containers=containers_of(spec.template),
-        images=images_of(spec.template),
-        uses=uses_of(spec.template),
-        selector=shared.one(selector_text(spec.selector)),
         desired=desired,
         current=status.replicas or 0,
         ready=status.readyReplicas or 0,

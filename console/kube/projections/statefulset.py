@@ -11,7 +11,6 @@ from console.kube.projections.common import (
     TERMINATING,
     Object,
     Selector,
-    basics,
     decoder,
     selector_text,
 )
@@ -23,11 +22,9 @@ from console.kube.projections.workload import (
     Update,
     Workload,
     behind,
-    containers_of,
-    images_of,
+    from_template,
     shared,
     short_of_pods,
-    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -69,12 +66,8 @@ def _project(value: _StatefulSet) -> StatefulSet:
     spec, status = value.spec or _Spec(), value.status or _Status()
     desired = 1 if spec.replicas is None else spec.replicas
     return StatefulSet(
-        **basics(value.metadata),
+        **from_template(value.metadata, spec.template, shared.one(selector_text(spec.selector))),
         status=shared.one(_status(value.metadata, desired, spec, status)),
-        containers=containers_of(spec.template),
-        images=images_of(spec.template),
-        uses=uses_of(spec.template),
-        selector=shared.one(selector_text(spec.selector)),
         desired=desired,
         ready=status.readyReplicas or 0,
         updated=status.updatedReplicas or 0,

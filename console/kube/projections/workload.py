@@ -5,7 +5,7 @@ from sys import intern
 import msgspec
 
 from console.kube.projections import podspec
-from console.kube.projections.common import Condition, Projection
+from console.kube.projections.common import Basics, Condition, Projection, basics
 from console.kube.projections.meta import ObjectMeta
 from console.kube.sharing import Pool
 from console.kube.status import Severity, Status
@@ -68,20 +68,25 @@ class _RollingUpdate(msgspec.Struct, gc=False):
     partition: int | None = None
 
 
-def containers_of(template: Template | None) -> tuple[str, ...]:
+class _FromTemplate(Basics):
+    containers: tuple[str, ...]
+    images: tuple[str, ...]
+    uses: tuple[str, ...]
+    selector: str
+
+
+def from_template(meta: ObjectMeta, template: Template | None, selector: str) -> _FromTemplate:
+    """The fields of a `Workload` but for its status. Images that are left to an image stream or the like
+    to fill in are none."""
     spec = template.spec if template else None
-    return shared.one(tuple(intern(c.name) for c in spec.all)) if spec else ()
-
-
-def images_of(template: Template | None) -> tuple[str, ...]:
-    """Without those that are left to an image stream or the like to fill in."""
-    spec = template.spec if template else None
-    return shared.one(tuple(c.image for c in spec.all if c.image)) if spec else ()
-
-
-def uses_of(template: Template | None) -> tuple[str, ...]:
-    spec = template.spec if template else None
-    return podspec.uses(spec, spec.all) if spec else ()
+    containers = spec.all if spec else ()
+    return _FromTemplate(
+        **basics(meta),
+        containers=shared.one(tuple(intern(c.name) for c in containers)),
+        images=shared.one(tuple(c.image for c in containers if c.image)),
+        uses=podspec.uses(spec, containers) if spec else (),
+        selector=selector,
+    )
 
 
 def behind(meta: Meta, observed: int | None) -> bool:
