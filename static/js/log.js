@@ -185,18 +185,25 @@ pause.addEventListener("click", () => {
 toEnd.dataset.label = toEnd.textContent;
 toEnd.addEventListener("click", newest);
 
-// Only the reader's own hand lets go of the newest lines: the box also scrolls when lines come.
+// Only the reader's own hand lets go of the newest lines: the box also scrolls when lines come, which may be told
+// when the hand has moved already, and the box not yet.
+let leaving = false;
 function letGo() {
-  view.sticky = view.atEnd();
-  if (!view.sticky) seen = Math.max(seen, ring.end);
-  soon();
+  view.sticky = false;
+  leaving = true;
+  seen = ring.end;
 }
-box.addEventListener("wheel", ({ deltaY }) => { if (deltaY < 0) { view.sticky = false; seen = ring.end; } }, { passive: true });
-box.addEventListener("keydown", ({ key }) => { if (["PageUp", "ArrowUp", "Home"].includes(key)) { view.sticky = false; seen = ring.end; } });
-box.addEventListener("pointerdown", ({ offsetX }) => { if (offsetX > box.clientWidth) { view.sticky = false; seen = ring.end; } });
+box.addEventListener("wheel", ({ deltaY }) => { if (deltaY < 0) letGo(); else leaving = false; }, { passive: true });
+box.addEventListener("keydown", ({ key }) => { if (["PageUp", "ArrowUp", "Home"].includes(key)) letGo(); else leaving = false; });
+box.addEventListener("pointerdown", ({ offsetX }) => { if (offsetX > box.clientWidth) letGo(); });
 box.addEventListener("scroll", () => {
-  if (!view.sticky && view.atEnd()) letGo();
-  else if (!view.sticky && !frame) frame = requestAnimationFrame(() => { frame = 0; view.draw(); say(); });
+  const back = view.atEnd();
+  if (!back) leaving = false;
+  if (view.sticky) return;
+  if (back && !leaving) {
+    view.sticky = true;
+    soon();
+  } else if (!frame) frame = requestAnimationFrame(() => { frame = 0; view.draw(); say(); });
 });
 addEventListener("resize", () => {
   if (paused()) view.draw(true);

@@ -158,8 +158,9 @@ async def it_leaves_time_for_others() -> None:
         task = asyncio.create_task(run(container, script))
         longest, start = 0.0, time.monotonic()
         while time.monotonic() < start + 0.5:
-            before = time.monotonic()
+            # Of this thread's own time: others may have the processor for as long as they like.
+            before = time.thread_time()
             await asyncio.sleep(0)
-            longest = max(longest, time.monotonic() - before)
+            longest = max(longest, time.thread_time() - before)
         task.cancel()
         assert longest < 1.0, script
