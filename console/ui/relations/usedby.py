@@ -46,7 +46,7 @@ def _known(subject: Subject, by_name: Collection[GVR]) -> bool:
 
 def _groups(subject: Subject, by_name: Collection[GVR]) -> Iterator[Group]:
     for gvr, found in used_by(subject, by_name, selecting_types(subject.kind)):
-        url = _url(Seeing(subject, gvr), subject) if gvr in by_name else ""
+        url = _url(Seeing(subject, gvr), subject, found) if gvr in by_name else ""
         yield Seeing(subject, gvr).group(found, url)
 
 
@@ -79,14 +79,14 @@ def _pod_labels(subject: Subject) -> Mapping[str, str] | None:
     return found if isinstance(found, dict) else None
 
 
-def _url(seeing: Seeing, subject: Subject) -> str:
+def _url(seeing: Seeing, subject: Subject, found: list[Entry[Any]]) -> str:
     """The list of exactly those that name the object; "" where no filter says just that."""
     named, key = subject.kind, subject.key
+    use = f"{named.api_kind}/{key.name}"
     for one in seeing.kind.filters if seeing.kind is not None else ():
         if one.names == named.gvr:
             return seeing.all_url(("namespace", key.namespace), (one.param, key.name))
-        if one.param == "uses":
-            return seeing.all_url(
-                ("namespace", key.namespace), ("uses", f"{named.api_kind}/{key.name}")
-            )
+        # A StatefulSet names its Service beside its template.
+        if one.param == "uses" and all(use in entry.projection.uses for entry in found):
+            return seeing.all_url(("namespace", key.namespace), ("uses", use))
     return ""

@@ -67,6 +67,15 @@ def test_the_link_to_all_shows_as_many_as_are_counted(shop: World) -> None:
     assert sum(test(entry) for entry in entries if entry.key.namespace == "shop") == 12
 
 
+def test_no_link_leads_to_a_list_that_lacks_those_that_are_counted() -> None:
+    sets = [{**named(f"db-{n}"), "spec": {"serviceName": "web"}} for n in range(12)]
+    many = world({**everything(), types.STATEFUL_SETS: sets})
+    subject = subject_of(many, types.SERVICES, WEB)
+    html = drawn(subject, panel(types.SERVICES, "used-by"))
+    assert "StatefulSets 12 " in text(html)
+    assert "uses=Service" not in html
+
+
 def test_nobody_is_said_to_use_it_only_where_that_is_known(shop: World) -> None:
     gvr, lonely = types.CONFIG_MAPS, named("lonely")
     informers = world({**everything(), gvr: [lonely]})
