@@ -65,7 +65,7 @@ def memory_limit_of(pod: Pod) -> str:
 
 
 @register
-@shows(PortsPanel())
+@shows(last=(PortsPanel(),))
 class PodKind(ResourceKind):
     gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10, "pods")
     short_names = ("po",)

@@ -39,21 +39,25 @@ CHANGES = Tab("changes", _("Changes"))
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """`first`: what people ask first. `around`: what the tab about other objects begins with."""
+    """`first`: what people ask first, `last` what few do. `around`: what the tab about other objects
+    begins with."""
 
     first: Sequence[Panel] = ()
     around: Sequence[Panel] = ()
+    last: Sequence[Panel] = ()
 
 
 _own: dict[GVR, _Own] = {}
 
 
-def shows(*first: Panel, around: Sequence[Panel] = ()) -> Callable[[K], K]:
+def shows(
+    *first: Panel, around: Sequence[Panel] = (), last: Sequence[Panel] = ()
+) -> Callable[[K], K]:
     """Class decorator of kinds whose objects have panels of their own: on the first tab, where one takes
-    the place of another with its id, and on the tab about other objects."""
+    the place of another with its id or is the `last`, and on the tab about other objects."""
 
     def declare(cls: K) -> K:
-        _own[cls.gvr] = _Own(first, around)
+        _own[cls.gvr] = _Own(first, around, last)
         return cls
 
     return declare
@@ -76,7 +80,8 @@ def _tabs(kind: ResourceKind) -> Iterator[Tab]:
 def _overview(kind: ResourceKind, own: _Own) -> Tab:
     rollout = (RolloutCause(), RolloutPanel()) if kind.revisions is not None else ()
     first: dict[str, Panel] = {one.id: one for one in (CausePanel(), *rollout, *own.first)}
-    summary = SummaryPanel() if len(first) == 1 else SummaryPanel(place="right")
+    alone = len(first) == 1 and not own.last
+    summary = SummaryPanel() if alone else SummaryPanel(place="right")
     return Tab(
         "overview",
         _("Overview"),
@@ -85,6 +90,7 @@ def _overview(kind: ResourceKind, own: _Own) -> Tab:
         EventsPanel(id="latest", title=_("Latest events"), most=5, quiet=True),
         ContainersPanel(),
         ConditionsPanel(),
+        *own.last,
         MetadataPanel(),
     )
 

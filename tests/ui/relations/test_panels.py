@@ -350,3 +350,10 @@ def test_alice_is_no_exception() -> None:
     except Denied:
         pytest.fail("a panel must not refuse the page")
     assert "web-2-aaaaa" not in html
+
+
+def test_a_pod_tells_of_its_containers_before_its_ports() -> None:
+    kind = kinds.of(types.PODS)
+    assert kind is not None
+    shown = [panel.id for panel in tabs_of(kind)[0].panels if panel.place == "left"]
+    assert shown.index("containers") < shown.index("ports")
