@@ -111,11 +111,13 @@ class PersistentVolumeClaimKind(ResourceKind):
     )
     actions = (Expand(), TakeSnapshot(), Clone(), Delete())
 
-    def cause(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
+    def cause(
+        self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
+    ) -> tuple[Severity | None, str]:
         # The page of a project is about nothing beside it, so it has not looked at classes.
         classes = see(access, (STORAGE_CLASSES,)).get(STORAGE_CLASSES)
         why = why_pending(entry.projection, classes.readable, classes.informer) if classes else None
-        return why[1] if why is not None else ""
+        return why if why is not None else (None, "")
 
     def is_trouble(self, status: Status) -> bool:
         """So is one without a volume: nothing that uses it starts."""

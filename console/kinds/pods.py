@@ -136,9 +136,11 @@ class PodKind(ResourceKind):
     actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD
 
-    def cause(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
+    def cause(
+        self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
+    ) -> tuple[Severity | None, str]:
         found = cause_of(manifest)
-        return str(found.text) if found is not None else ""
+        return None, str(found.text) if found is not None else ""
 
     def owner(self, item: Pod) -> str:
         """A deployment's replica sets are named after it and this label: nobody need follow them."""

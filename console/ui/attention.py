@@ -145,8 +145,10 @@ def attention(sight: Sight) -> Attention:
         for seen, finding in findings
         if (left := finding.count - told[seen.kind.gvr, finding.cause]) > 0
     )
-    lines = tuple(_line(sight, of, sorted(several, key=_rank)) for of, several in ranked)
-    return Attention(lines, rests, _nouns(sight))
+    lines = [_line(sight, of, sorted(several, key=_rank)) for of, several in ranked]
+    # What explains an object may make it worse than it says itself.
+    lines.sort(key=lambda line: Severity(line.severity).rank)
+    return Attention(tuple(lines), rests, _nouns(sight))
 
 
 def _rank(found: _Found) -> tuple[int, int]:
@@ -214,9 +216,10 @@ def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Lin
     manifest = _manifest(first.entry)
     status = kind.status(first.entry)
     said = status.reason if status is not None else ""
-    reason = kind.cause(first.entry, manifest, sight.access) or said
+    how_bad, why = kind.cause(first.entry, manifest, sight.access)
+    reason, worst = why or said, _worst(several)
     return Line(
-        severity=_worst(several).value,
+        severity=min(how_bad or worst, worst, key=_severity_rank).value,
         word=translate(cause.word),
         also=tuple(map(translate, words)),
         noun=noun,

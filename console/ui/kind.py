@@ -242,10 +242,12 @@ class ResourceKind:
         column = self.status_column
         return column.status(entry.projection) if column else None
 
-    def cause(self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access) -> str:
-        """Why it is not well, in plain words, as far as the viewer may know; "" where nobody knows more
-        than its status."""
-        return ""
+    def cause(
+        self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
+    ) -> tuple[Severity | None, str]:
+        """How bad it is and why, in plain words, as far as the viewer may know; None and "" where nobody
+        knows more than its status."""
+        return None, ""
 
     def is_trouble(self, status: Status) -> bool:
         return status.severity in (Severity.ERROR, Severity.WARN)

@@ -71,8 +71,8 @@ async def it_tells_first_what_is_not_well(client_as: ClientAs) -> None:
         "Image pull failed api-1 pod · team-a The image of container app cannot be fetched",
         "Stuck rollout web deployment · shop ProgressDeadlineExceeded",
         "Failed import job · team-a BackoffLimitExceeded",
-        "Nearly full team resource quota · team-a requests.cpu: 9.5/10",
         "Waiting data persistent volume claim · shop",
+        "Nearly full team resource quota · team-a requests.cpu: 9.5/10",
     ]
     for line, begin in zip(found, expected, strict=True):
         assert line.startswith(begin)
@@ -85,9 +85,12 @@ async def it_tells_why_a_claim_waits(client_as: ClientAs, runtime: StaticRuntime
 
     for url in (CLUSTER, SHOP):
         assert "Storage class gone does not exist" in await why(url)
+        # It is as bad as on the claim's own page.
+        assert '<li data-severity="progress">' not in await page(client_as, url)
     # Alice may not see classes.
     runtime.informer(PERSISTENT_VOLUME_CLAIMS).apply(claim("own", "team-a"))
     assert (await why(TEAM_A, "alice")).endswith("Pending")
+    assert '<li data-severity="progress">' in await page(client_as, TEAM_A, "alice")
 
 
 def of_deployment(name: str, state: str) -> Obj:
