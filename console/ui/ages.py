@@ -3,11 +3,13 @@
 An age is the one thing on a page that changes by itself: drawings that are kept have gaps for theirs.
 """
 
+import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from django.utils.translation import get_language, gettext
 
+from console.ui.amounts import seconds_text
 from console.ui.gaps import leave
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
@@ -36,6 +38,13 @@ def age_between(since: datetime, now: datetime, lang: str) -> str:
     if seconds < _YEAR:
         return _words(seconds // _DAY, 3, lang)
     return _words(seconds // _YEAR, 4, lang)
+
+
+def length_text(seconds: int) -> str:
+    """A length of time in its two largest units, in the language that is active."""
+    parts = re.findall(r"(\d+)([smhd])", seconds_text(seconds))
+    lang = get_language() or ""
+    return " ".join(_words(int(number), "smhd".index(unit), lang) for number, unit in parts)
 
 
 @lru_cache(KEPT)

@@ -18,7 +18,8 @@ from console.kube.projections.node import Node
 from console.kube.quantity import parse_quantity
 from console.kube.reservations import Held
 from console.kube.usage import KEPT, STEP, UsageHistory
-from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
+from console.ui.ages import length_text
+from console.ui.amounts import bytes_text, cores_text, number_text
 from console.ui.charts import Line, line
 from console.ui.pressure import pressure
 
@@ -196,7 +197,7 @@ def _plot(
         text(Decimal(known[-1])),
         text(Decimal(max(known))),
         tuple(_steps(values, text, seconds)),
-        seconds_text(seconds),
+        length_text(seconds),
     )
 
 
@@ -206,5 +207,5 @@ def _steps(values: Sequence[float], text: Callable[[Decimal], str], seconds: int
     for number, end in enumerate(range(len(values), 0, -size)):
         known = [value for value in values[max(0, end - size) : end] if not isnan(value)]
         mean = text(Decimal(sum(known) / len(known))) if known else "?"
-        found.append(Step(seconds_text(number * seconds // ROWS), mean))
+        found.append(Step(length_text(number * seconds // ROWS), mean))
     return found

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.utils import translation
 
+from console.ui.ages import length_text
 from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
 from console.ui.columns import (
     BoolColumn,
@@ -184,6 +185,12 @@ def test_pieces() -> None:
 )
 def test_lengths_of_time(seconds: int, text: str) -> None:
     assert seconds_text(seconds) == text
+
+
+def test_lengths_of_time_in_words() -> None:
+    assert [length_text(seconds) for seconds in (3600, 28 * 3600)] == ["1h", "1d 4h"]
+    with translation.override("zh-hans"):
+        assert length_text(28 * 3600) == "1 天 4 小时"
 
 
 def test_a_link_leads_to_the_page_of_the_object() -> None:
