@@ -87,7 +87,7 @@ class AutoscalerKind(ResourceKind):
         NumberColumn(id="least", label=gettext_lazy("Minimum"), priority=3),
         NumberColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
         NumberColumn(id="current", label=gettext_lazy("Replicas"), priority=2),
-        NumberColumn(id="desired", label=gettext_lazy("Wanted"), priority=4),
+        NumberColumn(id="desired", label=gettext_lazy("Desired"), priority=4),
         AgeColumn(
             id="last_scaled",
             label=gettext_lazy("Last scaled"),

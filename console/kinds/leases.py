@@ -36,11 +36,11 @@ class LeaseKind(ResourceKind):
         ),
         DurationColumn(
             id="good_for",
-            label=gettext_lazy("Good for"),
+            label=gettext_lazy("Lease duration"),
             priority=3,
             get=lambda lease: lease.seconds or None,
         ),
-        NumberColumn(id="transitions", label=gettext_lazy("Changes of holder"), priority=3),
+        NumberColumn(id="transitions", label=gettext_lazy("Transitions"), priority=3),
         AgeColumn(priority=2),
     )
     filters = (

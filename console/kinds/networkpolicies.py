@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import NETWORK_POLICIES
 from console.kube.projections.network import NetworkPolicy
@@ -20,7 +20,10 @@ from console.ui.registry import register
 from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.text import visible
 
-DIRECTIONS = (("ingress", gettext_lazy("What comes in")), ("egress", gettext_lazy("What goes out")))
+DIRECTIONS = (
+    ("ingress", pgettext_lazy("traffic", "Ingress")),
+    ("egress", pgettext_lazy("traffic", "Egress")),
+)
 
 
 def rules_text(rules: int | None) -> str:
@@ -66,7 +69,7 @@ class NetworkPolicyKind(ResourceKind):
         ),
         TextColumn(
             id="ingress",
-            label=gettext_lazy("Rules for what comes in"),
+            label=gettext_lazy("Ingress rules"),
             align="end",
             priority=2,
             get=lambda policy: rules_text(policy.ingress),
@@ -74,7 +77,7 @@ class NetworkPolicyKind(ResourceKind):
         ),
         TextColumn(
             id="egress",
-            label=gettext_lazy("Rules for what goes out"),
+            label=gettext_lazy("Egress rules"),
             align="end",
             priority=2,
             get=lambda policy: rules_text(policy.egress),

@@ -25,8 +25,8 @@ from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
 PREEMPTION: dict[str, str | Promise] = {
-    "PreemptLowerPriority": gettext_lazy("Evicts others"),
-    "Never": gettext_lazy("Waits"),
+    "PreemptLowerPriority": gettext_lazy("Preempts others"),
+    "Never": gettext_lazy("Never preempts"),
 }
 
 
@@ -43,9 +43,7 @@ class PriorityClassKind(ResourceKind):
         NameColumn(),
         NumberColumn(id="value", label=gettext_lazy("Value"), priority=1),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
-        WordColumn(
-            id="preemption", label=gettext_lazy("Without room"), priority=3, words=PREEMPTION
-        ),
+        WordColumn(id="preemption", label=gettext_lazy("Preemption"), priority=3, words=PREEMPTION),
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         AgeColumn(priority=1),
     )
@@ -54,7 +52,7 @@ class PriorityClassKind(ResourceKind):
         LabelFilter(),
         ChoiceFilter(
             param="preemption",
-            label=gettext_lazy("Without room"),
+            label=gettext_lazy("Preemption"),
             choices=tuple(PREEMPTION.items()),
             get=lambda found: found.preemption,
         ),

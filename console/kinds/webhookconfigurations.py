@@ -33,22 +33,22 @@ class _WebhookConfigurationKind(ResourceKind):
             priority=2,
             get=lambda found: found.failing_closed,
         ),
-        ListColumn(id="targets", label=gettext_lazy("Asked"), priority=2),
-        ListColumn(id="resources", label=gettext_lazy("About"), priority=3, most=2),
+        ListColumn(id="targets", label=gettext_lazy("Calls"), priority=2),
+        ListColumn(id="resources", label=gettext_lazy("Resources"), priority=3, most=2),
         AgeColumn(priority=1),
     )
     filters = (
         SearchFilter(texts=lambda found: (*found.targets, *found.resources)),
         LabelFilter(),
-        FieldFilter(param="target", label=gettext_lazy("Asked"), get=lambda found: found.targets),
+        FieldFilter(param="target", label=gettext_lazy("Calls"), get=lambda found: found.targets),
     )
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: WebhookConfiguration = entry.projection
         return [
-            (_("Asked"), visible(", ".join(found.targets)) or _("none")),
-            (_("About"), visible(", ".join(found.resources)) or _("none")),
+            (_("Calls"), visible(", ".join(found.targets)) or _("none")),
+            (_("Resources"), visible(", ".join(found.resources)) or _("none")),
             (_("Afterwards"), self.afterwards),
         ]
 

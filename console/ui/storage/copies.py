@@ -117,7 +117,7 @@ class _Copy(Action):
 
     async def run(self, context: Context) -> Outcome:
         name, found = context.data["name"], await context.fresh()
-        done = _("Made %(name)s from %(source)s.")
+        done = _("Created %(name)s from %(source)s.")
         words = {"name": visible(name), "source": visible(context.key.name)}
         body = self.body(context.key, found, context.data)
         return await make(context, self.made, body, done % words)

@@ -47,11 +47,11 @@ HANDLERS: Mapping[str, str | Promise] = {
 SCHEMES = ("HTTP", "HTTPS")
 #: Each with its label, the least that it may be, and what Kubernetes takes where nobody says.
 TIMES: Mapping[str, tuple[str | Promise, int, int]] = {
-    "initialDelaySeconds": (gettext_lazy("Starts after, in seconds"), 0, 0),
-    "periodSeconds": (gettext_lazy("Every, in seconds"), 1, 10),
+    "initialDelaySeconds": (gettext_lazy("Initial delay, in seconds"), 0, 0),
+    "periodSeconds": (gettext_lazy("Period, in seconds"), 1, 10),
     "timeoutSeconds": (gettext_lazy("Timeout, in seconds"), 1, 1),
-    "successThreshold": (gettext_lazy("Well after, in a row"), 1, 1),
-    "failureThreshold": (gettext_lazy("Not well after, in a row"), 1, 3),
+    "successThreshold": (gettext_lazy("Success threshold"), 1, 1),
+    "failureThreshold": (gettext_lazy("Failure threshold"), 1, 3),
 }
 #: The fields of each, which are parts of a row.
 _PARTS: Mapping[str, Sequence[str]] = {
@@ -106,7 +106,7 @@ class ProbesForm(TemplateForm):
             titles=[str(title) for title in PROBES.values()],
             heading=container.title,
             hint=_(
-                "Until the startup probe is well the others wait. A pod that is not ready gets no "
+                "The others wait until the startup probe succeeds. A pod that is not ready gets no "
                 "requests of services. A container whose liveness probe fails is restarted."
             ),
         )

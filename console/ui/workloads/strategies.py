@@ -38,7 +38,7 @@ class ShareField(TextField):
     def clean(self, value: Any) -> int | str:
         found = str(super().clean(value))
         if found and not _SHARE.fullmatch(found):
-            raise ValidationError(_("Use a number of pods, or a share of them as 25%."))
+            raise ValidationError(_("Use a number of pods, or a share such as 25%."))
         return int(found) if found.isdecimal() else found
 
 
@@ -112,16 +112,16 @@ def _is_share(value: object) -> bool:
 
 def _max_surge() -> forms.Field:
     return ShareField(
-        label=_("More pods than wanted, at most"),
-        help_text=_("A number of pods, or a share of them as 25%."),
+        label=_("Max surge"),
+        help_text=_("How many pods more than the replicas: a number, or a share such as 25%."),
         required=False,
     )
 
 
 def _max_unavailable() -> forms.Field:
     return ShareField(
-        label=_("Fewer pods than wanted, at most"),
-        help_text=_("A number of pods, or a share of them as 25%."),
+        label=_("Max unavailable"),
+        help_text=_("How many pods fewer than the replicas: a number, or a share such as 25%."),
         required=False,
     )
 
@@ -138,7 +138,11 @@ def _partition() -> forms.Field:
 
 def _wait() -> forms.Field:
     return NumberField(
-        label=_("Ready for so many seconds before it counts"), least=0, most=MOST, required=False
+        label=_("Min ready seconds"),
+        help_text=_("How long a pod must be ready before it counts as available."),
+        least=0,
+        most=MOST,
+        required=False,
     )
 
 

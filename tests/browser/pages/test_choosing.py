@@ -56,7 +56,7 @@ def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> Non
     expect(page.locator("table[data-total]")).to_have_attribute("data-total", "2")
     page.get_by_role("checkbox", name="Choose all rows of this page").click()
     expect(bar).to_contain_text("2 chosen")
-    page.get_by_role("button", name="Choose none").click()
+    page.get_by_role("button", name="Clear selection").click()
     expect(bar).to_be_hidden()
 
 
