@@ -243,7 +243,7 @@ def _annotations(form: RoleForm) -> dict[str, str]:
 def _beyond(error: Escalation) -> str:
     rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
     left = len(error.beyond) - MOST
-    text = _("Nobody gives what they do not hold. These rights are beyond yours: %(rights)s.")
+    text = _("You cannot give rights that you do not have: %(rights)s.")
     if left > 0:
         rights = _("%(things)s and %(left)s more") % {"things": rights, "left": left}
     return text % {"rights": visible(rights)}

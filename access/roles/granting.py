@@ -66,7 +66,7 @@ async def grant(
             return finished(request, _("%(name)s has the role %(role)s now.") % words, found.url)
         except Escalation as error:
             rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
-            text = _("Nobody gives what they do not hold. This role has more: %(rights)s.")
+            text = _("You cannot give rights that you do not have. This role has more: %(rights)s.")
             problem, status = text % {"rights": rights}, 403
         except Conflict:
             problem, status = _("%(name)s has this role already.") % {"name": subject}, 409
@@ -98,7 +98,7 @@ async def revoke(
     _check_removable(found, holding, all_of_them)
     await _unbind(request, found, holding)
     words = {"name": holding.name, "role": name}
-    return finished(request, _("%(name)s has the role %(role)s no more.") % words, found.url)
+    return finished(request, _("%(name)s no longer has the role %(role)s.") % words, found.url)
 
 
 def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> str:

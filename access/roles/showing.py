@@ -161,8 +161,8 @@ def _facts(found: Role, origin: Origin) -> Sequence[tuple[str, str]]:
         (_("Origin"), str(ORIGINS[origin])),
         (_("Workspace"), place.workspace),
         (_("Project"), place.namespace),
-        (_("Made by"), item.creator),
-        (_("Made at"), item.created.strftime("%Y-%m-%d %H:%M:%S UTC") if item.created else ""),
+        (_("Creator"), item.creator),
+        (_("Created"), item.created.strftime("%Y-%m-%d %H:%M:%S UTC") if item.created else ""),
     ]
     return [(label, visible(text)) for label, text in facts if text]
 
@@ -209,7 +209,7 @@ def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
         known = {GLOBAL_ROLE: Level.GLOBAL, WORKSPACE_ROLE: Level.WORKSPACE}
         of = known.get(source.level)
         url = shown_url(access, RoleScope(of), source.name) if of else ""
-        return [(_("Made of"), f"{source.level} {source.name}", url)]
+        return [(_("Derived from"), f"{source.level} {source.name}", url)]
     if level is Level.GLOBAL and name == PLATFORM_ADMIN:
         return [_object(access, CLUSTER_ROLES, CLUSTER_ADMIN)]
     source_level = GLOBAL_ROLE if level is Level.GLOBAL else WORKSPACE_ROLE

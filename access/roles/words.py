@@ -10,10 +10,10 @@ from rbac.levels import Level
 
 ORIGINS: dict[Origin, str | Promise] = {
     Origin.BUILT_IN: gettext_lazy("Built in"),
-    Origin.KUBERNETES: gettext_lazy("Kubernetes' own"),
-    Origin.PROJECTED: gettext_lazy("Made of another role"),
+    Origin.KUBERNETES: gettext_lazy("Kubernetes"),
+    Origin.PROJECTED: gettext_lazy("Derived"),
     Origin.TEMPLATE: gettext_lazy("Template"),
-    Origin.OWN: gettext_lazy("Made here"),
+    Origin.OWN: gettext_lazy("Custom"),
 }
 KINDS: dict[Level, str | Promise] = {
     Level.GLOBAL: gettext_lazy("platform role"),

@@ -145,7 +145,7 @@ async def _facts(entry: Entry[User]) -> list[tuple[str, str]]:
     spec, status = original.get("spec") or {}, original.get("status") or {}
     wait = await user_locked_for(entry)
     facts = [
-        (_("State"), _state_text(user)),
+        (_("Status"), _state_text(user)),
         (_("Locked"), too_many(wait) if wait and user.state != DISABLED else ""),
         (_("Email"), str(spec.get("email") or "")),
         (_("Display name"), str(spec.get("displayName") or "")),

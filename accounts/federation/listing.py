@@ -82,7 +82,7 @@ def _nothing() -> StateBlock:
     return StateBlock(
         "first-use",
         _("There are no identity providers"),
-        _("People log in with a password of this console until the configuration names others."),
+        _("People log in with a password of this console until authentication.yaml names others."),
     )
 
 

@@ -51,9 +51,9 @@ class ClusterRoleKind(ResourceKind):
             param="origin",
             label=gettext_lazy("Origin"),
             choices=(
-                ("kubernetes", gettext_lazy("Kubernetes' own")),
+                ("kubernetes", gettext_lazy("Kubernetes")),
                 ("template", gettext_lazy("Template")),
-                ("own", gettext_lazy("Made here")),
+                ("own", gettext_lazy("Custom")),
             ),
             get=origin,
         ),

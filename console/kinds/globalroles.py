@@ -47,7 +47,7 @@ class GlobalRoleKind(ResourceKind):
             choices=(
                 ("platform", gettext_lazy("The platform's own")),
                 ("template", gettext_lazy("Template")),
-                ("own", gettext_lazy("Made here")),
+                ("own", gettext_lazy("Custom")),
             ),
             get=origin,
         ),

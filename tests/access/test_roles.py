@@ -253,7 +253,7 @@ async def test_nobody_makes_a_role_beyond_their_own_rights(runtime: StaticRuntim
     ):
         answer = await make(carol, path, name=f"grab-{number}", template=[], further=further)
         assert answer.status_code == 400
-        assert "Nobody gives what they do not hold." in text_of(answer)
+        assert "You cannot give rights that you do not have" in text_of(answer)
         assert f"grab-{number}" not in runtime.console.of(GLOBAL_ROLES)
 
 
@@ -272,7 +272,7 @@ async def test_nor_changes_one_to_more(runtime: StaticRuntime) -> None:
     more = "- {verbs: ['*'], apiGroups: ['*'], resources: ['*']}"
     fields = {"uid": "uid-shop-own", "version": version, "further": more}
     answer = await bob.post(page, fields)
-    assert answer.status_code == 400 and "beyond yours" in text_of(answer)
+    assert answer.status_code == 400 and "rights that you do not have" in text_of(answer)
     assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == [rule("get", "pods")]
     answer = await bob.post(page, {**fields, "further": more.replace("['*']", "[get]", 1)})
     assert answer.status_code == 302
