@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from access.roles.editing import MOST
 from access.roles.places import Role, find_role, informer_of, level_of, may
-from access.roles.showing import nothing, shown
+from access.roles.showing import is_managers, nothing, shown
 from access.roles.undoing import clean, remember
 from access.roles.writing import Escalation, Manifest, require_bindable, write
 from accounts.users.directory import users
@@ -204,6 +204,9 @@ def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) 
     """Raises `Refused`."""
     if holding.source is not None:
         raise Refused(_("The controllers made this of another role: take that one away."))
+    if is_managers(found, holding):
+        text = _("%(name)s manages the workspace. Choose another manager in its settings first.")
+        raise Refused(text % {"name": holding.name})
     if found.place.level is not Level.GLOBAL or found.name != PLATFORM_ADMIN:
         return
     left = {one.name for one in all_of_them if one.kind == "User" and one != holding}

@@ -170,8 +170,10 @@ def _facts(found: Role, origin: Origin) -> Sequence[tuple[str, str]]:
 def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
     for one in holders(get_runtime(), found.place, found.name):
         place = RoleScope(Level.PROJECT, "", one.namespace) if one.namespace else found.place
-        removable = one.source is None and (
-            may(access, "delete", one.gvr, place, one.binding)
+        removable = (
+            one.source is None
+            and not is_managers(found, one)
+            and may(access, "delete", one.gvr, place, one.binding)
             and may(access, "update", one.gvr, place, one.binding)
         )
         is_bound_wider = one.namespace and found.place.level is Level.CLUSTER
@@ -186,6 +188,11 @@ def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
             removable,
             one,
         )
+
+
+def is_managers(found: Role, one: Holding) -> bool:
+    """The binding of whoever manages the workspace, which is called as the role: controllers keep it."""
+    return found.name == one.binding == f"{found.place.workspace}-admin"
 
 
 def _subject_url(access: Access, one: Holding) -> str:

@@ -341,6 +341,19 @@ async def test_a_role_is_given_and_taken_away(runtime: StaticRuntime) -> None:
     assert verbs[-2:] == ["create", "delete"]
 
 
+async def test_a_managers_role_comes_from_the_settings(runtime: StaticRuntime) -> None:
+    """Controllers would give it again at once."""
+    managing = workspace_binding("shop-admin", "shop", "shop-admin", "User alice")
+    runtime.console.put(WORKSPACE_ROLE_BINDINGS, managing)
+    admin = await signed_in("admin")
+    text = text_of(await admin.get(f"{SHOP}/shop-admin"))
+    assert re.findall(r'name="binding" value="([^"]*)"', text) == ["alice-shop-admin"]
+    taken = {"where": "", "binding": "shop-admin", "subject": "User alice"}
+    answer = await admin.post(f"{SHOP}/shop-admin/revoke", taken)
+    assert answer.status_code == 409 and "Choose another manager" in text_of(answer)
+    assert "shop-admin" in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
+
+
 async def test_nobody_has_two_roles_in_a_workspace(runtime: StaticRuntime) -> None:
     alice = await signed_in("alice")
     before = set(runtime.console.of(WORKSPACE_ROLE_BINDINGS))
