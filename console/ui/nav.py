@@ -227,7 +227,12 @@ MOST = 14
 RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
     "platform": (
         _Page("dashboard", *_OVERVIEW),
-        _Page("clusters", gettext_lazy("Clusters"), "server", may=_lists_any(NODES)),
+        _Page(
+            "clusters",
+            gettext_lazy("Clusters"),
+            "server",
+            may=lambda access: access.can("list", NODES),
+        ),
         _Page("workspace_list", gettext_lazy("Workspaces"), "building-2", also=("workspace_new",)),
         _Lists("users", "users", ("accounts:administration:", "access:new_account")),
         _Page(

@@ -110,6 +110,7 @@ async def test_whoever_is_signed_in_keeps_the_menu(
     assert response.status_code == code
     assert re.search(r'<a class="rail-link"[^>]*href="/(clusters/host/pods|workspaces)[?"]', html)
     assert "request-1" in html
+    assert 'href="/">Go to the start</a>' in html
 
 
 async def test_nobody_is_shown_a_menu(client_as: ClientAs) -> None:

@@ -12,9 +12,9 @@ from console.kube.gvr import PODS as PODS_TYPE
 from console.kube.runtime import StaticRuntime
 from console.middleware import LevelMiddleware
 from console.ui.level import COOKIE, RECENT, Level
-from console.ui.nav import RAILS
+from console.ui.nav import RAILS, nav
 from console.ui.shell import ScopeView
-from tests.ui.support import pod
+from tests.ui.support import admin, alice, pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -52,6 +52,12 @@ class Browser:
 
 def test_no_rail_has_more_than_fourteen_entries() -> None:
     assert max(len(entries) for entries in RAILS.values()) <= 14
+
+
+def test_clusters_are_for_whoever_may_list_their_nodes(runtime: StaticRuntime) -> None:
+    """Who may do everything in single projects would find none there."""
+    rails = (nav(access, Level("platform"), "").rail for access in (admin(), alice()))
+    assert ["/clusters" in {entry.url for entry in rail} for rail in rails] == [True, False]
 
 
 async def test_an_object_leaves_its_reader_where_they_were(browser: Browser) -> None:

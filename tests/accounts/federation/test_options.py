@@ -287,7 +287,9 @@ async def test_nobody_else_does(browser: Browser, providers: Providers) -> None:
     assert (await browser.get("/access/providers"))["Location"].startswith("/login?")
     await browser.login("alice")
     answer = await browser.get("/access/providers")
-    assert answer.status_code == 403 and "keycloak" not in answer.content.decode()
+    text = answer.content.decode()
+    assert answer.status_code == 403 and "keycloak" not in text
+    assert "My rights" in text and "Missing right" not in text and "request-text" not in text
 
 
 async def test_without_providers_the_page_says_so(browser: Browser, providers: Providers) -> None:
