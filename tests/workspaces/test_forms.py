@@ -14,6 +14,7 @@ from workspaces.pages.forms import (
     LimitsForm,
     MemberForm,
     NewProjectForm,
+    NewWorkspaceForm,
     QuotaForm,
     SettingsForm,
 )
@@ -52,6 +53,25 @@ def it_asks_for_a_project_before_its_quota() -> None:
     assert form.is_valid() and form.amounts == {"pods": Decimal(5)}
     assert list(form.fields)[:3] == ["name", "alias", "description"]
     assert list(NewProjectForm({}, sent(pods="5")).errors) == ["name"]
+
+
+def it_says_at_the_name_what_is_wrong_with_it() -> None:
+    for name, wrong in (
+        ("Ä b", "Use lower-case"),
+        ("kube-x", "begin with kube-"),
+        ("new", "another"),
+    ):
+        for form in (
+            NewProjectForm({}, sent(name=name)),
+            NewWorkspaceForm(sent(name=name, manager="zoe")),
+        ):
+            assert list(form.errors) == ["name"] and wrong in form.errors["name"][0]
+
+
+def it_leads_to_what_is_wrong() -> None:
+    html = render_to_string("ui/_form.html", {"form": NewProjectForm({}, sent(name=""))})
+    assert '<div class="refusal" role="alert" tabindex="-1" autofocus>' in html
+    assert "autofocus" not in render_to_string("ui/_form.html", {"form": NewProjectForm({})})
 
 
 def it_compares_requests_with_limits() -> None:

@@ -132,7 +132,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     # More than is left is refused with a reason.
     answer = await alice.post("/workspaces/acme/projects/new", name="big", pods="3")
     assert answer.status_code == 400
-    assert "left for this project" in answer.content.decode()
+    assert "quota has only" in answer.content.decode()
 
     # What tenants may not: neither here nor with kubectl.
     for arguments in (

@@ -9,11 +9,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.clusters import clusters
+from console.ui.decisions import Refused
 from console.ui.forms import CheckField, ChoiceField, ConsoleForm, TextField
 from console.ui.quotawords import resource_label
 from workspaces.amounts import Amounts
 from workspaces.quotas import RESOURCES, ordered, read_amount
 from workspaces.services.limits import LIMITS, REQUESTS
+from workspaces.services.projects import check_name
 
 Choices = Iterable[tuple[str, str]]
 
@@ -51,6 +53,14 @@ class _Name(TextField):
     def __init__(self) -> None:
         hint = gettext_lazy("Lower-case letters, digits and -; it cannot be changed later.")
         super().__init__(label=gettext_lazy("Name"), help_text=hint)
+
+    def clean(self, value: Any) -> Any:
+        name = super().clean(value)
+        try:
+            check_name(name)
+        except Refused as refused:
+            raise ValidationError(str(refused)) from refused
+        return name
 
 
 class SettingsForm(WorkspaceForm):

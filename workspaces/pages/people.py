@@ -7,7 +7,9 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
-from console.kube.gvr import GROUP_BINDINGS, GROUPS
+from accounts.admin.show import show_url
+from accounts.users.directory import users
+from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS, Key
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
@@ -43,6 +45,7 @@ def _members(opened: Seen) -> Mapping[str, Any]:
         "members": [
             {
                 "name": visible(member.name),
+                "url": _account_url(opened, member.name),
                 "roles": ", ".join(visible(role) for role in member.roles),
                 "manages": member.manages,
                 **_acts(opened, rights, member),
@@ -53,7 +56,7 @@ def _members(opened: Seen) -> Mapping[str, Any]:
     }
 
 
-@page("GET", follows=live(_members))
+@page("GET", follows=live(_members, USERS))
 async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     return await show(opened, "workspace_members", "workspaces/_members.html", _members(opened))
@@ -265,6 +268,12 @@ async def _change(
         await groups.leave(opened.actor, found.name, given["leave"])
 
 
+def _account_url(seen: Seen, name: str) -> str:
+    """ "" where the viewer may not see it. Bindings may name anybody."""
+    known = seen.access.can("get", USERS, name=name) and users().store.get(Key("", name))
+    return show_url(name) if known else ""
+
+
 def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
     """Where to change the role and to end it; the manager's comes from the settings. Bindings may name
     anybody, also whom no address can name."""
@@ -289,5 +298,4 @@ def _roles(opened: Open, value: str = "") -> dict[str, Any]:
     roles = people.grantable(opened.actor)
     usual = f"{opened.name}-viewer"
     value = value or (usual if usual in roles else roles[0] if roles else "")
-    choices = [(name, name.removeprefix(f"{opened.name}-")) for name in roles]
-    return {"choices": {"role": choices}, "initial": {"role": value}}
+    return {"choices": {"role": [(name, name) for name in roles]}, "initial": {"role": value}}

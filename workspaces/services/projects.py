@@ -128,7 +128,7 @@ def check_room(workspace: str, project: str, hard: Amounts) -> None:
         )
         left = max(Decimal(0), limits[resource] - others)
         if amount > left:
-            text = _("The workspace has %(left)s of %(resource)s left for this project.")
+            text = _("%(resource)s: the workspace's quota has only %(left)s left.")
             raise Refused(text % {"left": amount_text(resource, left), "resource": resource})
 
 
