@@ -17,7 +17,7 @@ from console.ui.clusters import HOST, Cluster
 from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kinds_like
-from console.ui.links import import_url, list_url
+from console.ui.links import import_url
 from console.ui.nav import RailEntry
 from console.ui.search import Found, Hit
 from console.ui.searchquery import SearchQuery
@@ -25,8 +25,6 @@ from console.ui.viewspec import ViewSpec
 
 #: Kinds and projects that are offered at most.
 MOST = 6
-#: The list that a project opens with.
-PROJECT_LIST = "pods"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +134,7 @@ def _projects(cluster: Cluster, query: SearchQuery, projects: Sequence[str]) -> 
     word = query.words[0]
     like = sorted((name for name in projects if word in name), key=lambda name: (len(name), name))
     for name in like[:MOST]:
-        query_text = urlencode({"namespace": name})
-        yield Option(name, f"{list_url(cluster.name, PROJECT_LIST)}?{query_text}")
+        yield Option(name, reverse("project_overview", args=(cluster.name, name)))
 
 
 def _object(hit: Hit) -> Option:
