@@ -42,7 +42,7 @@ async def viewing(name: str) -> Browser:
 async def test_one_sees_what_the_other_sees(runtime: StaticRuntime) -> None:
     admin = await viewing("bob")
     text = text_of(await admin.get("/workspaces/shop/roles"))
-    assert "Viewing as <strong>bob</strong>" in text and "New role" not in text
+    assert "Viewing as <strong>bob</strong>" in text and "Create role" not in text
     assert (await admin.get("/clusters/host/nodes")).status_code == 403
     assert (await admin.get("/access/accounts/users/alice")).status_code == 403
     row = await AuditRecord.objects.aget(verb="impersonate")
