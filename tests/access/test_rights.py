@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
+from access.rights.views import Link
 from console.kube.errors import Forbidden
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -64,6 +66,13 @@ def group_binding(name: str, of: str, *users: str) -> dict[str, Any]:
 )
 async def test_who_may_ask(who: str, path: str, code: int) -> None:
     assert (await (await signed_in(who)).get(path)).status_code == code
+
+
+def test_the_name_of_a_role_without_a_page_has_room_too() -> None:
+    """Names break anywhere: beside a wide text each letter would have a line of its own."""
+    link = Link("Cluster", "system:discovery", "", "", "", "binding", ("view everything",))
+    text = render_to_string("access/rights/_held.html", {"links": [link]})
+    assert '<span class="full"><span class="stem">system:discovery</span></span>' in text
 
 
 async def test_a_yes_names_the_chain() -> None:
