@@ -169,7 +169,7 @@ def _text(kept: Kept) -> str:
     match kept.state:
         case State.RUNNING:
             asked = _("%(stopper)s has stopped it; what was begun comes to an end.")
-            return (asked if kept.stopper else _("%(actor)s drains this node.")) % words
+            return (asked if kept.stopper else _("%(actor)s is draining this node.")) % words
         case State.DONE:
             return (
                 _("%(actor)s has drained this node: every pod that had to leave is gone.") % words

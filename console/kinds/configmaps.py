@@ -49,11 +49,11 @@ class ConfigMapKind(ResourceKind):
         NamespaceColumn(),
         NumberColumn(
             id="fields",
-            label=gettext_lazy("Fields"),
+            label=pgettext_lazy("data", "Keys"),
             priority=2,
             get=lambda found: len(found.keys),
         ),
-        ListColumn(id="keys", label=pgettext_lazy("data", "Keys"), priority=3, most=3),
+        ListColumn(id="keys", label=gettext_lazy("Key names"), priority=3, most=3),
         QuantityColumn(
             id="size",
             label=gettext_lazy("Size"),

@@ -88,7 +88,7 @@ _WORDS: Mapping[str, _Words] = {
         gettext_lazy("Disk space is short"), gettext_lazy("There is enough disk space")
     ),
     "PIDPressure": _wrong(
-        gettext_lazy("Process numbers are short"), gettext_lazy("There are enough process numbers")
+        gettext_lazy("Process IDs are short"), gettext_lazy("There are enough process IDs")
     ),
     "NetworkUnavailable": _wrong(
         gettext_lazy("The network is not set up"),

@@ -277,7 +277,7 @@ async def it_waits_for_a_budget_and_goes_on(site: Site) -> None:
     name = at.rpartition("/")[2]
     await site.page().does(minutes="5")
     text = await site.says(
-        f"{site.olga.name} drains this node",
+        f"{site.olga.name} is draining this node",
         "1 of 2",
         "A disruption budget does not allow it now",
         f"The disruption budget {name} needs 1 healthy pods and has 1 currently",
@@ -418,7 +418,7 @@ async def it_goes_on_after_its_process_has_ended(site: Site) -> None:
     text = await site.says("Draining was interrupted", "0 of 1")
     assert "/resume-drain" in text and is_there(site.admin, kept)
     await site.page("resume-drain").does()
-    await site.says("drains this node", "A disruption budget does not allow it now")
+    await site.says("is draining this node", "A disruption budget does not allow it now")
     at = path(site.namespace, "pods", kept["metadata"]["name"])
     site.admin.delete(at, gracePeriodSeconds=0).ok()
     await site.says("has drained this node", "1 of 1")
@@ -432,7 +432,7 @@ async def it_goes_on_where_a_process_was_not_heard_of_any_more(site: Site) -> No
     # Whichever beats next: the row is another process's to take from then on.
     await Operation.objects.filter(pk=number).aupdate(heartbeat=past, state=State.INTERRUPTED)
     await site.page("resume-drain").does()
-    await site.says("drains this node")
+    await site.says("is draining this node")
     assert await Operation.objects.filter(state=State.RUNNING).acount() == 1
     await Operation.objects.filter(state=State.RUNNING).aupdate(heartbeat=past)
 
@@ -488,5 +488,5 @@ async def it_names_no_pods_to_whoever_may_not_list_them(
     looks.get_in = None
     monkeypatch.setitem(CAST, "looks", lambda: looks)
     text = await site.progress("looks")
-    assert "drains this node" in text and kept["metadata"]["name"] not in text
+    assert "is draining this node" in text and kept["metadata"]["name"] not in text
     assert "of 1" not in text and "disruption budget" not in text and "/stop-drain" not in text

@@ -79,7 +79,10 @@ def site(world: World) -> Iterator[Site]:
 
 
 def test_any_replica_shows_and_stops_it_and_goes_on(world: World, site: Site) -> None:
-    blocked = ("admin drains this node", "The disruption budget replica-node needs 1 healthy pods")
+    blocked = (
+        "admin is draining this node",
+        "The disruption budget replica-node needs 1 healthy pods",
+    )
     eventually(lambda: site.visitor.get(1, f"/clusters/host/nodes/{NODE}")[0] == 200, "it is known")
     site.does(0, "drain", minutes="5")
     site.says(1, *blocked)
