@@ -91,7 +91,7 @@ def cause_of_container(container: Container) -> Cause:
         ended = {**words, "how": container.ended.how}
         return Cause(_("Container %(name)s failed: %(how)s.") % ended, reason)
     if mapping(container.spec, "readinessProbe"):
-        running = _("Container %(name)s runs, but its readiness check does not pass.") % words
+        running = _("Container %(name)s runs, but its readiness probe fails.") % words
     else:
         running = _("Container %(name)s runs, but is not ready yet.") % words
     last = container.last

@@ -25,9 +25,9 @@ _GROUPS = (
 )
 _STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
 _PROBES = (
-    ("startupProbe", gettext_lazy("Startup check")),
-    ("readinessProbe", gettext_lazy("Readiness check")),
-    ("livenessProbe", gettext_lazy("Liveness check")),
+    ("startupProbe", gettext_lazy("Startup probe")),
+    ("readinessProbe", gettext_lazy("Readiness probe")),
+    ("livenessProbe", gettext_lazy("Liveness probe")),
 )
 _HOW = {
     0: gettext_lazy("it ended by itself, without an error"),

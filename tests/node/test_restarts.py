@@ -84,7 +84,7 @@ async def test_checks_that_fail_and_what_comes_of_it_are_said(
     with real_node.pod("probed", PROBED, volumes=volumes):
         knows(console, restarts=0, ready=True)
         text = await page("pam")
-        assert "Liveness check" in text and "Readiness check" in text and "Ended last" not in text
+        assert "Liveness probe" in text and "Readiness probe" in text and "Ended last" not in text
         run(real_node, "probed", "rm /ready")
         knows(console, restarts=0, ready=False)
         assert "Not ready" in await page("pam")

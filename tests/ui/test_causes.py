@@ -110,7 +110,7 @@ def test_why_no_node_takes_a_pod(message: str, text: str) -> None:
         ),
         (
             a_pod({"running": {}}, readinessProbe={"tcpSocket": {"port": 80}}),
-            "Container app runs, but its readiness check does not pass.",
+            "Container app runs, but its readiness probe fails.",
             "",
         ),
         (
