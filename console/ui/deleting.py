@@ -46,7 +46,7 @@ class GraceForm(ConsoleForm):
             choices=[
                 ("", as_it_says % {"seconds": f"{usual:,}"}),
                 ("now", _("Now")),
-                ("seconds", _("So many seconds")),
+                ("seconds", _("A number of seconds")),
             ],
         )
         self.order_fields(self.field_order)
