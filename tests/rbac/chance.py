@@ -60,7 +60,7 @@ class Chance:
             "apiGroups": self._some(_GROUPS),
             "resources": self._some(_RESOURCES),
         }
-        return {**found, "resourceNames": self._some(_NAMES[:4])} if self.likely(0.3) else found
+        return {**found, "resourceNames": self._some(_NAMES)} if self.likely(0.3) else found
 
     def _any_rule(self) -> Manifest:
         if self.likely(0.2):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
+from console.kube.gvr import CONFIG_MAPS, GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
@@ -119,6 +119,16 @@ def test_whoever_stays_is_in_doubt_while_the_cluster_is() -> None:
     assert is_in_doubt(access)
     roles.freshness = Freshness()
     assert is_in_doubt(access), "no list has come yet"
+
+
+def test_nobody_is_in_doubt_for_a_type_that_rights_are_not_made_of() -> None:
+    """One that the reader may not list would make "The cluster does not answer" of each refusal."""
+    widgets = Informer.preloaded(CONFIG_MAPS)
+    widgets.freshness = Freshness(stale_since=datetime.now(UTC), problem="Forbidden")
+    sources = {gvr: Informer.preloaded(gvr, []) for gvr in SOURCES}
+    runtime = StaticRuntime({**sources, CONFIG_MAPS: widgets})
+    access = LiveAccess("ann", cluster_of("host", runtime), world([group("red")], []))
+    assert not is_in_doubt(access)
 
 
 @pytest.mark.parametrize("name", ["", " ", "system:masters", "a\nb", "é", "a "])

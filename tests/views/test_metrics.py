@@ -87,6 +87,17 @@ async def it_tells_of_the_cache(counted: Requests) -> None:
     assert found["process_start_time_seconds"] > 1_700_000_000
 
 
+async def it_tells_what_drawings_are_kept(counted: Requests) -> None:
+    await AsyncClient().get("/clusters/host/pods?limit=100")
+    found = samples((await read())[1])
+    kept = {name: n for name, n in found.items() if name.startswith("quarterdeck_drawn_")}
+    assert {name.partition("{")[0] for name in kept} == {
+        "quarterdeck_drawn_kept",
+        "quarterdeck_drawn_bytes",
+    }
+    assert all(number >= 0 for number in kept.values())
+
+
 async def it_tells_of_requests_by_route_and_never_by_address(counted: Requests) -> None:
     client = AsyncClient()
     for path in ("/clusters/host/pods?q=canary", "/clusters/host/pods", "/canary", "/livez"):

@@ -10,12 +10,14 @@ from console.kube.gvr import (
     LEASES,
     NAMESPACES,
     NETWORK_POLICIES,
+    RESOURCE_QUOTAS,
+    WORKSPACE_QUOTAS,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
 from console.kube.runtime import Runtime
 from tests.rbac.fakes import Manifest
-from tests.workspaces.fakes import TenantRuntime, new_project, settle, template
+from tests.workspaces.fakes import TenantRuntime, new_project, settle, template, workspace_quota
 from workspaces.controllers import FACTORIES, TenancyReconciler
 from workspaces.controllers.kubesphere import LOOK_EVERY, NAME, NAMESPACE
 from workspaces.controllers.shares import ShareSync
@@ -102,6 +104,21 @@ async def test_what_went_wrong_with_a_project_is_tried_again(
     monkeypatch.setattr(runtime.console, "create", create)
     await look(Request("", "acme"))
     assert len(runtime.console.of(NETWORK_POLICIES)) == len(PROJECTS)
+
+
+async def test_what_a_quota_says_is_used_is_told_by_them_until_they_have_ended() -> None:
+    runtime = await acme()
+    hold(runtime)
+    look, request = reconciler(runtime, "workspace-quota").reconcile, Request("", "acme")
+    runtime.console.put(WORKSPACE_QUOTAS, workspace_quota("acme", pods="6"))
+    assert (await look(request)).requeue_after == LOOK_EVERY
+    assert "status" not in runtime.console.of(WORKSPACE_QUOTAS)["acme"]
+    # What the projects may use is dealt out all the same: KubeSphere does not do that.
+    assert len(runtime.console.of(RESOURCE_QUOTAS)) == len(PROJECTS)
+    hold(runtime, holderIdentity="")
+    assert (await look(request)).requeue_after is None
+    status = runtime.console.of(WORKSPACE_QUOTAS)["acme"]["status"]
+    assert status["total"]["hard"] == {"pods": "6"}
 
 
 async def test_a_workspace_without_a_template_that_is_deleted_goes_once_they_have_ended() -> None:

@@ -29,6 +29,7 @@ from console.kube.gvr import (
 from console.kube.runtime import Runtime
 from rbac.ensure import a_few_at_a_time
 from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
+from workspaces.controllers.kubesphere import LOOK_EVERY
 from workspaces.controllers.projects import ProjectSync
 from workspaces.controllers.refused import WORKLOADS, Refused
 from workspaces.controllers.shares import ShareSync
@@ -146,7 +147,9 @@ async def _share(tenancy: Tenancy, request: Request) -> Result:
 async def _quota(tenancy: Tenancy, request: Request) -> Result:
     for workspace in tenancy.shares.workspaces_of(request.name):
         await tenancy.shares.sync(workspace)
-    return Result()
+    # What it says is told by them until they have ended.
+    theirs = await tenancy.world.kubesphere.works()
+    return Result(requeue_after=LOOK_EVERY if theirs else None)
 
 
 async def _policy(tenancy: Tenancy, request: Request) -> Result:

@@ -154,9 +154,11 @@ class ShareSync:
         self._written[project] = made
 
     async def _report(self, name: str, hard: Amounts, shares: dict[str, Manifest | None]) -> None:
-        """KubeSphere's status: in all, and by project."""
+        """KubeSphere's status: in all, and by project. While its controllers work they say it."""
         entry = next(iter(self._world.belongings(WORKSPACE_QUOTAS, name)), None)
         if entry is None or entry.projection.deleted is not None:
+            return
+        if await self._world.kubesphere.works():
             return
         used = {
             project: {
