@@ -17,7 +17,17 @@ PLATFORM_ROLES = frozenset(
         "pre-registration",
     }
 )
-CLUSTER_ROLES = frozenset({"cluster-admin", "cluster-viewer"})
+#: Those of the console's own identities among them: without these it sees and does nothing.
+CLUSTER_ROLES = frozenset(
+    {
+        "cluster-admin",
+        "cluster-viewer",
+        "quarterdeck-console",
+        "quarterdeck-reader",
+        "quarterdeck-reader-custom",
+        "quarterdeck-writer",
+    }
+)
 #: Of each workspace, after its name; made for it when it is.
 WORKSPACE_ROLES = frozenset({"admin", "regular", "self-provisioner", "viewer"})
 PROJECT_ROLES = frozenset({"admin", "operator", "viewer"})
