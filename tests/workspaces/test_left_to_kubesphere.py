@@ -11,6 +11,9 @@ from console.kube.gvr import (
     NAMESPACES,
     NETWORK_POLICIES,
     RESOURCE_QUOTAS,
+    ROLE_BASES,
+    ROLE_BINDINGS,
+    ROLES,
     WORKSPACE_QUOTAS,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
@@ -22,6 +25,7 @@ from workspaces.controllers import FACTORIES, TenancyReconciler
 from workspaces.controllers.kubesphere import LOOK_EVERY, NAME, NAMESPACE
 from workspaces.controllers.shares import ShareSync
 from workspaces.names import ISOLATION
+from workspaces.objects import project_member
 
 PROJECTS = ("one", "two", "three")
 
@@ -119,6 +123,38 @@ async def test_what_a_quota_says_is_used_is_told_by_them_until_they_have_ended()
     assert (await look(request)).requeue_after is None
     status = runtime.console.of(WORKSPACE_QUOTAS)["acme"]["status"]
     assert status["total"]["hard"] == {"pods": "6"}
+
+
+async def test_what_a_project_has_is_made_by_them_until_they_have_ended() -> None:
+    runtime = await acme()
+    hold(runtime)
+    # As they make it: with no label of ours.
+    theirs = project_member("one", "admin", "alice")
+    theirs["metadata"]["labels"].pop("app.kubernetes.io/managed-by")
+    runtime.console.put(ROLE_BINDINGS, theirs)
+    made = runtime.console.of(ROLE_BINDINGS)["one/alice-admin"]
+    await runtime.console.delete(ROLES, namespace="one", name="viewer")
+    found = runtime.console.of(NAMESPACES)["one"]
+    found["metadata"]["annotations"] = new_project("one", "acme")["metadata"]["annotations"]
+    runtime.console.put(NAMESPACES, found)
+    says = {"kind": "Role", "metadata": {"name": "viewer"}, "rules": []}
+    meta = {"name": "viewer", "uid": "1", "labels": {"scope.kubesphere.io/namespace": ""}}
+    runtime.console.put(ROLE_BASES, {"metadata": meta, "role": says})
+    looks = [
+        (reconciler(runtime, "rolebase").reconcile, Request("", "viewer")),
+        (reconciler(runtime, "namespace").reconcile, Request("", "one")),
+        (reconciler(runtime, "project-builtin-roles").reconcile, Request("one", "viewer")),
+    ]
+    for look, request in looks:
+        assert (await look(request)).requeue_after == LOOK_EVERY
+    roles = runtime.console.of(ROLES)
+    assert "one/viewer" not in roles and roles["two/viewer"]["rules"]
+    assert runtime.console.of(ROLE_BINDINGS)["one/alice-admin"] == made
+    hold(runtime, holderIdentity="")
+    for look, request in looks:
+        assert (await look(request)).requeue_after is None
+    roles = runtime.console.of(ROLES)
+    assert all(roles[f"{name}/viewer"]["rules"] == [] for name in PROJECTS)
 
 
 async def test_a_workspace_without_a_template_that_is_deleted_goes_once_they_have_ended() -> None:

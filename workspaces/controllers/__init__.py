@@ -124,6 +124,8 @@ async def _builtin(tenancy: Tenancy, request: Request) -> Result:
 async def _base(tenancy: Tenancy, request: Request) -> Result:
     """What all workspaces and projects have, when the RoleBases together say something else."""
     world, projects = tenancy.world, tenancy.projects
+    if await world.kubesphere.works():
+        return Result(requeue_after=LOOK_EVERY)
     # Once more for what they have come to say meanwhile.
     while (bases := world.role_bases.rules()) != tenancy.roles_of:
         # What is half done is none of both.
@@ -159,9 +161,9 @@ async def _policy(tenancy: Tenancy, request: Request) -> Result:
 
 
 async def _role(tenancy: Tenancy, request: Request) -> Result:
-    if request.name in PROJECT_RULES:
-        await tenancy.projects.sync_roles(request.namespace)
-    return Result()
+    if request.name not in PROJECT_RULES:
+        return Result()
+    return await tenancy.projects.sync_roles(request.namespace)
 
 
 async def _project(tenancy: Tenancy, request: Request) -> Result:

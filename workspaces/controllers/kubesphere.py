@@ -1,7 +1,7 @@
 """Whether KubeSphere's own controllers work in this cluster too. Then what they own is left to them:
-Workspaces, their finalizers and those of projects, the roles that all workspaces have, whoever manages
-one, and what a workspace's quota says is used. Whose a project is, both read from its label and say in
-the same words: that is not.
+Workspaces, their finalizers and those of projects, the roles that all workspaces and all projects have,
+whoever manages one, and what a workspace's quota says is used. Whose a project is, both read from its
+label and say in the same words: that is not.
 
 Their lease says so. It is counted by our own clock, from when it was first seen as it is, since the times
 in it are another machine's (as in `console.kube.leader`).

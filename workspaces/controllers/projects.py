@@ -80,7 +80,7 @@ class ProjectSync:
             project.workspace != SYSTEM_WORKSPACE
             and (workspace := self._world.workspace(project.workspace)) is not None
         ):
-            await self._join(entry, workspace, dealt=workspace.name == dealt)
+            return await self._join(entry, workspace, dealt=workspace.name == dealt)
         elif _is_of_another(project):
             await self._leave(entry)
         return Result()
@@ -105,16 +105,22 @@ class ProjectSync:
         labels = {WORKSPACE_LABEL: None}
         await self._world.patch(NAMESPACES, entry, {"labels": labels, "ownerReferences": owners})
 
-    async def sync_roles(self, name: str) -> None:
-        """The roles that every project of a workspace has, as they should be."""
+    async def sync_roles(self, name: str) -> Result:
+        """The roles that every project of a workspace has, as they should be. While KubeSphere's
+        controllers work they are theirs to make."""
         entry = self._world.find(NAMESPACES, name)
         if entry is None or entry.projection.deleted is not None:
-            return
+            return Result()
         workspace = self._world.workspace(entry.projection.workspace)
-        if workspace is not None and is_of(entry.projection, workspace):
-            ours, says = project_roles(name), self._world.role_bases.rules().projects
-            for role, wanted in project_roles(name, says).items():
-                await self._world.provide(ROLES, role, wanted, ours[role], namespace=name)
+        if workspace is None or not is_of(entry.projection, workspace):
+            return Result()
+        ours, says = project_roles(name), self._world.role_bases.rules().projects
+        if await self._world.kubesphere.works():
+            lacks = any(self._world.find(ROLES, role, name) is None for role in ours)
+            return Result(requeue_after=LOOK_EVERY if lacks else None)
+        for role, wanted in project_roles(name, says).items():
+            await self._world.provide(ROLES, role, wanted, ours[role], namespace=name)
+        return Result()
 
     async def sync_isolation(self, name: str) -> None:
         """The policy that keeps others' traffic out, where the workspace or the project wants it."""
@@ -132,7 +138,7 @@ class ProjectSync:
             wanted = isolation(project, workspace.uid, by_itself=project.isolated)
         await self._world.ensure(NETWORK_POLICIES, ISOLATION, wanted, namespace=name)
 
-    async def _join(self, entry: Entry[Namespace], workspace: Workspace, *, dealt: bool) -> None:
+    async def _join(self, entry: Entry[Namespace], workspace: Workspace, *, dealt: bool) -> Result:
         project = entry.projection
         name = project.name
         # Before anybody has rights there: those come with the owner, and with the end of preparing.
@@ -140,11 +146,11 @@ class ProjectSync:
             await self._shares.sync(workspace.name)
         if _is_new(project, workspace) and not self._shares.is_enforced(name, workspace.name):
             # The change of its share brings it back.
-            return
+            return Result()
         if not is_of(project, workspace):
             await self._own(entry, workspace)
-            return
-        await self.sync_roles(name)
+            return Result()
+        left = await self.sync_roles(name)
         await self.sync_isolation(name)
         if project.preparing:
             await self._prepare(project)
@@ -155,6 +161,7 @@ class ProjectSync:
             # What came in a list of Kubernetes' own types does not say of which type it is.
             about = {"apiVersion": "v1", "kind": "Namespace", **entry.original()}
             await self._world.recorder.record(about, NORMAL, "Synced", message)
+        return left
 
     async def _own(self, entry: Entry[Namespace], workspace: Workspace) -> None:
         """Its change brings the namespace back here."""
@@ -176,7 +183,9 @@ class ProjectSync:
             return
         wanted = project_member(name, ADMIN, creator)
         bound = wanted["metadata"]["name"]
-        await self._world.ensure(ROLE_BINDINGS, bound, wanted, namespace=name)
+        # KubeSphere makes it under the same name.
+        if self._world.find(ROLE_BINDINGS, bound, name) is None:
+            await self._world.ensure(ROLE_BINDINGS, bound, wanted, namespace=name)
 
     async def _leave(self, entry: Entry[Namespace]) -> None:
         """What a workspace had given it goes; an owner that its label does not name any more, too."""
