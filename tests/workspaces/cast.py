@@ -13,7 +13,7 @@ from console.kube.gvr import GVR, PODS, WORKSPACE_ROLE_BINDINGS
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
 from tests.contract.client import JSON
-from tests.rbac.objects import Manifest
+from tests.rbac.objects import IAM, Manifest
 from tests.workspaces.conftest import Installed, Tenancy
 
 WAIT = 30.0
@@ -59,8 +59,8 @@ def apply(installed: Installed, *objects: Manifest) -> None:
         )  # fmt: skip
 
 
-def change(installed: Installed, gvr: GVR, name: str, patch: Manifest) -> None:
-    _ask(installed, "PATCH", gvr.path("", name), patch, "application/merge-patch+json")
+def change(installed: Installed, gvr: GVR, name: str, patch: Manifest, namespace: str = "") -> None:
+    _ask(installed, "PATCH", gvr.path(namespace, name), patch, "application/merge-patch+json")
 
 
 def delete(installed: Installed, gvr: GVR, name: str, namespace: str = "") -> None:
@@ -131,6 +131,34 @@ def template(name: str, manager: str) -> Manifest:
         "kind": "WorkspaceTemplate",
         "metadata": {"name": name},
         "spec": {"template": {"spec": {"manager": manager}}},
+    }
+
+
+def quota(workspace: str, **hard: str) -> Manifest:
+    return {
+        "apiVersion": "quota.kubesphere.io/v1alpha2",
+        "kind": "ResourceQuota",
+        "metadata": {"name": workspace},
+        "spec": {
+            "selector": {"kubesphere.io/workspace": workspace},
+            "quota": {"hard": {name.replace("_", "."): text for name, text in hard.items()}},
+        },
+    }
+
+
+#: Labels of a RoleBase whose role all projects have.
+OF_PROJECTS = {"scope.kubesphere.io/namespace": "", "scope.kubesphere.io/devops": ""}
+
+
+def base(name: str, kind: str, role: str, rules: Any, **labels: str) -> Manifest:
+    """A RoleBase."""
+    version = "rbac.authorization.k8s.io/v1" if kind == "Role" else f"{IAM}/v1alpha2"
+    metadata = {"name": role, "annotations": {"kubesphere.io/creator": "system"}}
+    return {
+        "apiVersion": f"{IAM}/v1alpha2",
+        "kind": "RoleBase",
+        "metadata": {"name": name, "labels": labels},
+        "role": {"apiVersion": version, "kind": kind, "metadata": metadata, "rules": rules},
     }
 
 

@@ -9,17 +9,50 @@ from typing import Any
 
 from console.kube.client import ConsoleClient, Transport
 from console.kube.credentials import Credentials
-from console.kube.errors import NotFound
-from console.kube.gvr import LEASES, WORKSPACE_TEMPLATES, WORKSPACES
+from console.kube.errors import Conflict, NotFound
+from console.kube.gvr import (
+    GVR,
+    LEASES,
+    NAMESPACES,
+    PODS,
+    RESOURCE_QUOTAS,
+    ROLE_BASES,
+    ROLE_BINDINGS,
+    ROLES,
+    USERS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
 from tests.workspaces.cast import until
 from workspaces.controllers.kubesphere import NAME, NAMESPACE
 
 THEIRS = "finalizers.tenant.kubesphere.io"
+TEMPLATES = "finalizers.workspacetemplate.kubesphere.io"
+PROJECTS = "finalizers.kubesphere.io/namespaces"
+OF_PROJECTS = "scope.kubesphere.io/namespace"
+WORKSPACE, USER = "kubesphere.io/workspace", "iam.kubesphere.io/user-ref"
+IAM, RBAC = "iam.kubesphere.io", "rbac.authorization.k8s.io"
+#: What both could write.
+WATCHED = (
+    WORKSPACES,
+    WORKSPACE_ROLES,
+    WORKSPACE_ROLE_BINDINGS,
+    NAMESPACES,
+    ROLES,
+    ROLE_BINDINGS,
+    WORKSPACE_QUOTAS,
+    RESOURCE_QUOTAS,
+)
+Manifest = dict[str, Any]
 
 
 class Manager:
-    """What ks-controller-manager does about workspaces: it makes them of their templates, with their
-    labels and spec and nothing else, gives them a finalizer that it takes away, and holds a lease."""
+    """What ks-controller-manager does about workspaces: it makes them of their templates, with the roles
+    that RoleBases have and a binding of whoever manages them; takes in what is labelled as theirs, with
+    roles of its own; says what quotas come to; takes its finalizers away at the end; holds a lease."""
 
     def __init__(self, kubeconfig: Path) -> None:
         self._transport = Transport(Credentials("admin", str(kubeconfig)))
@@ -31,17 +64,44 @@ class Manager:
         try:
             while True:
                 await self._hold()
-                for name in self.names:
-                    await self._see_to(name)
+                for name in sorted(self.names):
+                    try:
+                        await self._see_to(name)
+                    except (Conflict, NotFound):
+                        # Somebody else was first; the next round sees what there is now.
+                        continue
                 self.rounds += 1
                 await asyncio.sleep(0.1)
         finally:
             await self._transport.close()
 
-    async def some_rounds(self) -> None:
+    async def some_rounds(self, count: int = 15) -> None:
         """In which whoever writes against it would have been seen to."""
-        end = self.rounds + 15
+        end = self.rounds + count
         await until(lambda: self.rounds >= end, "rounds")
+
+    async def settled(self) -> None:
+        """Waits until it has nothing to do."""
+        for _ in range(15):
+            before = self.writes
+            await self.some_rounds(6)
+            if self.writes == before:
+                return
+        raise AssertionError("somebody writes against it")
+
+    async def stands_still(self) -> None:
+        """Once it has nothing to do nobody writes: neither it nor anybody else."""
+        await self.settled()
+        before = self.writes, await self._versions()
+        await self.some_rounds()
+        assert (self.writes, await self._versions()) == before
+
+    async def _versions(self) -> dict[tuple[str, str, str], str]:
+        return {
+            (gvr.resource, meta.get("namespace", ""), meta["name"]): meta["resourceVersion"]
+            for gvr in WATCHED
+            for meta in (item["metadata"] for item in await self._client.select(gvr, ""))
+        }
 
     async def _hold(self) -> None:
         spec = {
@@ -49,7 +109,7 @@ class Manager:
             "leaseDurationSeconds": 4,
             "renewTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         }
-        body: dict[str, Any] = {"metadata": {"name": NAME}, "spec": spec}
+        body: Manifest = {"metadata": {"name": NAME}, "spec": spec}
         try:
             await self._client.patch(LEASES, {"spec": spec}, namespace=NAMESPACE, name=NAME)
         except NotFound:
@@ -57,32 +117,181 @@ class Manager:
             await self._client.create(LEASES, body, namespace=NAMESPACE)
 
     async def _see_to(self, name: str) -> None:
-        try:
-            made_of = await self._client.get(WORKSPACE_TEMPLATES, name=name)
-        except NotFound:
-            return
-        inner = made_of["spec"]["template"]
-        labels = (inner.get("metadata") or {}).get("labels") or {}
-        try:
-            found = await self._client.get(WORKSPACES, name=name)
-        except NotFound:
+        template = await self._find(WORKSPACE_TEMPLATES, name)
+        bases = await self._client.select(ROLE_BASES, "")
+        if template is not None and _ends(template):
+            if await self._find(WORKSPACES, name) is not None:
+                await self._client.delete(WORKSPACES, name=name)
+            await self._mark(WORKSPACE_TEMPLATES, template, finalizers=_less(template))
+        elif template is not None:
+            roles = [one["role"] for one in bases if one["role"]["kind"] == "WorkspaceRole"]
+            await self._make(template, roles)
+        workspace = await self._find(WORKSPACES, name)
+        if workspace is not None and _ends(workspace):
+            await self._mark(WORKSPACES, workspace, finalizers=_less(workspace))
+            workspace = None
+        projects = await self._of(NAMESPACES, name)
+        for project in projects:
+            if _ends(project):
+                await self._mark(NAMESPACES, project, finalizers=_less(project))
+            elif workspace is not None:
+                roles = [one["role"] for one in bases if OF_PROJECTS in _labels(one)]
+                await self._take_in(project, workspace, roles)
+        if workspace is not None:
+            await self._mark(WORKSPACES, workspace, finalizers=_more(workspace, THEIRS))
+            for gvr in (WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS, WORKSPACE_QUOTAS):
+                for found in await self._of(gvr, name):
+                    await self._mark(gvr, found, ownerReferences=_owners(found, workspace))
+            for quota in await self._of(WORKSPACE_QUOTAS, name):
+                await self._count(quota, [one["metadata"]["name"] for one in projects])
+
+    async def _make(self, template: Manifest, bases: list[Manifest]) -> None:
+        """The workspace, the roles that it has, and the binding of whoever manages it."""
+        name, inner = template["metadata"]["name"], template["spec"]["template"]
+        finalizers = _more(template, TEMPLATES)
+        await self._mark(WORKSPACE_TEMPLATES, template, finalizers=finalizers)
+        labels, spec = (inner.get("metadata") or {}).get("labels") or {}, inner.get("spec") or {}
+        await self._put(WORKSPACES, "Workspace", name, spec=spec, labels=labels)
+        of = {WORKSPACE: name}
+        for base in bases:
+            meta = base["metadata"]
+            await self._put(
+                WORKSPACE_ROLES, "WorkspaceRole", f"{name}-{meta['name']}", rules=base["rules"],
+                labels=(meta.get("labels") or {}) | of, annotations=meta.get("annotations") or {},
+            )  # fmt: skip
+        manager = spec.get("manager")
+        if manager and await self._find(USERS, manager) is not None:
+            role = {"apiGroup": IAM, "kind": "WorkspaceRole", "name": f"{name}-admin"}
+            await self._put(
+                WORKSPACE_ROLE_BINDINGS, "WorkspaceRoleBinding", role["name"], roleRef=role,
+                subjects=[_person(manager)], labels={**of, USER: manager},
+            )  # fmt: skip
+
+    async def _take_in(self, project: Manifest, workspace: Manifest, bases: list[Manifest]) -> None:
+        meta = project["metadata"]
+        name, creator = meta["name"], (meta.get("annotations") or {}).get("kubesphere.io/creator")
+        if creator and PROJECTS not in meta.get("finalizers", ()):
+            await self._bind(name, creator)
+        await self._mark(
+            NAMESPACES, project, finalizers=_more(project, PROJECTS),
+            labels=meta["labels"] | {"kubesphere.io/namespace": name},
+            ownerReferences=_owners(project, workspace),
+        )  # fmt: skip
+        for base in bases:
+            meta = base["metadata"]
+            await self._put(
+                ROLES, "Role", meta["name"], name, rules=base["rules"],
+                labels=meta.get("labels") or {}, annotations=meta.get("annotations") or {},
+            )  # fmt: skip
+
+    async def _bind(self, project: str, creator: str) -> None:
+        """Once, and whatever is called so already stays."""
+        name = f"{creator}-admin"
+        if await self._find(ROLE_BINDINGS, name, project) is None:
+            role = {"apiGroup": RBAC, "kind": "Role", "name": "admin"}
+            await self._put(
+                ROLE_BINDINGS, "RoleBinding", name, project, roleRef=role,
+                subjects=[_person(creator)], labels={USER: creator},
+            )  # fmt: skip
+
+    async def _count(self, quota: Manifest, projects: list[str]) -> None:
+        """Pods alone."""
+        hard = quota["spec"]["quota"]["hard"]
+
+        def used(pods: int) -> dict[str, str]:
+            return {resource: str(pods) if resource == "pods" else "0" for resource in hard}
+
+        pods = {
+            name: len(await self._client.select(PODS, f"metadata.namespace={name}"))
+            for name in projects
+        }
+        each = [{"namespace": name, "hard": hard, "used": used(n)} for name, n in pods.items()]
+        status = {"total": {"hard": hard, "used": used(sum(pods.values()))}, "namespaces": each}
+        found = await self._client.get(WORKSPACE_QUOTAS, name=quota["metadata"]["name"])
+        if found.get("status") != status:
             self.writes += 1
-            metadata = {"name": name, "labels": labels, "finalizers": [THEIRS]}
-            await self._client.create(
-                WORKSPACES,
-                {
-                    "apiVersion": WORKSPACES.group_version,
-                    "kind": "Workspace",
-                    "metadata": metadata,
-                    "spec": inner.get("spec") or {},
-                },
-            )
-            return
-        if (found["metadata"].get("labels") or {}) == labels:
-            return
-        self.writes += 1
-        found["metadata"]["labels"] = labels
-        await self._client.replace(WORKSPACES, found, name=name)
+            await self._client.replace(
+                WORKSPACE_QUOTAS, {**found, "status": status}, name=quota["metadata"]["name"],
+                subresource="status",
+            )  # fmt: skip
+
+    async def _find(self, gvr: GVR, name: str, namespace: str = "") -> Manifest | None:
+        try:
+            return await self._client.get(gvr, namespace=namespace, name=name)
+        except NotFound:
+            return None
+
+    async def _of(self, gvr: GVR, workspace: str) -> list[Manifest]:
+        """Those that are labelled as the workspace's; a quota selects what is."""
+
+        def says(item: Manifest) -> Any:
+            by = item["spec"].get("selector") if gvr == WORKSPACE_QUOTAS else None
+            return (by or _labels(item)).get(WORKSPACE)
+
+        return [one for one in await self._client.select(gvr, "") if says(one) == workspace]
+
+    async def _put(
+        self, gvr: GVR, kind: str, name: str, namespace: str = "", *,
+        labels: Manifest, annotations: Manifest | None = None, **wanted: Any,
+    ) -> None:  # fmt: skip
+        """Makes it, or writes over what is otherwise, labels too."""
+        meta = {"labels": labels} | ({} if annotations is None else {"annotations": annotations})
+        found = await self._find(gvr, name, namespace)
+        if found is None:
+            self.writes += 1
+            body = {"apiVersion": gvr.group_version, "kind": kind, **wanted}
+            body["metadata"] = {"name": name, **meta}
+            await self._client.create(gvr, body, namespace=namespace)
+        elif not (_is_so(found, wanted) and _is_so(found["metadata"], meta)):
+            self.writes += 1
+            body = {**found, **wanted, "metadata": {**found["metadata"], **meta}}
+            await self._client.replace(gvr, body, namespace=namespace, name=name)
+
+    async def _mark(self, gvr: GVR, found: Manifest, **metadata: Any) -> None:
+        meta = found["metadata"]
+        if not _is_so(meta, metadata):
+            self.writes += 1
+            body = {"metadata": {**metadata, "resourceVersion": meta["resourceVersion"]}}
+            await self._client.patch(gvr, body, name=meta["name"])
+
+
+def _is_so(found: Manifest, wanted: Manifest) -> bool:
+    """What is empty may be left out."""
+    return all((found.get(field) or None) == (value or None) for field, value in wanted.items())
+
+
+def _labels(item: Manifest) -> dict[str, str]:
+    return item["metadata"].get("labels") or {}
+
+
+def _ends(item: Manifest) -> bool:
+    return "deletionTimestamp" in item["metadata"]
+
+
+def _more(item: Manifest, finalizer: str) -> list[str]:
+    has: list[str] = item["metadata"].get("finalizers") or []
+    return has if finalizer in has else [*has, finalizer]
+
+
+def _less(item: Manifest) -> list[str]:
+    has: list[str] = item["metadata"].get("finalizers") or []
+    return [one for one in has if one not in (THEIRS, TEMPLATES, PROJECTS)]
+
+
+def _owners(item: Manifest, workspace: Manifest) -> list[Manifest]:
+    has: list[Manifest] = item["metadata"].get("ownerReferences") or []
+    meta = workspace["metadata"]
+    if any(one["uid"] == meta["uid"] and one.get("controller") for one in has):
+        return has
+    owner = {
+        "apiVersion": WORKSPACES.group_version, "kind": "Workspace", "name": meta["name"],
+        "uid": meta["uid"], "controller": True, "blockOwnerDeletion": True,
+    }  # fmt: skip
+    return [*(one for one in has if one["kind"] != "Workspace"), owner]
+
+
+def _person(name: str) -> Manifest:
+    return {"apiGroup": RBAC, "kind": "User", "name": name}
 
 
 @asynccontextmanager

@@ -2,25 +2,47 @@
 
 from collections.abc import Iterator
 from functools import partial
+from uuid import uuid4
 
 import pytest
 
 from console.kube.gvr import (
+    GVR,
     LEASES,
-    WORKSPACE_ROLE_BINDINGS,
+    NAMESPACES,
+    RESOURCE_QUOTAS,
+    ROLE_BASES,
+    ROLE_BINDINGS,
+    ROLES,
+    WORKSPACE_QUOTAS,
     WORKSPACE_ROLES,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
-from tests.rbac.objects import user
-from tests.workspaces.cast import apply, change, delete, is_gone, read, template, until
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from tests.rbac.objects import Manifest, rule, user
+from tests.workspaces.cast import (
+    OF_PROJECTS,
+    apply,
+    base,
+    change,
+    delete,
+    is_gone,
+    listed,
+    quota,
+    read,
+    template,
+    until,
+)
 from tests.workspaces.conftest import Tenancy
-from tests.workspaces.manager import managing
+from tests.workspaces.manager import Manager, managing
 from workspaces.controllers import kubesphere
-from workspaces.controllers.kubesphere import NAME, NAMESPACE
-from workspaces.names import MANAGED
+from workspaces.controllers.kubesphere import NAMESPACE
+from workspaces.names import MANAGED, SHARE
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+READS = [rule("get list watch", "pods services", "core")]
 
 
 @pytest.fixture(autouse=True)
@@ -29,49 +51,100 @@ def _looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _leaves_no_lease(tenancy: Tenancy) -> Iterator[None]:
-    """Controllers that start on this control plane later would wait until it has run out."""
+def _leaves_nothing(tenancy: Tenancy) -> Iterator[None]:
+    """Controllers that start on this control plane later would wait until the lease has run out."""
     yield
-    if read(tenancy, LEASES, NAME, NAMESPACE):
-        delete(tenancy, LEASES, NAME, NAMESPACE)
+    for gvr, namespace in ((LEASES, NAMESPACE), (ROLE_BASES, "")):
+        for item in listed(tenancy, gvr, namespace):
+            delete(tenancy, gvr, item["metadata"]["name"], namespace)
 
 
-def is_ours(tenancy: Tenancy, name: str) -> bool:
-    found = read(tenancy, WORKSPACES, name)
-    return bool(found) and MANAGED.items() <= found["metadata"].get("labels", {}).items()
+def is_ours(tenancy: Tenancy, gvr: GVR, name: str, project: str = "") -> bool:
+    found = read(tenancy, gvr, name, project)
+    return bool(found) and MANAGED.items() <= (found["metadata"].get("labels") or {}).items()
+
+
+def project(name: str, workspace: str) -> Manifest:
+    metadata = {
+        "name": name,
+        "labels": {WORKSPACE_LABEL: workspace},
+        "annotations": {"kubesphere.io/creator": "ann", "quarterdeck.io/preparing": "true"},
+    }
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+
+
+async def nobody_writes(tenancy: Tenancy, manager: Manager, workspace: str) -> None:
+    """Neither against the other, also when both are given something to look at."""
+    await manager.settled()
+    writes = manager.writes
+    note = {"metadata": {"annotations": {"looked-at": uuid4().hex}}}
+    change(tenancy, WORKSPACE_TEMPLATES, workspace, note)
+    for item in listed(tenancy, ROLE_BASES):
+        change(tenancy, ROLE_BASES, item["metadata"]["name"], note)
+    await manager.stands_still()
+    assert manager.writes == writes
 
 
 async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenancy) -> None:
+    """The RoleBases have a viewer's role of each kind; of the other roles only ours are there."""
     apply(tenancy, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    apply(tenancy, user("ann"))
+    apply(
+        tenancy,
+        user("ann"),
+        base("viewer", "Role", "viewer", READS, **OF_PROJECTS),
+        base("workspace-viewer", "WorkspaceRole", "viewer", READS),
+    )
     async with managing(tenancy.cluster.kubeconfig, "old", "gone") as manager:
+        apply(tenancy, template("old", "ann"), template("gone", "ann"))
         for name in ("old", "gone"):
-            apply(tenancy, template(name, "ann"))
-        for name in ("old", "gone"):
-            await until(partial(read, tenancy, WORKSPACES, name), "they make it")
-        before = read(tenancy, WORKSPACES, "old")
-        change(tenancy, WORKSPACE_TEMPLATES, "old", {"metadata": {"annotations": {"a": "b"}}})
+            await until(partial(read, tenancy, WORKSPACE_ROLES, f"{name}-viewer"), "they make it")
+        apply(tenancy, quota("old", pods="3", requests_memory="4Gi"), project("berth", "old"))
+        await nobody_writes(tenancy, manager, "old")
+        for gvr, name, place in (
+            (WORKSPACES, "old", ""),
+            (WORKSPACE_ROLES, "old-viewer", ""),
+            (ROLES, "viewer", "berth"),
+        ):
+            assert read(tenancy, gvr, name, place) and not is_ours(tenancy, gvr, name, place)
+        assert read(tenancy, WORKSPACE_ROLES, "old-admin") is None
+        assert read(tenancy, ROLES, "admin", "berth") is None
+        assert read(tenancy, ROLE_BINDINGS, "ann-admin", "berth")["roleRef"]["name"] == "admin"
+        # As they write it, and what ours deal out of it all the same.
+        status = read(tenancy, WORKSPACE_QUOTAS, "old")["status"]
+        assert status["total"]["hard"] == {"pods": "3", "requests.memory": "4Gi"}
+        assert read(tenancy, RESOURCE_QUOTAS, SHARE, "berth")
+        # What others change is for them to repair.
+        writes = manager.writes
+        change(tenancy, WORKSPACE_ROLES, "old-viewer", {"rules": []})
+        change(tenancy, ROLES, "viewer", {"rules": []}, "berth")
+        await nobody_writes(tenancy, manager, "old")
+        assert manager.writes == writes + 2
+        assert read(tenancy, ROLES, "viewer", "berth")["rules"] == READS
+        # Its finalizers are theirs to take away, however long that takes them.
+        manager.names.discard("gone")
         delete(tenancy, WORKSPACES, "gone")
         await manager.some_rounds()
-        assert manager.writes == 2
-        assert read(tenancy, WORKSPACES, "old") == before
-        assert read(tenancy, WORKSPACE_ROLES, "old-admin") is None
-        # Its finalizer is theirs to take away.
         assert read(tenancy, WORKSPACES, "gone") is not None
     # Nobody holds the lease any more.
-    await until(lambda: bool(read(tenancy, WORKSPACE_ROLE_BINDINGS, "old-admin")), "a manager")
-    await until(lambda: bool(read(tenancy, WORKSPACE_ROLES, "old-viewer")), "its roles")
-    await until(lambda: is_gone(tenancy, WORKSPACES, "gone") or is_ours(tenancy, "gone"), "its end")
-    # One that others made does not become ours: it is not deleted by our label.
-    assert not is_ours(tenancy, "old")
-    apply(tenancy, template("new", "ann"))
-    await until(lambda: is_ours(tenancy, "new"), "one of ours")
+    await until(lambda: is_ours(tenancy, WORKSPACE_ROLES, "old-admin"), "its roles")
+    await until(lambda: is_ours(tenancy, ROLES, "admin", "berth"), "its project's roles")
+    await until(
+        lambda: is_gone(tenancy, WORKSPACES, "gone") or is_ours(tenancy, WORKSPACES, "gone"),
+        "its end",
+    )
+    # What others made does not become ours: it is not deleted by our label.
+    assert not is_ours(tenancy, WORKSPACES, "old")
+    assert not is_ours(tenancy, WORKSPACE_ROLES, "old-viewer")
+    apply(tenancy, template("new", "ann"), project("wharf", "new"))
+    await until(lambda: is_ours(tenancy, WORKSPACES, "new"), "one of ours")
+    await until(lambda: is_ours(tenancy, ROLES, "viewer", "wharf"), "its project")
     # And back again: they take ours over, and nobody writes against the other.
     async with managing(tenancy.cluster.kubeconfig, "old", "new") as manager:
-        await until(lambda: not is_ours(tenancy, "new"), "they have it")
-        version = (read(tenancy, WORKSPACES, "new") or {})["metadata"]["resourceVersion"]
-        change(tenancy, WORKSPACE_TEMPLATES, "new", {"metadata": {"annotations": {"a": "c"}}})
-        await manager.some_rounds()
-        assert manager.writes == 1
-        now = (read(tenancy, WORKSPACES, "new") or {})["metadata"]["resourceVersion"]
-        assert now == version
+        await until(lambda: not is_ours(tenancy, WORKSPACES, "new"), "they have it")
+        await nobody_writes(tenancy, manager, "new")
+        assert not is_ours(tenancy, WORKSPACE_ROLES, "new-viewer")
+        assert not is_ours(tenancy, ROLES, "viewer", "wharf")
+        # An end that is theirs alone.
+        delete(tenancy, WORKSPACE_TEMPLATES, "new")
+        for gvr, name in ((WORKSPACE_TEMPLATES, "new"), (WORKSPACES, "new"), (NAMESPACES, "wharf")):
+            await until(partial(is_gone, tenancy, gvr, name), f"the end of {gvr.resource}")

@@ -26,7 +26,18 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
 from tests.rbac.objects import user
-from tests.workspaces.cast import WAIT, Person, apply, delete, listed, pod, read, template, until
+from tests.workspaces.cast import (
+    WAIT,
+    Person,
+    apply,
+    delete,
+    listed,
+    pod,
+    quota,
+    read,
+    template,
+    until,
+)
 from tests.workspaces.conftest import Tenancy
 from workspaces.amounts import Amounts, amounts_of
 from workspaces.controllers.refusalevents import RefusalEvents
@@ -39,18 +50,6 @@ AFTERWARDS = 10
 #: Seconds within which a project has what it was refused, if nobody uses it.
 QUICK = 2.0
 Sums = dict[str, Amounts]
-
-
-def quota(workspace: str, **hard: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "quota.kubesphere.io/v1alpha2",
-        "kind": "ResourceQuota",
-        "metadata": {"name": workspace},
-        "spec": {
-            "selector": {"kubesphere.io/workspace": workspace},
-            "quota": {"hard": {name.replace("_", "."): text for name, text in hard.items()}},
-        },
-    }
 
 
 class Recorder:

@@ -12,38 +12,25 @@ from console.kube.gvr import (
     ROLES,
     WORKSPACE_ROLES,
 )
-from tests.rbac.objects import IAM, Manifest, rule, user
-from tests.workspaces.cast import apply, delete, is_gone, read, template, until
+from tests.rbac.objects import rule, user
+from tests.workspaces.cast import OF_PROJECTS, apply, base, delete, is_gone, read, template, until
 from tests.workspaces.conftest import Tenancy
 from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
 
-RBAC = "rbac.authorization.k8s.io/v1"
-PROJECT = {"scope.kubesphere.io/namespace": "", "scope.kubesphere.io/devops": ""}
 READS = [rule("get list watch", "pods services", "core")]
 WORK = [*READS, rule("*", "*", "apps batch")]
 
 
-def base(name: str, kind: str, role: str, rules: Any, **labels: str) -> Manifest:
-    version = RBAC if kind == "Role" else f"{IAM}/v1alpha2"
-    metadata = {"name": role, "annotations": {"kubesphere.io/creator": "system"}}
-    return {
-        "apiVersion": f"{IAM}/v1alpha2",
-        "kind": "RoleBase",
-        "metadata": {"name": name, "labels": labels},
-        "role": {"apiVersion": version, "kind": kind, "metadata": metadata, "rules": rules},
-    }
-
-
 #: The names of those that stand in no role of ours.
 BAD = {
-    "bad-words": base("bad-words", "Role", "admin", "everything", **PROJECT),
-    "bad-paths": base("bad-paths", "Role", "admin", [rule("*", "", paths="*")], **PROJECT),
-    "bad-verbs": base("bad-verbs", "Role", "admin", [{"verbs": 3, "resources": {}}], **PROJECT),
+    "bad-words": base("bad-words", "Role", "admin", "everything", **OF_PROJECTS),
+    "bad-paths": base("bad-paths", "Role", "admin", [rule("*", "", paths="*")], **OF_PROJECTS),
+    "bad-verbs": base("bad-verbs", "Role", "admin", [{"verbs": 3, "resources": {}}], **OF_PROJECTS),
     "bad-rules": base("bad-rules", "WorkspaceRole", "regular", [[]]),
     "devops": base("devops", "Role", "viewer", [], **{"scope.kubesphere.io/devops": ""}),
-    "other": base("other", "Role", "auditor", READS, **PROJECT),
-    "kind": base("kind", "ClusterRole", "viewer", READS, **PROJECT),
-    "z-second": base("z-second", "Role", "operator", READS, **PROJECT),
+    "other": base("other", "Role", "auditor", READS, **OF_PROJECTS),
+    "kind": base("kind", "ClusterRole", "viewer", READS, **OF_PROJECTS),
+    "z-second": base("z-second", "Role", "operator", READS, **OF_PROJECTS),
 }
 
 
@@ -52,7 +39,7 @@ def bases(tenancy: Tenancy) -> Iterator[None]:
     apply(
         tenancy,
         user("bea"),
-        base("operator", "Role", "operator", WORK, **PROJECT),
+        base("operator", "Role", "operator", WORK, **OF_PROJECTS),
         base("workspace-viewer", "WorkspaceRole", "viewer", READS),
         *BAD.values(),
         template("seeded", "bea"),
@@ -93,10 +80,10 @@ async def test_new_ones_get_what_the_bases_say_and_bad_ones_stop_nothing(tenancy
 async def test_they_follow_and_fall_back(tenancy: Tenancy) -> None:
     await project(tenancy, "seed-two")
     less = [rule("get", "pods", "core")]
-    apply(tenancy, base("operator", "Role", "operator", less, **PROJECT))
+    apply(tenancy, base("operator", "Role", "operator", less, **OF_PROJECTS))
     await until(lambda: rules_of(tenancy, "operator", "seed-two") == less, "the change")
     # A role that says nothing is one, and is written once.
-    apply(tenancy, base("operator", "Role", "operator", [], **PROJECT))
+    apply(tenancy, base("operator", "Role", "operator", [], **OF_PROJECTS))
     await until(lambda: not rules_of(tenancy, "operator", "seed-two"), "nothing")
     version = read(tenancy, ROLES, "operator", "seed-two")["metadata"]["resourceVersion"]
     await project(tenancy, "seed-three")
@@ -115,7 +102,7 @@ async def test_they_are_written_by_those_who_may_give_every_right(tenancy: Tenan
     for kind, arguments in (("clusterrole", everything), ("clusterrolebinding", user)):
         done = tenancy.cluster.kubectl("create", kind, "seeders", *arguments)
         assert done.returncode == 0, done.stderr
-    body = json.dumps(base("grab", "Role", "viewer", [rule("*", "*", "*")], **PROJECT))
+    body = json.dumps(base("grab", "Role", "viewer", [rule("*", "*", "*")], **OF_PROJECTS))
 
     def refused() -> bool:
         arguments = ("create", "--dry-run=server", "-f", "-", "--as=bea")

@@ -29,6 +29,8 @@ from workspaces.controllers.kubesphere import NAMESPACE
 
 OURS = "app.kubernetes.io/managed-by=quarterdeck"
 HOME, PROJECT = "harbour", "quay"
+#: A workspace that KubeSphere does not come to make.
+LATE = "pier"
 #: Two of its lease's durations, and how often it is looked for.
 LEFT = 60
 
@@ -39,12 +41,14 @@ async def test_beside_it_in_its_place_and_back(
     if not world.get(NAMESPACES, NAMESPACE):
         world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     kubeconfig = Path(world.cluster.kubeconfig)
-    async with managing(kubeconfig, "demo", HOME):
+    async with managing(kubeconfig, "demo", HOME) as manager:
         await asyncio.to_thread(_beside, world)
+        await manager.stands_still()
+    assert world.get(WORKSPACES, LATE) == {}
     await asyncio.to_thread(_in_its_place, world)
     async with managing(kubeconfig, "demo", HOME) as manager:
         await asyncio.to_thread(_back, world, control_plane_programs["kubectl"].parent)
-        await manager.some_rounds()
+        await manager.stands_still()
     assert world.get(WORKSPACES, "demo") and world.get(WORKSPACES, HOME)
 
 
@@ -59,15 +63,21 @@ def _beside(world: World) -> None:
     world.start_controllers()
     world.leader()
     template = next(objects.workspaces())
-    world.put({**template, "metadata": {"name": HOME}})
-    made = eventually(partial(world.get, WORKSPACES, HOME), "KubeSphere makes it")
-    assert made["metadata"]["finalizers"] == [THEIRS]
-    assert world.get(WORKSPACE_ROLES, f"{HOME}-viewer") == {}
+    world.put(*({**template, "metadata": {"name": name}} for name in (HOME, LATE)))
+
+    def made() -> bool:
+        meta = world.get(WORKSPACES, HOME).get("metadata") or {}
+        return bool(meta.get("finalizers") == [THEIRS])
+
+    eventually(made, "KubeSphere makes it")
+    eventually(partial(world.get, WORKSPACE_ROLE_BINDINGS, f"{HOME}-admin"), "its manager")
+    assert world.listed(WORKSPACE_ROLES, OURS) == world.listed(WORKSPACES, OURS) == []
 
 
 def _in_its_place(world: World) -> None:
-    for gvr, name in ((WORKSPACE_ROLES, "viewer"), (WORKSPACE_ROLE_BINDINGS, "admin")):
-        eventually(partial(world.get, gvr, f"{HOME}-{name}"), "ours go on", timeout=LEFT)
+    eventually(partial(world.get, WORKSPACES, LATE), "ours go on", timeout=LEFT)
+    for name in ("admin", "viewer"):
+        eventually(partial(world.get, WORKSPACE_ROLES, f"{HOME}-{name}"), "its roles", timeout=LEFT)
     pat = world.visitor("pat")
     projects = f"/workspaces/{HOME}/projects/new"
 
