@@ -81,7 +81,7 @@ _PLURALS = {
 #: Of which there is one of the name already.
 _BOOTSTRAPPED = frozenset(
     {"admin", "admin-platform-admin", "platform-admin", "platform-regular"}
-    | {"platform-self-provisioner"}
+    | {"platform-self-provisioner", "cluster-viewer"}
 )
 _OF_KUBESPHERE = (
     *(("", "pods"), ("", "secrets"), ("", "configmaps"), ("", "nodes"), ("", "namespaces")),
@@ -306,7 +306,7 @@ def it_agrees_about_the_roles_of_a_kubesphere_installation(world: World) -> None
         known = item["kind"] in _PLURALS and item["metadata"]["name"] not in _BOOTSTRAPPED
         made = world.create(item) if known else {}
         if item["kind"] == "Workspace":
-            for part in kubesphere.project(made["metadata"]["uid"]):
+            for part in kubesphere.projects(made["metadata"]["name"], made["metadata"]["uid"]):
                 world.create(part)
     world.settle()
     people = {"admin": (), "jane": (kubesphere.TEAM,), "pat": (), "new": (), "lee": ()}

@@ -1,4 +1,4 @@
-"""What an installation of KubeSphere 3.4 with one workspace leaves in a cluster, in our own words.
+"""What an installation of KubeSphere 3.4 with three workspaces leaves in a cluster, in our own words.
 
 Names, labels, annotations and shapes are KubeSphere's; the users are ours.
 """
@@ -8,30 +8,40 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.accounts.conftest import PASSWORD, hashed
-from tests.rbac.objects import IAM, TENANT, rule
+from tests.accounts.kubesphere.roles import (
+    WORKSPACE,
+    cluster_roles,
+    global_roles,
+    made,
+    of_projects,
+    role_bases,
+    roles_of_workspace,
+    workspace_templates,
+)
+from tests.rbac.objects import IAM, TENANT
 
 Manifest = dict[str, Any]
 
 USER, GROUP = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
-WORKSPACE = "kubesphere.io/workspace"
 RBAC = "rbac.authorization.k8s.io"
 THEN = "2023-11-02T08:00:00Z"
 #: Departments have generated names.
 TEAM, WHOLE = "engineersx7k2p", "everyoneq9z4t"
+#: Who manages which workspace, and its projects.
+WORKSPACES = {
+    "demo": ("pat", ("shop",)),
+    "labs": ("bram", ("bench", "trial")),
+    "system-workspace": ("admin", ("kubesphere-controls-system",)),
+}
+#: Those of `labs` by their roles there.
+LABS = {"viewer": "cleo", "self-provisioner": "dirk", "regular": "elke"}
+#: Made a moment ago: KubeSphere has not looked at them, and their passwords are as they were typed.
+PLAIN = ("kim", "mo")
 
 
 def _hash() -> str:
     """As Go writes it."""
     return "$2a$" + hashed(PASSWORD)[4:]
-
-
-def _made(kind: str, name: str, meta: Manifest, **more: Any) -> Manifest:
-    return {
-        "apiVersion": f"{IAM}/v1alpha2",
-        "kind": kind,
-        "metadata": {"name": name, **meta},
-        **more,
-    }
 
 
 def user(name: str, state: str = "Active", **more: Any) -> Manifest:
@@ -47,7 +57,7 @@ def user(name: str, state: str = "Active", **more: Any) -> Manifest:
     password = {"password": _hash()} if more.pop("password", True) else {}
     spec = {"email": f"{name}@kubesphere.example", "lang": "en", **password, **more}
     status = {"state": state, "lastTransitionTime": THEN, "lastLoginTime": THEN}
-    return _made("User", name, meta, spec=spec, status=status)
+    return made("User", name, meta, spec=spec, status=status)
 
 
 def users() -> Iterator[Manifest]:
@@ -67,6 +77,15 @@ def users() -> Iterator[Manifest]:
     origin = {"identify-provider": "corp", "origin-uid": "lee"}
     labels = {f"{IAM}/{name}": value for name, value in origin.items()}
     yield user("lee", password=False, labels=labels)
+    for name in ("ayla", "bram", *LABS.values(), "finn"):
+        yield user(name, displayName=name.title())
+    yield user("gus", "Disabled")
+    yield user("hal", "Disabled", password=False)
+    yield user("ivy", annotations={"iam.kubesphere.io/uninitialized": "true"})
+    yield user("oli", password=False, labels={**labels, f"{IAM}/origin-uid": "4711"})
+    for name in PLAIN:
+        spec = {"email": f"{name}@kubesphere.example", "password": PASSWORD}
+        yield made("User", name, {"annotations": {"kubesphere.io/creator": "admin"}}, spec=spec)
 
 
 def login_records() -> Iterator[Manifest]:
@@ -81,44 +100,7 @@ def login_records() -> Iterator[Manifest]:
             "reason": "authenticated successfully" if success else "incorrect password",
         }
         meta = {"labels": {USER: "jane"}, "annotations": {"written": today}}
-        yield _made("LoginRecord", f"jane-x{number}abc", meta, spec=spec)
-
-
-def _template(name: str, title: str, module: str, kind: str, *rules: Manifest) -> Manifest:
-    meta = {
-        "labels": {f"{IAM}/role-template": "true"},
-        "annotations": {
-            f"{IAM}/module": module,
-            f"{IAM}/role-template-rules": '{"users": "view"}',
-            "kubesphere.io/alias-name": title,
-        },
-    }
-    return _made(kind, name, meta, rules=list(rules))
-
-
-def global_roles() -> Iterator[Manifest]:
-    everything = [rule("*", "*", "*"), rule("*", "", paths="*")]
-    yield _made("GlobalRole", "platform-admin", _built_in("platform-admin"), rules=everything)
-    create = rule("create watch", "workspaces workspacetemplates", TENANT)
-    yield _made("GlobalRole", "platform-self-provisioner", _built_in("x"), rules=[create])
-    yield _made("GlobalRole", "platform-regular", _built_in("x"), rules=[])
-    yield _made("GlobalRole", "anonymous", {}, rules=[rule("get list", "apps", "openpitrix.io")])
-    reads = rule("get list watch", "nodes clusters storageclasses", "core cluster.kubesphere.io")
-    rego = {"annotations": {f"{IAM}/rego-override": "package authz\ndefault allow = false"}}
-    yield _made("GlobalRole", "authenticated", rego, rules=[reads])
-    register = rule("create list", "users", IAM)
-    yield _made("GlobalRole", "pre-registration", {}, rules=[register])
-    view = rule("get list watch", "users globalroles loginrecords", IAM)
-    manage = rule("*", "users users/password", IAM)
-    yield _template("role-template-view-users", "Users View", "Access", "GlobalRole", view)
-    yield _template("role-template-manage-users", "Users", "Access", "GlobalRole", manage)
-    parts = '["role-template-view-users","role-template-manage-users"]'
-    custom = {"annotations": {f"{IAM}/aggregation-roles": parts, "kubesphere.io/creator": "admin"}}
-    yield _made("GlobalRole", "people-managers", custom, rules=[view, manage])
-
-
-def _built_in(name: str) -> Manifest:
-    return {"annotations": {"kubesphere.io/creator": "system", "kubesphere.io/description": name}}
+        yield made("LoginRecord", f"jane-x{number}abc", meta, spec=spec)
 
 
 def _binding(kind: str, name: str, role: str, labels: Manifest, *subjects: str) -> Manifest:
@@ -127,7 +109,7 @@ def _binding(kind: str, name: str, role: str, labels: Manifest, *subjects: str) 
         for subject in subjects
     ]
     ref = {"apiGroup": IAM, "kind": kind.removesuffix("Binding"), "name": role}
-    return _made(kind, name, {"labels": labels}, roleRef=ref, subjects=who)
+    return made(kind, name, {"labels": labels}, roleRef=ref, subjects=who)
 
 
 def global_binding(name: str, role: str, subject: str) -> Manifest:
@@ -139,48 +121,51 @@ def global_binding(name: str, role: str, subject: str) -> Manifest:
 def global_bindings() -> Iterator[Manifest]:
     yield global_binding("admin-platform-admin", "platform-admin", "User admin")
     yield global_binding("pat-people-managers", "people-managers", "User pat")
-    for name in ("jane", "new", "dora", "leo", "lee"):
+    yield global_binding("ayla-self", "platform-self-provisioner", "User ayla")
+    rest = ("jane", "new", "dora", "leo", "lee", "bram", *LABS.values(), "finn", "gus", *PLAIN)
+    for name in rest:
         yield global_binding(f"{name}-platform-regular", "platform-regular", f"User {name}")
     yield global_binding("authenticated", "authenticated", "Group system:authenticated")
     yield global_binding("anonymous", "anonymous", "Group system:unauthenticated")
 
 
 def workspace_roles() -> Iterator[Manifest]:
-    of = {"labels": {WORKSPACE: "demo"}}
-    reads = "get list watch"
-    yield _made("WorkspaceRole", "demo-admin", of, rules=[rule("*", "*", "*")])
-    yield _made("WorkspaceRole", "demo-viewer", of, rules=[rule(reads, "*", "*")])
-    own = rule(reads, "workspaces workspacemembers", f"{TENANT} {IAM}")
-    yield _made("WorkspaceRole", "demo-regular", of, rules=[own])
-    projects = rule("create", "namespaces federatednamespaces", f"core {TENANT}")
-    yield _made("WorkspaceRole", "demo-self-provisioner", of, rules=[projects])
-    view = rule(reads, "pods deployments", "core apps")
-    yield _template("role-template-view-projects", "Projects", "Projects", "WorkspaceRole", view)
+    for name in WORKSPACES:
+        yield from roles_of_workspace(name)
+    yield from workspace_templates()
+
+
+def workspace_binding(workspace: str, role: str, subject: str) -> Manifest:
+    kind, _, who = subject.partition(" ")
+    labels = {WORKSPACE: workspace, USER if kind == "User" else GROUP: who}
+    name = f"{workspace}-admin" if role == "admin" else f"{who}-{workspace}-{role}"
+    return _binding("WorkspaceRoleBinding", name, f"{workspace}-{role}", labels, subject)
 
 
 def workspace_bindings() -> Iterator[Manifest]:
-    kind, of = "WorkspaceRoleBinding", {WORKSPACE: "demo"}
-    yield _binding(kind, "demo-admin", "demo-admin", {**of, USER: "pat"}, "User pat")
-    group = {**of, GROUP: TEAM}
-    yield _binding(kind, f"{TEAM}-demo-viewer-8xk", "demo-viewer", group, f"Group {TEAM}")
+    for name, (manager, _) in WORKSPACES.items():
+        yield workspace_binding(name, "admin", f"User {manager}")
+    yield workspace_binding("demo", "viewer", f"Group {TEAM}")
+    for role, name in LABS.items():
+        yield workspace_binding("labs", role, f"User {name}")
 
 
 def workspaces() -> Iterator[Manifest]:
-    spec = {"template": {"spec": {"manager": "pat"}}, "placement": {"clusterSelector": {}}}
-    template = _made(
-        "WorkspaceTemplate", "demo", {"annotations": {"kubesphere.io/creator": "admin"}}
-    )
-    yield {**template, "apiVersion": f"{TENANT}/v1alpha2", "spec": spec}
-    meta = {"finalizers": ["finalizers.tenant.kubesphere.io"]}
-    workspace = _made("Workspace", "demo", meta, spec={"manager": "pat"})
-    yield {**workspace, "apiVersion": f"{TENANT}/v1alpha1"}
+    for name, (manager, _) in WORKSPACES.items():
+        spec = {"template": {"spec": {"manager": manager}}, "placement": {"clusterSelector": {}}}
+        notes = {"annotations": {"kubesphere.io/creator": "admin"}}
+        template = made("WorkspaceTemplate", name, notes)
+        yield {**template, "apiVersion": f"{TENANT}/v1alpha2", "spec": spec}
+        meta = {"finalizers": ["finalizers.tenant.kubesphere.io"]}
+        workspace = made("Workspace", name, meta, spec={"manager": manager})
+        yield {**workspace, "apiVersion": f"{TENANT}/v1alpha1"}
 
 
 def groups() -> Iterator[Manifest]:
     of = {WORKSPACE: "demo"}
-    yield _made("Group", WHOLE, {"generateName": "everyone", "labels": of}, spec={}, status={})
+    yield made("Group", WHOLE, {"generateName": "everyone", "labels": of}, spec={}, status={})
     labels = {**of, f"{IAM}/group-parent": WHOLE}
-    yield _made("Group", TEAM, {"generateName": "engineers", "labels": labels}, spec={}, status={})
+    yield made("Group", TEAM, {"generateName": "engineers", "labels": labels}, spec={}, status={})
 
 
 def memberships() -> Iterator[Manifest]:
@@ -189,51 +174,40 @@ def memberships() -> Iterator[Manifest]:
         "labels": {WORKSPACE: "demo", GROUP: TEAM, USER: "jane"},
         "finalizers": ["finalizers.kubesphere.io/groupsbindings"],
     }
-    yield _made("GroupBinding", f"{TEAM}-jane-7gk2x", meta, groupRef=ref, users=["jane"])
-
-
-def role_bases() -> Iterator[Manifest]:
-    """What new workspaces and projects are given."""
-    meta = {"name": "viewer", "annotations": {"kubesphere.io/creator": "system"}}
-    rules = [rule("get list watch", "*", "*")]
-    role = {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": rules}
-    scope = {"labels": {"scope.kubesphere.io/namespace": ""}}
-    yield _made("RoleBase", "viewer", scope, role=role)
+    yield made("GroupBinding", f"{TEAM}-jane-7gk2x", meta, groupRef=ref, users=["jane"])
 
 
 def everything() -> list[Manifest]:
     return [
-        *workspaces(), *global_roles(), *workspace_roles(), *role_bases(), *users(),
+        *workspaces(), *global_roles(), *workspace_roles(), *cluster_roles(), *role_bases(), *users(),
         *global_bindings(), *groups(), *memberships(), *workspace_bindings(), *login_records(),
     ]  # fmt: skip
 
 
-def project(workspace_uid: str) -> list[Manifest]:
-    """The one project of the workspace, with its roles and who made it."""
+def projects(workspace: str, uid: str) -> Iterator[Manifest]:
+    """Those of the workspace, with their roles and who made them."""
+    manager, names = WORKSPACES[workspace]
+    creator = "jane" if workspace == "demo" else manager
     owner = {
-        "apiVersion": f"{TENANT}/v1alpha1", "kind": "Workspace", "name": "demo",
-        "uid": workspace_uid, "controller": True, "blockOwnerDeletion": True,
+        "apiVersion": f"{TENANT}/v1alpha1", "kind": "Workspace", "name": workspace,
+        "uid": uid, "controller": True, "blockOwnerDeletion": True,
     }  # fmt: skip
-    labels = {WORKSPACE: "demo", "kubesphere.io/namespace": "shop"}
-    space = {
-        "apiVersion": "v1", "kind": "Namespace",
-        "metadata": {
-            "name": "shop", "labels": labels, "ownerReferences": [owner],
-            "annotations": {"kubesphere.io/creator": "jane"},
-        },
-    }  # fmt: skip
-    role: Manifest = {"apiVersion": f"{RBAC}/v1", "kind": "Role"}
-    reads = rule("get list watch", "*", "*")
-    write = rule("*", "*", "apps batch")
-    roles = {"admin": [rule("*", "*", "*")], "operator": [reads, write], "viewer": [reads]}
-    natives = [
-        {**role, "metadata": {"name": name, "namespace": "shop"}, "rules": rules}
-        for name, rules in roles.items()
-    ]
-    bound = {
-        "apiVersion": f"{RBAC}/v1", "kind": "RoleBinding",
-        "metadata": {"name": "jane-admin", "namespace": "shop", "labels": {USER: "jane"}},
-        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "admin"},
-        "subjects": [{"apiGroup": RBAC, "kind": "User", "name": "jane"}],
-    }  # fmt: skip
-    return [space, *natives, bound]
+    api = f"{RBAC}/v1"
+    for name in names:
+        labels = {WORKSPACE: workspace, "kubesphere.io/namespace": name}
+        yield {
+            "apiVersion": "v1", "kind": "Namespace",
+            "metadata": {
+                "name": name, "labels": labels, "ownerReferences": [owner],
+                "annotations": {"kubesphere.io/creator": creator},
+            },
+        }  # fmt: skip
+        for role, rules in of_projects():
+            meta: Manifest = {"name": role, "namespace": name}
+            yield {"apiVersion": api, "kind": "Role", "metadata": meta, "rules": rules}
+        meta = {"name": f"{creator}-admin", "namespace": name, "labels": {USER: creator}}
+        yield {
+            "apiVersion": api, "kind": "RoleBinding", "metadata": meta,
+            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "admin"},
+            "subjects": [{"apiGroup": RBAC, "kind": "User", "name": creator}],
+        }  # fmt: skip
