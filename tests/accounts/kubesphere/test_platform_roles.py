@@ -1,0 +1,209 @@
+"""What docs/roles.md says became of KubeSphere's roles, for each of them: which pages open to somebody
+who has that role and no other."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+from tests.accounts.kubesphere.objects import (
+    global_binding,
+    user,
+    workspace_binding,
+)
+from tests.accounts.kubesphere.roles import (
+    PREFIX,
+    Manifest,
+    custom,
+    global_roles,
+    roles_of_workspace,
+    workspace_templates,
+)
+from tests.accounts.kubesphere.world import ROOT, Visitor, World
+from tests.controlplane.waiting import eventually
+
+HOME, PROJECT = "/workspaces/labs", "bench"
+LIST = "/clusters/host/{}?format=json"
+PAGES = {
+    "nodes": LIST.format("nodes"),
+    "storage classes": LIST.format("storageclasses"),
+    "users": LIST.format("users.iam.kubesphere.io"),
+    "logins": LIST.format("loginrecords.iam.kubesphere.io"),
+    "new user": "/access/accounts/new",
+    "roles": LIST.format("globalroles.iam.kubesphere.io"),
+    "new role": "/access/roles/new/global",
+    "new workspace": "/workspaces/new",
+    "workspace": HOME,
+    "settings": f"{HOME}/settings",
+    "quota": f"{HOME}/quota",
+    "members": f"{HOME}/members",
+    "invitation": f"{HOME}/members/invite",
+    "departments": f"{HOME}/departments",
+    "workspace roles": f"{HOME}/roles",
+    "new workspace role": "/access/roles/new/workspace?workspace=labs",
+    "new project": f"{HOME}/projects/new",
+    "pods": f"{LIST.format('pods')}&namespace={PROJECT}",
+    "secrets": f"{LIST.format('secrets')}&namespace={PROJECT}",
+}
+
+
+def table(heading: str) -> dict[str, str]:
+    """What the page's table says is so by page, by the role's name."""
+    text = (
+        (ROOT / "docs" / "roles.md").read_text().partition(f"| {heading} | KubeSphere let it |")[2]
+    )
+    found: dict[str, str] = {}
+    for line in text.partition("\n\n")[0].splitlines()[2:]:
+        first, _let, page, _kubectl = line.strip("| ").split(" | ")
+        if "3.1.0" not in first:
+            found |= dict.fromkeys(re.findall("`(.+?)`", first.replace("…", PREFIX)), page)
+    return found
+
+
+PLATFORM, WORKSPACE = table("GlobalRole"), table("WorkspaceRole")
+
+
+#: Bound to groups, or held by who is no user yet.
+OF_NOBODY = ("anonymous", "authenticated", "pre-registration")
+BASIC = f"{PREFIX}view-basic"
+MEMBER = "workspace, settings, quota, members"
+_PEOPLE = "workspace, settings, members, departments, workspace roles"
+_NEW = "new workspace role, invitation, new project"
+OF_PLATFORM = {
+    "platform-admin": "*",
+    "platform-regular": "",
+    "platform-self-provisioner": "new workspace",
+    **{PREFIX + name: pages for name, pages in {
+        "view-basic": "",
+        "view-clusters": "nodes, storage classes",
+        "manage-clusters": "nodes, storage classes",
+        "view-workspaces": _PEOPLE,
+        "create-workspaces": "new workspace",
+        "manage-workspaces": f"{_PEOPLE}, {_NEW}, new workspace",
+        "view-users": "users, logins",
+        "manage-users": "users, logins, new user",
+        "view-roles": "roles",
+        "manage-roles": "roles, new role",
+        "view-app-templates": "", "manage-app-templates": "",
+        # There are no such types here.
+        "manage-platform-settings": "",
+    }.items()},
+}  # fmt: skip
+#: Beside what everybody in the workspace opens.
+OF_WORKSPACE = {
+    "<workspace>-admin": f"{_PEOPLE}, {_NEW}, pods, secrets",
+    "<workspace>-viewer": f"{_PEOPLE}, pods, secrets",
+    "<workspace>-regular": MEMBER,
+    "<workspace>-self-provisioner": "new project",
+    **{PREFIX + name: pages for name, pages in {
+        "view-projects": "pods, secrets",
+        "create-projects": "new project",
+        "manage-projects": "pods, secrets, new project",
+        **dict.fromkeys(("view-devops", "create-devops", "manage-devops"), ""),
+        **dict.fromkeys(("view-app-repos", "manage-app-repos"), ""),
+        **dict.fromkeys(("view-app-templates", "manage-app-templates"), ""),
+        "view-roles": "workspace roles",
+        "manage-roles": "workspace roles, new workspace role",
+        "view-members": MEMBER,
+        "manage-members": "invitation",
+        "view-groups": "departments",
+        "manage-groups": "departments",
+        "view-workspace-settings": MEMBER,
+        "manage-workspace-settings": MEMBER,
+        "view-basic": MEMBER,
+    }.items()},
+}  # fmt: skip
+
+
+def words(pages: str) -> set[str]:
+    return set(pages.split(", ")) if pages else set()
+
+
+def says_no(text: str) -> bool:
+    """That it gives no page here."""
+    return bool(re.match("(no|nothing)\\b|as custom resources", text))
+
+
+def slug(name: str) -> str:
+    return name.removeprefix(PREFIX).removeprefix("<workspace>-")
+
+
+def wearer(kind: str, name: str) -> str:
+    return f"{kind[0].lower()}-{slug(name)}"
+
+
+def answers(visitor: Visitor, path: str) -> bool:
+    return visitor.get(path)[0] == 200
+
+
+@pytest.fixture(scope="module")
+def staff(world: World) -> World:
+    """Somebody with each role of the platform, and somebody with each of a workspace."""
+    parts = {role["metadata"]["name"]: role for role in workspace_templates()}
+    items: list[Manifest] = []
+    for name in OF_PLATFORM:
+        who = wearer("platform", name)
+        items += [user(who), global_binding(who, name, f"User {who}")]
+    for name in OF_WORKSPACE:
+        who = wearer("workspace", name)
+        role = name.removeprefix("<workspace>-")
+        if name in parts:
+            role = who
+            # KubeSphere's form ticks what everybody has with each of them.
+            templates = (parts[each] for each in sorted({BASIC, name}))
+            items.append(custom("WorkspaceRole", f"labs-{who}", *templates, workspace="labs"))
+        bound = workspace_binding("labs", role, f"User {who}")
+        bound["metadata"]["name"] = who
+        items += [user(who), bound]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(world.put, items))
+    # Whatever opens to nobody else opens to them by what was put last.
+    last = (("platform", "manage-roles", "roles"), ("workspace", "view-basic", "workspace"))
+    for kind, name, page in last:
+        visitor = world.visitor(wearer(kind, name))
+        eventually(partial(answers, visitor, PAGES[page]), page, timeout=30)
+    return world
+
+
+def comes_to_open(world: World, name: str, pages: set[str]) -> None:
+    visitor = world.visitor(name)
+
+    def seen() -> set[str]:
+        return {what for what, path in PAGES.items() if answers(visitor, path)}
+
+    try:
+        eventually(lambda: seen() == pages, "these pages and no others", timeout=20)
+    except AssertionError:
+        assert seen() == pages
+
+
+@pytest.mark.parametrize("name", OF_PLATFORM)
+def test_a_role_of_the_platform_opens_what_the_page_says(staff: World, name: str) -> None:
+    pages = OF_PLATFORM[name]
+    assert bool(pages) is not says_no(PLATFORM[name]), PLATFORM[name]
+    comes_to_open(staff, wearer("platform", name), set(PAGES) if pages == "*" else words(pages))
+
+
+@pytest.mark.parametrize("name", OF_WORKSPACE)
+def test_a_role_of_a_workspace_opens_what_the_page_says(staff: World, name: str) -> None:
+    pages = words(OF_WORKSPACE[name])
+    assert bool(pages) is not says_no(WORKSPACE[name]), WORKSPACE[name]
+    comes_to_open(staff, wearer("workspace", name), pages | words(MEMBER))
+
+
+def test_the_page_speaks_of_each_role_that_there_is() -> None:
+    platform = {one["metadata"]["name"] for one in global_roles()} - {"people-managers"}
+    assert set(PLATFORM) == platform == {*OF_PLATFORM, *OF_NOBODY}
+    own = {f"<workspace>-{role['metadata']['name'].removeprefix('labs-')}"
+           for role in roles_of_workspace("labs")}  # fmt: skip
+    shared = {one["metadata"]["name"] for one in workspace_templates()}
+    assert set(WORKSPACE) == own | shared == set(OF_WORKSPACE)
+
+
+def test_whoever_is_nobody_opens_nothing(world: World) -> None:
+    """And so it is with the roles of groups that everybody is in."""
+    visitor = world.visitor()
+    for path in PAGES.values():
+        status, _text = visitor.get(path)
+        assert status in (401, 403) or "/login?" in visitor.landed, path
