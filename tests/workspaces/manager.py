@@ -92,9 +92,10 @@ class Manager:
     async def stands_still(self) -> None:
         """Once it has nothing to do nobody writes: neither it nor anybody else."""
         await self.settled()
-        before = self.writes, await self._versions()
+        writes, before = self.writes, await self._versions()
         await self.some_rounds()
-        assert (self.writes, await self._versions()) == before
+        written = before.items() ^ (await self._versions()).items()
+        assert not written and self.writes == writes, (written, self.writes - writes)
 
     async def _versions(self) -> dict[tuple[str, str, str], str]:
         return {
