@@ -19,7 +19,7 @@ from console.kube.gvr import (
     WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
-from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.projections.namespace import PREPARING_ANNOTATION, WORKSPACE_LABEL
 from tests.rbac.objects import Manifest, rule, user
 from tests.workspaces.cast import (
     OF_PROJECTS,
@@ -68,9 +68,15 @@ def project(name: str, workspace: str) -> Manifest:
     metadata = {
         "name": name,
         "labels": {WORKSPACE_LABEL: workspace},
-        "annotations": {"kubesphere.io/creator": "ann", "quarterdeck.io/preparing": "true"},
+        "annotations": {"kubesphere.io/creator": "ann", PREPARING_ANNOTATION: "true"},
     }
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+
+
+def is_ready(tenancy: Tenancy, project: str) -> bool:
+    """Whether ours are done making it."""
+    notes = read(tenancy, NAMESPACES, project)["metadata"]["annotations"]
+    return PREPARING_ANNOTATION not in notes
 
 
 async def nobody_writes(tenancy: Tenancy, manager: Manager, workspace: str) -> None:
@@ -99,6 +105,7 @@ async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenanc
         for name in ("old", "gone"):
             await until(partial(read, tenancy, WORKSPACE_ROLES, f"{name}-viewer"), "they make it")
         apply(tenancy, quota("old", pods="3", requests_memory="4Gi"), project("berth", "old"))
+        await until(partial(is_ready, tenancy, "berth"), "the project")
         await nobody_writes(tenancy, manager, "old")
         for gvr, name, place in (
             (WORKSPACES, "old", ""),
@@ -141,6 +148,7 @@ async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenanc
     apply(tenancy, template("new", "ann"), project("wharf", "new"))
     await until(lambda: is_ours(tenancy, WORKSPACES, "new"), "one of ours")
     await until(lambda: is_ours(tenancy, ROLES, "viewer", "wharf"), "its project")
+    await until(partial(is_ready, tenancy, "wharf"), "all of it")
     # And back again: they take ours over, and nobody writes against the other.
     async with managing(tenancy.cluster.kubeconfig, "old", "new") as manager:
         await until(lambda: not is_ours(tenancy, WORKSPACES, "new"), "they have it")
