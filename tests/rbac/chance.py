@@ -34,10 +34,12 @@ _PATHS = ("/metrics", "/logs", "/logs/*", "/logs/a", "*", "/healthz/")
 
 
 class Chance:
-    """Everything that is random, from one seed."""
+    """Everything that is random, from one seed. `nameless`: rules may be for the object without a name,
+    which is no object, and every list."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, nameless: bool = True) -> None:
         self.random = random.Random(seed)  # noqa: S311
+        self._names = _NAMES if nameless else tuple(filter(None, _NAMES))
         self._seed = seed
         self._number = 0
 
@@ -60,7 +62,7 @@ class Chance:
             "apiGroups": self._some(_GROUPS),
             "resources": self._some(_RESOURCES),
         }
-        return {**found, "resourceNames": self._some(_NAMES)} if self.likely(0.3) else found
+        return {**found, "resourceNames": self._some(self._names)} if self.likely(0.3) else found
 
     def _any_rule(self) -> Manifest:
         if self.likely(0.2):

@@ -120,7 +120,7 @@ def test_after_each_change(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lists_of_places_and_names_say_the_same_as_single_questions(seed: int) -> None:
-    chance, world = Chance(seed), World()
+    chance, world = Chance(seed, nameless=False), World()
     for _ in range(12):
         for item in chance.native():
             world.put(item)

@@ -75,7 +75,7 @@ class Manager:
         finally:
             await self._transport.close()
 
-    async def some_rounds(self, count: int = 15) -> None:
+    async def some_rounds(self, count: int = 8) -> None:
         """In which whoever writes against it would have been seen to."""
         end = self.rounds + count
         await until(lambda: self.rounds >= end, "rounds")
@@ -84,7 +84,7 @@ class Manager:
         """Waits until it has nothing to do."""
         for _ in range(15):
             before = self.writes
-            await self.some_rounds(6)
+            await self.some_rounds(4)
             if self.writes == before:
                 return
         raise AssertionError("somebody writes against it")

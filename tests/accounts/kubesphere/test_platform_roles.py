@@ -178,6 +178,7 @@ def comes_to_open(world: World, name: str, pages: set[str]) -> None:
         assert seen() == pages
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", OF_PLATFORM)
 def test_a_role_of_the_platform_opens_what_the_page_says(staff: World, name: str) -> None:
     pages = OF_PLATFORM[name]
@@ -185,6 +186,7 @@ def test_a_role_of_the_platform_opens_what_the_page_says(staff: World, name: str
     comes_to_open(staff, wearer("platform", name), set(PAGES) if pages == "*" else words(pages))
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", OF_WORKSPACE)
 def test_a_role_of_a_workspace_opens_what_the_page_says(staff: World, name: str) -> None:
     pages = words(OF_WORKSPACE[name])
