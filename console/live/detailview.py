@@ -24,6 +24,8 @@ from console.ui.places import DetailPlace
 class DetailView(View):
     """`others`: the informers that its panels need."""
 
+    others: Mapping[GVR, Informer[Any]]
+
     def __init__(
         self,
         place: DetailPlace,
@@ -33,7 +35,6 @@ class DetailView(View):
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         super().__init__(lang, informer, others)
-        self._informers = others
         self._place = place
         self._now = now
         # What the browsers have: None until it was looked at for the first time.
@@ -75,7 +76,7 @@ class DetailView(View):
     def _draw(
         self, access: Access, old: Mapping[str, Part], kept: Mapping[str, Part]
     ) -> dict[str, Part]:
-        found = detail(self._place, access, self.informer, self._informers, known=kept)
+        found = detail(self._place, access, self.informer, self.others, known=kept)
         if found is not None:
             self._there = True
             return {part.id: part for part in found.parts}

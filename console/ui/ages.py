@@ -3,13 +3,12 @@
 An age is the one thing on a page that changes by itself: drawings that are kept have gaps for theirs.
 """
 
-import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from django.utils.translation import get_language, gettext
 
-from console.ui.amounts import seconds_text
+from console.ui.amounts import seconds_parts
 from console.ui.gaps import leave
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
@@ -42,9 +41,8 @@ def age_between(since: datetime, now: datetime, lang: str) -> str:
 
 def length_text(seconds: int) -> str:
     """A length of time in its two largest units, in the language that is active."""
-    parts = re.findall(r"(\d+)([smhd])", seconds_text(seconds))
     lang = get_language() or ""
-    return " ".join(_words(int(number), "smhd".index(unit), lang) for number, unit in parts)
+    return " ".join(_words(n, "smhd".index(unit), lang) for n, unit in seconds_parts(seconds))
 
 
 @lru_cache(KEPT)

@@ -33,12 +33,17 @@ def number_text(number: Decimal) -> str:
 
 def seconds_text(seconds: int) -> str:
     """A length of time in its two largest units: `8s`, `3m12s`, `2h5m`, `4d`."""
-    parts: list[str] = []
+    return "".join(f"{count}{unit}" for count, unit in seconds_parts(seconds))
+
+
+def seconds_parts(seconds: int) -> list[tuple[int, str]]:
+    """The same, each with its unit: s, m, h or d."""
+    parts: list[tuple[int, str]] = []
     for size, unit in _STEPS:
         count, seconds = divmod(max(0, seconds), size)
         if count or parts:
-            parts.append(f"{count}{unit}" if count else "")
-    return "".join(parts[:2]) or "0s"
+            parts.append((count, unit))
+    return [(count, unit) for count, unit in parts[:2] if count] or [(0, "s")]
 
 
 def _short(number: Decimal) -> str:
