@@ -21,7 +21,7 @@ from console.kube.gvr import (
 from console.kube.runtime import Runtime
 from tests.rbac.fakes import Manifest
 from tests.workspaces.fakes import TenantRuntime, new_project, settle, template, workspace_quota
-from workspaces.controllers import FACTORIES, TenancyReconciler
+from workspaces.controllers import FACTORIES, REPORT_AGAIN, TenancyReconciler
 from workspaces.controllers.kubesphere import LOOK_EVERY, NAME, NAMESPACE
 from workspaces.controllers.shares import ShareSync
 from workspaces.names import ISOLATION
@@ -115,7 +115,7 @@ async def test_what_a_quota_says_is_used_is_told_by_them_until_they_have_ended()
     hold(runtime)
     look, request = reconciler(runtime, "workspace-quota").reconcile, Request("", "acme")
     runtime.console.put(WORKSPACE_QUOTAS, workspace_quota("acme", pods="6"))
-    assert (await look(request)).requeue_after == LOOK_EVERY
+    assert (await look(request)).requeue_after == REPORT_AGAIN
     assert "status" not in runtime.console.of(WORKSPACE_QUOTAS)["acme"]
     # What the projects may use is dealt out all the same: KubeSphere does not do that.
     assert len(runtime.console.of(RESOURCE_QUOTAS)) == len(PROJECTS)

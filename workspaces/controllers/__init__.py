@@ -41,6 +41,8 @@ from workspaces.rolebases import Bases
 
 Sync = Callable[["Tenancy", Request], Awaitable[Result]]
 
+#: Seconds until another look at a quota of which KubeSphere tells what is used.
+REPORT_AGAIN = 60.0
 #: Seconds between two looks at what a project was refused, and projects of which that is remembered.
 _PAUSE, _LOOKED = 0.25, 1000
 
@@ -149,9 +151,9 @@ async def _share(tenancy: Tenancy, request: Request) -> Result:
 async def _quota(tenancy: Tenancy, request: Request) -> Result:
     for workspace in tenancy.shares.workspaces_of(request.name):
         await tenancy.shares.sync(workspace)
-    # What it says is told by them until they have ended.
+    # What it says is told by them until they have ended, for which nobody waits.
     theirs = await tenancy.world.kubesphere.works()
-    return Result(requeue_after=LOOK_EVERY if theirs else None)
+    return Result(requeue_after=REPORT_AGAIN if theirs else None)
 
 
 async def _policy(tenancy: Tenancy, request: Request) -> Result:

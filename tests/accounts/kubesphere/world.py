@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
@@ -252,9 +251,7 @@ def _install(world: World) -> None:
         name = f"crd/{item['metadata']['name']}"
         world.kubectl("wait", "--for=condition=Established", name, "--timeout=30s")
     world.applied = objects.everything()
-    # None of them waits for another, and there are many.
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(world.put, world.applied))
+    world.put(*world.applied)
     for name in objects.WORKSPACES:
         uid = world.get(WORKSPACES, name)["metadata"]["uid"]
         world.put(*objects.projects(name, uid))
