@@ -52,7 +52,8 @@ def follow_input(informer: Informer[Any]) -> None:
 def state() -> dict[str, int]:
     """`waiting`: the most bytes that this process keeps for one client. `following`: sockets that have
     been brought up to date."""
-    transports = [item._transport for item in gc.get_objects() if isinstance(item, flow.Outgoing)]
+    # isinstance() would set up each lazy object of Django that there is.
+    transports = [item._transport for item in gc.get_objects() if type(item) is flow.Outgoing]
     waiting = [len(one.dataBuffer) + one._tempDataLen for one in transports if one is not None]
     return {
         "waiting": max(waiting, default=0),
