@@ -1,12 +1,15 @@
 """Whoever manages users by a role of the platform: the console does it for them, and to nobody who holds
 what they do not hold."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from console.audit.models import AuditRecord
+from console.audit.trail import record
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -175,6 +178,25 @@ async def test_what_somebody_holds_in_another_cluster_counts(runtime: StaticRunt
         assert (await act(dan, "end-sessions")).status_code == 403
     finally:
         clusters.remove("member")
+
+
+@pytest.mark.parametrize("what", ACTIONS)
+async def test_what_they_are_given_until_it_is_written_counts(
+    runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """While the audit trail is written others go on."""
+    dan = await signed_in("dan")
+
+    @asynccontextmanager
+    async def given_meanwhile(action: Any) -> AsyncIterator[Any]:
+        async with record(action) as recording:
+            _more(runtime, "kubernetes")
+            yield recording
+
+    monkeypatch.setattr("console.views.actions.record", given_meanwhile)
+    answer = await act(dan, what)
+    assert "has rights that you do not have" in text_of(answer), answer.status_code
+    assert writes(runtime) == []
 
 
 async def test_their_own_account_is_not_reset(runtime: StaticRuntime) -> None:

@@ -149,7 +149,9 @@ class FakeConsole:
         self._store(gvr, copy.deepcopy(item))
 
     def of(self, gvr: GVR) -> dict[str, Manifest]:
-        return {name: item for (kind, name), item in self.objects.items() if kind == gvr}
+        """As they are now: copies, which a test may change and write back, or keep to compare."""
+        found = {name: item for (kind, name), item in self.objects.items() if kind == gvr}
+        return copy.deepcopy(found)
 
     def _found(self, gvr: GVR, place: str) -> Manifest:
         try:

@@ -7,8 +7,10 @@ from collections.abc import Collection
 from typing import Any, cast
 
 import pytest
+from django.apps import apps
 
-from console.kube.controller import NotSynced, Request
+import rbac.apps
+from console.kube.controller import Factory, NotSynced, Request
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
@@ -92,8 +94,46 @@ async def test_nothing_is_concluded_before_the_users_have_arrived() -> None:
         await reconciler.reconcile(Request("", "alice"))
 
 
+@pytest.mark.parametrize("resources", [(), ("nodes",)])
+async def test_what_is_configured_is_what_the_controllers_give(
+    resources: tuple[str, ...], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Factory] = []
+    monkeypatch.setattr(rbac.apps, "register", found.append)
+    settings.AUTHENTICATED_READS = resources
+    apps.get_app_config("rbac").ready()
+    runtime = make_runtime({USERS: [user("alice")]})
+    for factory in found:
+        reconciler = factory(cast(Runtime, runtime))
+        if isinstance(reconciler, SignedInReads) and reconciler.gvr == USERS:
+            await reconciler.reconcile(Request("", NAME))
+    assert [rule["resources"] for rule in rules(runtime)] == [[one] for one in resources]
+    assert bound(runtime) == ["alice"] * len(resources)
+
+
 def test_users_cannot_be_switched_on() -> None:
     assert set(RESOURCES) == set(BOTH)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [(None, ()), ("storageclasses, nodes", ("storageclasses", "nodes"))],
+)
+def test_words_are_read_and_there_are_none_by_default(
+    words: str | None, named: tuple[str, ...]
+) -> None:
+    env = {name: text for name, text in os.environ.items() if name != "AUTHENTICATED_READS"}
+    if words is not None:
+        env["AUTHENTICATED_READS"] = words
+    done = subprocess.run(
+        [sys.executable, "-c", "from console import settings as s; print(s.AUTHENTICATED_READS)"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == str(named), done.stderr
 
 
 @pytest.mark.programs

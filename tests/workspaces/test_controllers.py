@@ -233,6 +233,7 @@ async def test_roles_that_others_made_stay_as_they_are() -> None:
         "rules": [{"apiGroups": ["apps"], "resources": ["*"], "verbs": ["get"]}],
     }
     runtime = acme(new_project("shop", "acme"))
+    theirs["metadata"]["uid"] = "uid-of-theirs"
     runtime.console.put(WORKSPACE_ROLES, theirs)
     runtime = await settle(runtime)
     found = runtime.console.of(WORKSPACE_ROLES)["acme-viewer"]

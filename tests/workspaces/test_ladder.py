@@ -123,6 +123,19 @@ def test_one_request_gets_all_that_nobody_uses() -> None:
     assert found["a"] >= 3 and sum(found.values()) <= total
 
 
+def test_a_request_for_which_little_is_missing_is_served_too() -> None:
+    """A share that is good enough for everything else is not for what was just refused."""
+    now = shares(a=(95, 95, 0), b=(5, 5, 0))
+    now["a"] = replace(now["a"], needs=(Need(Decimal(100)),))
+    for _ in range(2):
+        found = deal(PODS, Decimal(100), now)
+        now = {
+            name: replace(share, asked=found[name], enforced=found[name])
+            for name, share in now.items()
+        }
+    assert whole(found) == {"a": 100, "b": 0}
+
+
 def test_a_request_larger_than_all_that_is_free_gets_in_nobodys_way() -> None:
     now = shares(a=(5, 5, 4), b=(5, 5, 0))
     now["a"] = replace(now["a"], needs=(Need(Decimal(11)),))

@@ -24,7 +24,7 @@ from tests.workspaces.fakes import TenantRuntime, new_project, settle, template,
 from workspaces.controllers import FACTORIES, REPORT_AGAIN, TenancyReconciler
 from workspaces.controllers.kubesphere import LOOK_EVERY, NAME, NAMESPACE
 from workspaces.controllers.shares import ShareSync
-from workspaces.names import ISOLATION
+from workspaces.names import ISOLATION, MANAGED
 from workspaces.objects import project_member
 
 PROJECTS = ("one", "two", "three")
@@ -131,6 +131,7 @@ async def test_what_a_project_has_is_made_by_them_until_they_have_ended() -> Non
     # As they make it: with no label of ours.
     theirs = project_member("one", "admin", "alice")
     theirs["metadata"]["labels"].pop("app.kubernetes.io/managed-by")
+    theirs["metadata"]["uid"] = "uid-of-theirs"
     runtime.console.put(ROLE_BINDINGS, theirs)
     made = runtime.console.of(ROLE_BINDINGS)["one/alice-admin"]
     await runtime.console.delete(ROLES, namespace="one", name="viewer")
@@ -155,6 +156,41 @@ async def test_what_a_project_has_is_made_by_them_until_they_have_ended() -> Non
         assert (await look(request)).requeue_after is None
     roles = runtime.console.of(ROLES)
     assert all(roles[f"{name}/viewer"]["rules"] == [] for name in PROJECTS)
+
+
+async def test_a_project_that_is_deleted_goes_once_they_have_ended() -> None:
+    runtime = await acme()
+    hold(runtime)
+    found = runtime.console.of(NAMESPACES)["one"]
+    found["metadata"] |= {
+        "finalizers": ["finalizers.kubesphere.io/namespaces", "example.com/other"],
+        "deletionTimestamp": "2026-03-01T12:00:00Z",
+    }
+    runtime.console.put(NAMESPACES, found)
+
+    def finalizers() -> list[str]:
+        left: list[str] = runtime.console.of(NAMESPACES)["one"]["metadata"]["finalizers"]
+        return left
+
+    look = reconciler(runtime, "namespace").reconcile
+    assert (await look(Request("", "one"))).requeue_after == LOOK_EVERY
+    assert finalizers() == found["metadata"]["finalizers"]
+    hold(runtime, holderIdentity="")
+    assert (await look(Request("", "one"))).requeue_after is None
+    assert finalizers() == ["example.com/other"]
+
+
+async def test_a_workspace_that_others_made_does_not_become_ours() -> None:
+    """A deletion by our label must not take it along."""
+    runtime = await acme()
+    found = runtime.console.of(WORKSPACES)["acme"]
+    found["metadata"]["labels"] = {}
+    found["spec"] = {}
+    runtime.console.put(WORKSPACES, found)
+    await reconciler(runtime, "workspacetemplate").reconcile(Request("", "acme"))
+    taken_up = runtime.console.of(WORKSPACES)["acme"]
+    assert taken_up["spec"]["manager"] == "alice"
+    assert not MANAGED.items() <= taken_up["metadata"]["labels"].items()
 
 
 async def test_a_workspace_without_a_template_that_is_deleted_goes_once_they_have_ended() -> None:

@@ -76,14 +76,13 @@ async def test_who_reads_all_secrets_has_nobodys_key(
     """Nor has anybody a key signed by writing it there, or somebody else's."""
     kept, keeper = await keep(runtime, tmp_path), Keeper(runtime.console)
     await keeper.save(replace(kept, user="bob"))
-    held = runtime.console.of(SECRETS)
-    [alice, bob] = held.values()
+    [alice, bob] = runtime.console.of(SECRETS).values()
     texts = {name: base64.b64decode(text).decode() for name, text in alice["data"].items()}
     assert "PRIVATE KEY" not in str(texts) and texts["tls.crt"] == kept.certificate
     assert (await keeper.find("alice")).key == kept.key
     plain = base64.b64encode(kept.key.encode()).decode()
     for data in (dict.fromkeys(alice["data"], plain), bob["data"], {}):
-        alice["data"] = data
+        runtime.console.put(SECRETS, {**alice, "data": data})
         assert (await keeper.find("alice")).key == ""
     assert (await keeper.find("bob")).key == kept.key
     settings.SECRET_KEY = "another"  # noqa: S105
