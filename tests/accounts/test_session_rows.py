@@ -1,6 +1,7 @@
 """A row of a session is read where that is quickest, and is never an old one."""
 
 import sqlite3
+import time
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -88,7 +89,9 @@ async def test_nothing_waits_for_a_file_that_somebody_holds(
     save(file, {"account": "admin"})
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
+    began = time.monotonic()
     assert await SessionStore(KEY).aload() == {}
+    assert time.monotonic() - began < 4  # it would wait for 5 s
     holder.close()
     assert asked == [KEY]
     assert await SessionStore(KEY).aload() == {"account": "admin"}

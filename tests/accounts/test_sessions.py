@@ -253,6 +253,28 @@ async def test_reading_goes_on_while_nothing_can_be_written(
         assert await is_in(browser)
 
 
+async def test_nobody_waits_again_and_again_for_what_cannot_be_written(
+    browser: Browser,
+    clock: MovableClock,
+    unwritable: Callable[[], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a disk that is full, or held, each try takes its time."""
+    await browser.login("alice")
+    await unwritable()
+    tried, save = [], session_rows.SessionStore.save
+
+    def count(self: session_rows.SessionStore, must_create: bool = False) -> None:
+        tried.append(self.session_key)
+        save(self, must_create)
+
+    monkeypatch.setattr(session_rows.SessionStore, "save", count)
+    for _ in range(5):
+        clock.move(minutes=2)
+        assert await is_in(browser)
+    assert len(tried) == 1
+
+
 async def test_what_must_be_written_says_that_it_cannot_be(
     browser: Browser, unwritable: Callable[[], Any]
 ) -> None:

@@ -77,7 +77,7 @@ class FakeServer:
         self.watches: list[str] = []
         self.list_errors: list[ApiError] = []
         #: One item per watch to come: what ends it after its replay. None is a normal end.
-        self.endings: list[ApiError | None] = []
+        self.endings: list[Exception | None] = []
         #: Ends every watch after that many events; 0 is never.
         self.cut_after = 0
         self.reloads = 0

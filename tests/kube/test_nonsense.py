@@ -39,15 +39,15 @@ NO_OBJECTS = tuple(
         b'{"uid": "u", "resourceVersion": "1", "ownerReferences": ["a"]}',
     )
 )
-#: Objects, and no Leases.
+#: Objects, and no Leases; those with uid and version nobody refuses before the leader.
 NO_LEASES = (
     b'{"metadata": {}}',
     b'{"metadata": {"resourceVersion": 1}}',
-    b'{"metadata": {"resourceVersion": "1"}, "spec": "x"}',
-    b'{"metadata": {"resourceVersion": "1"}, "spec": [1]}',
-    b'{"metadata": {"resourceVersion": "1"}, "spec": {"holderIdentity": 1}}',
-    b'{"metadata": {"resourceVersion": "1"}, "spec": {"leaseDurationSeconds": "long"}}',
-    b'{"metadata": {"resourceVersion": "1"}, "spec": {"leaseTransitions": {}}}',
+    b'{"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": "x"}',
+    b'{"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": [1]}',
+    b'{"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": {"holderIdentity": 1}}',
+    b'{"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": {"leaseDurationSeconds": "long"}}',
+    b'{"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": {"leaseTransitions": {}}}',
 )
 
 

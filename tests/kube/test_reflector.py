@@ -18,9 +18,10 @@ from console.kube.errors import (
 )
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
+from console.kube.liststream import ListMeta
 from console.kube.listwatch import WatchEvent
 from console.kube.projections import generic
-from tests.kube.fakes import FakeClock, FakeServer
+from tests.kube.fakes import FakeClock, FakeListing, FakeServer
 
 THINGS = GVR("", "v1", "things")
 
@@ -99,6 +100,43 @@ async def it_resumes_a_watch_where_it_ended(world: World, ending: ApiError | Non
         assert world.server.lists == ["0"]
         assert world.server.watches == ["1", "1"]
         assert world.informer.freshness.stale_since is None
+
+
+async def it_goes_on_after_what_nobody_has_thought_of(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.server.put("a")
+    world.server.endings = [KeyError("odd")]
+    async with world.following():
+        world.server.put("b")
+        await asyncio.sleep(0)
+        await world.settled()
+        assert world.names() == {"a", "b"}
+        assert world.informer.freshness.stale_since is None
+    assert "an answer was not understood" in caplog.text
+
+
+async def it_takes_a_list_without_a_version_for_none(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `{}` is, which a proxy may answer: it does not say that everything is gone."""
+    world.server.put("a")
+    lists, names = world.server.list, []
+
+    @asynccontextmanager
+    async def list_(resource_version: str) -> AsyncIterator[FakeListing]:
+        async with lists(resource_version) as found:
+            odd = len(world.server.lists) == 2
+            yield FakeListing([], ListMeta("")) if odd else found
+        names.append(world.names())
+
+    monkeypatch.setattr(world.server, "list", list_)
+    world.server.endings = [Gone(410, "expired")]
+    async with world.following():
+        assert len(world.server.lists) == 3
+        assert world.names() == {"a"}
+    assert set() not in names[1:]
+    assert "An answer of the Kubernetes API was not understood" in world.states
 
 
 async def it_counts_bookmarks(world: World) -> None:

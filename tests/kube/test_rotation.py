@@ -12,10 +12,11 @@ import yaml
 from aiohttp import web
 
 from console.kube import credentials
-from console.kube.client import ConsoleClient, ReaderClient, Transport
+from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
 from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, Distrusted
 from console.kube.gvr import CONFIG_MAPS, PODS
+from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
 from console.kube.projections import generic
@@ -166,6 +167,45 @@ async def test_what_is_being_read_goes_on(server: Server, way: Transport) -> Non
         with suppress(aiohttp.ClientError):
             async with asyncio.timeout(5):
                 assert await more == b""
+
+
+async def test_what_is_followed_counts_as_soon_as_it_is_known_too(
+    server: Server, way: Transport
+) -> None:
+    """A log, a command, a port: nothing else need have been asked meanwhile."""
+
+    async def follow() -> None:
+        client = UserClient(way, Identity("jane"))
+        async with client.stream("/api/v1/namespaces/shop/pods/a/log"):
+            pass
+
+    await follow()
+    other = server.another()
+    await server.serve(other)
+    with pytest.raises(Distrusted):
+        await follow()
+    server.trust(other)
+    await follow()
+
+
+async def test_a_first_list_counts_as_soon_as_the_authority_is_known(
+    server: Server, way: Transport
+) -> None:
+    """Of a type that is followed for the first time: there is no version yet to ask for."""
+    await get(way)
+    other = server.another()
+    await server.serve(other)
+    informer = Informer(PODS, generic.decode)
+    following = asyncio.create_task(informer.run(ListWatch(ReaderClient(way), PODS)))
+    async with asyncio.timeout(20):
+        while not informer.freshness.problem:
+            await asyncio.sleep(0.02)
+        server.trust(other)
+        while not informer.freshness.synced:
+            informer.wake()
+            await asyncio.sleep(0.02)
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
 
 
 async def test_watches_are_taken_up_again(server: Server, way: Transport) -> None:

@@ -54,6 +54,16 @@ async def test_an_outsider_cannot_tell_them_from_made_up_ones(
     assert {status for status, _text in there} <= {400, 404}
 
 
+async def test_nor_by_pinning_them(clusters: Clusters, client_as: ClientAs) -> None:
+    use_host(clusters.runtime(False))
+    said = []
+    for segment in ("widgets.leaks.org", NONE):
+        response = await client_as(CHARLIE).post("/clusters/host/resources", {"pin": segment})
+        text = steady(await text_of(response)).replace(segment, "TYPE")
+        said.append((response.status_code, text))
+    assert said[0] == said[1]
+
+
 async def test_nor_on_a_socket(clusters: Clusters) -> None:
     access = use_host(clusters.runtime(False)).access_for(Identity(CHARLIE))
     browser = Browser(access)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 from console.kube.client import UserClient
+from console.kube.errors import ServerError
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -91,3 +92,15 @@ async def test_a_difference_that_passes_is_none() -> None:
 
 def test_without_people_there_is_nothing_to_ask() -> None:
     assert questions(runtime(lambda _who: True), [], 10, 1) == []
+
+
+@pytest.mark.parametrize("status", [None, "yes", [], {}, {"allowed": "yes"}, {"allowed": None}])
+async def test_what_is_no_answer_to_it_is_said(status: object) -> None:
+    class Reviewing:
+        async def create(self, *_arguments: Any, **_options: Any) -> dict[str, Any]:
+            return {"status": status}
+
+    found = runtime(lambda _who: True)
+    odd = StaticRuntime(found.informers(), user_client=lambda _who: cast(UserClient, Reviewing()))
+    with pytest.raises(ServerError):
+        await compare(odd, [(ADMIN, ASKED)])

@@ -176,6 +176,16 @@ async def test_a_label_or_an_owner_alone_makes_no_member(forged: Manifest) -> No
     assert "p" not in bound(runtime)
 
 
+@pytest.mark.parametrize(
+    "name", ["kube-system", "kubesphere-system", "quarterdeck-system", "quarterdeck-kubeconfigs"]
+)
+async def test_nobody_has_a_role_where_the_cluster_and_the_console_are(name: str) -> None:
+    """Whoever reads all Secrets of a workspace reads none there, whatever label and owner say."""
+    runtime = acme(projects=[project(name, "acme")])
+    await reconcile_all(runtime)
+    assert set(bound(runtime)) == {"shop", "web"}
+
+
 async def test_it_follows_members_and_roles() -> None:
     runtime = acme()
     await reconcile_all(runtime)

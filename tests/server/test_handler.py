@@ -9,17 +9,31 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, reset_queries
+from django.db import close_old_connections, connections, reset_queries
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from pytest_django import Settings
 
-from console.handler import ConsoleHandler, make_handler
+from console.handler import READERS_WAIT, ConsoleHandler, make_handler
+
+
+def _patience() -> int:
+    """Milliseconds that a statement on a new connection of this thread waits for others who write."""
+    connection = connections.create_connection("default")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA busy_timeout")
+            return int(cursor.fetchone()[0])
+    finally:
+        BaseDatabaseWrapper.close(connection)
 
 
 async def _view(request: HttpRequest) -> HttpResponse:
     if "wait" in request.GET:
         await asyncio.sleep(0)
+    if "patience" in request.GET:
+        return HttpResponse(f"{await sync_to_async(_patience)()}")
     name = await sync_to_async(lambda: threading.current_thread().name)()
     return HttpResponse(f"{name} {request.GET.get('n', '')}")
 
@@ -37,9 +51,9 @@ def handler(settings: Settings) -> Iterator[ASGIHandler]:
     request_started.connect(close_old_connections)
 
 
-async def ask(handler: Any, query: str) -> str:
+async def ask(handler: Any, query: str, method: str = "GET") -> str:
     scope = {
-        "type": "http", "method": "GET", "path": "/", "raw_path": b"/", "root_path": "",
+        "type": "http", "method": method, "path": "/", "raw_path": b"/", "root_path": "",
         "query_string": query.encode(), "headers": [(b"host", b"localhost")],
     }  # fmt: skip
     sent: list[dict[str, Any]] = []
@@ -65,6 +79,14 @@ async def test_one_thread_serves_all_requests(handler: ASGIHandler) -> None:
     threads = {answer.rsplit(" ", 1)[0] for answer in answers}
     assert len(threads) == 1
     assert threads != {threading.current_thread().name}
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_whoever_only_reads_waits_for_nobody_who_writes(handler: ASGIHandler) -> None:
+    if connections["default"].vendor != "sqlite":
+        pytest.skip("only a file is held by somebody")
+    assert int(await ask(handler, "patience")) == READERS_WAIT
+    assert int(await ask(handler, "patience", "POST")) > 1_000
 
 
 async def test_connections_are_looked_after_once_after_the_answer(handler: ASGIHandler) -> None:

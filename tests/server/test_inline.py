@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib import messages
 from django.contrib.messages import get_messages
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.test import AsyncClient
@@ -14,6 +15,7 @@ from django.urls import path
 from django.utils.translation import get_language
 from pytest_django import Settings
 
+from accounts.signin.session_rows import SessionStore
 from console.inline import InlineSessionMiddleware
 
 INLINE = [
@@ -105,3 +107,20 @@ async def test_only_saving_goes_to_another_thread(client: AsyncClient, threads: 
     await client.get("/?count")
     await client.get("/")
     assert threads == [True, False, True]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("client", [INLINE], indirect=True)
+async def test_what_cannot_be_saved_is_said(
+    client: AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("database or disk is full")
+
+    with monkeypatch.context() as full:
+        full.setattr(SessionStore, "save", fail)
+        answer = await client.get("/?count")
+        assert answer.status_code == 503
+        assert "The database cannot be used." in answer.content.decode()
+        assert (await client.get("/")).status_code == 200
+    assert (await client.get("/?count")).content == b"en 1"

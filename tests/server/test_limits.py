@@ -15,6 +15,11 @@ from tests.server.conftest import Running, read_all, start
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n"
+SOCKET = (
+    b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+    b"Origin: http://x\r\n\r\n"
+)
 #: The tests start servers.
 pytestmark = pytest.mark.programs
 QUICK = {
@@ -122,6 +127,20 @@ def test_idle_connections_of_one_machine_leave_a_place_for_others(tmp_path: Path
         # It had 128 and raised them as far as it may.
         limits = Path(f"/proc/{server.process.pid}/limits").read_text()
         assert f"Max open files            {files}" in limits
+
+
+def test_a_socket_that_ends_leaves_its_place(tmp_path: Path) -> None:
+    """Of one that is gone nobody could tell whether it is idle, and so nobody would give way any more."""
+    with served(tmp_path, files=OTHER_FILES + FEWEST_OF_ONE) as server, ExitStack() as stack:
+        for _ in range(FEWEST_OF_ONE):
+            with server.connect() as connection:
+                connection.sendall(SOCKET)
+                assert connection.recv(4096).startswith(b"HTTP/1.1 101 ")
+        held = [stack.enter_context(server.connect()) for _ in range(FEWEST_OF_ONE + 4)]
+        held[0].settimeout(5)  # sooner than as a request that does not come
+        assert read_all(held[0]) == b""
+        held[-1].sendall(GET)
+        assert read_all(held[-1]).startswith(b"HTTP/1.1 200 ")
 
 
 def test_there_are_fewer_places_than_files() -> None:
