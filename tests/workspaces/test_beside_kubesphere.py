@@ -15,6 +15,7 @@ from console.kube.gvr import (
     ROLE_BINDINGS,
     ROLES,
     WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
@@ -79,6 +80,11 @@ def is_ready(tenancy: Tenancy, project: str) -> bool:
     return PREPARING_ANNOTATION not in notes
 
 
+def rights_in(tenancy: Tenancy, workspace: str) -> list[Manifest]:
+    types = (WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS)
+    return [item for gvr in types for item in listed(tenancy, gvr, workspace=workspace)]
+
+
 async def nobody_writes(tenancy: Tenancy, manager: Manager, workspace: str) -> None:
     """Neither against the other, also when both are given something to look at."""
     await manager.settled()
@@ -93,6 +99,10 @@ async def nobody_writes(tenancy: Tenancy, manager: Manager, workspace: str) -> N
 
 async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenancy) -> None:
     """The RoleBases have a viewer's role of each kind; of the other roles only ours are there."""
+    once = uuid4().hex[:6]
+    old, gone, new, berth, wharf = (
+        f"{name}-{once}" for name in ("old", "gone", "new", "berth", "wharf")
+    )
     apply(tenancy, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     apply(
         tenancy,
@@ -100,62 +110,63 @@ async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenanc
         base("viewer", "Role", "viewer", READS, **OF_PROJECTS),
         base("workspace-viewer", "WorkspaceRole", "viewer", READS),
     )
-    async with managing(tenancy.cluster.kubeconfig, "old", "gone") as manager:
-        apply(tenancy, template("old", "ann"), template("gone", "ann"))
-        for name in ("old", "gone"):
+    async with managing(tenancy.cluster.kubeconfig, old, gone) as manager:
+        apply(tenancy, template(old, "ann"), template(gone, "ann"))
+        for name in (old, gone):
             await until(partial(read, tenancy, WORKSPACE_ROLES, f"{name}-viewer"), "they make it")
-        apply(tenancy, quota("old", pods="3", requests_memory="4Gi"), project("berth", "old"))
-        await until(partial(is_ready, tenancy, "berth"), "the project")
-        await nobody_writes(tenancy, manager, "old")
+        apply(tenancy, quota(old, pods="3", requests_memory="4Gi"), project(berth, old))
+        await until(partial(is_ready, tenancy, berth), "the project")
+        await nobody_writes(tenancy, manager, old)
         for gvr, name, place in (
-            (WORKSPACES, "old", ""),
-            (WORKSPACE_ROLES, "old-viewer", ""),
-            (ROLES, "viewer", "berth"),
+            (WORKSPACES, old, ""),
+            (WORKSPACE_ROLES, f"{old}-viewer", ""),
+            (ROLES, "viewer", berth),
         ):
             assert read(tenancy, gvr, name, place) and not is_ours(tenancy, gvr, name, place)
-        assert read(tenancy, WORKSPACE_ROLES, "old-admin") is None
-        assert read(tenancy, ROLES, "admin", "berth") is None
-        assert read(tenancy, ROLE_BINDINGS, "ann-admin", "berth")["roleRef"]["name"] == "admin"
+        assert read(tenancy, WORKSPACE_ROLES, f"{old}-admin") is None
+        assert read(tenancy, ROLES, "admin", berth) is None
+        assert read(tenancy, ROLE_BINDINGS, "ann-admin", berth)["roleRef"]["name"] == "admin"
         # As they write it, and what ours deal out of it all the same.
-        status = read(tenancy, WORKSPACE_QUOTAS, "old")["status"]
+        status = read(tenancy, WORKSPACE_QUOTAS, old)["status"]
         assert status["total"]["hard"] == {"pods": "3", "requests.memory": "4Gi"}
-        assert read(tenancy, RESOURCE_QUOTAS, SHARE, "berth")
+        assert read(tenancy, RESOURCE_QUOTAS, SHARE, berth)
         # What others change is for them to repair.
         writes = manager.writes
-        change(tenancy, WORKSPACE_ROLES, "old-viewer", {"rules": []})
-        change(tenancy, ROLES, "viewer", {"rules": []}, "berth")
-        await nobody_writes(tenancy, manager, "old")
+        change(tenancy, WORKSPACE_ROLES, f"{old}-viewer", {"rules": []})
+        change(tenancy, ROLES, "viewer", {"rules": []}, berth)
+        await nobody_writes(tenancy, manager, old)
         assert manager.writes == writes + 2
-        assert read(tenancy, ROLES, "viewer", "berth")["rules"] == READS
+        assert read(tenancy, ROLES, "viewer", berth)["rules"] == READS
         # Its finalizers are theirs to take away, however long that takes them.
-        manager.names.discard("gone")
-        delete(tenancy, WORKSPACES, "gone")
+        manager.names.discard(gone)
+        delete(tenancy, WORKSPACES, gone)
         await manager.some_rounds()
-        assert read(tenancy, WORKSPACES, "gone") is not None
+        assert read(tenancy, WORKSPACES, gone) is not None
     # Nobody holds the lease any more.
-    await until(lambda: is_ours(tenancy, WORKSPACE_ROLES, "old-admin"), "its roles")
-    await until(lambda: is_ours(tenancy, ROLES, "admin", "berth"), "its project's roles")
+    await until(lambda: is_ours(tenancy, WORKSPACE_ROLES, f"{old}-admin"), "its roles")
+    await until(lambda: is_ours(tenancy, ROLES, "admin", berth), "its project's roles")
     await until(
-        lambda: is_gone(tenancy, WORKSPACES, "gone") or is_ours(tenancy, WORKSPACES, "gone"),
+        lambda: is_gone(tenancy, WORKSPACES, gone) or is_ours(tenancy, WORKSPACES, gone),
         "its end",
     )
     # So that the garbage collector, which may be late, finds nothing of it further on.
-    delete(tenancy, WORKSPACE_TEMPLATES, "gone")
-    await until(partial(is_gone, tenancy, WORKSPACE_TEMPLATES, "gone"), "the end of all of it")
+    delete(tenancy, WORKSPACE_TEMPLATES, gone)
+    await until(partial(is_gone, tenancy, WORKSPACE_TEMPLATES, gone), "its template's end")
+    await until(lambda: not rights_in(tenancy, gone), "the end of all of it")
     # What others made does not become ours: it is not deleted by our label.
-    assert not is_ours(tenancy, WORKSPACES, "old")
-    assert not is_ours(tenancy, WORKSPACE_ROLES, "old-viewer")
-    apply(tenancy, template("new", "ann"), project("wharf", "new"))
-    await until(lambda: is_ours(tenancy, WORKSPACES, "new"), "one of ours")
-    await until(lambda: is_ours(tenancy, ROLES, "viewer", "wharf"), "its project")
-    await until(partial(is_ready, tenancy, "wharf"), "all of it")
+    assert not is_ours(tenancy, WORKSPACES, old)
+    assert not is_ours(tenancy, WORKSPACE_ROLES, f"{old}-viewer")
+    apply(tenancy, template(new, "ann"), project(wharf, new))
+    await until(lambda: is_ours(tenancy, WORKSPACES, new), "one of ours")
+    await until(lambda: is_ours(tenancy, ROLES, "viewer", wharf), "its project")
+    await until(partial(is_ready, tenancy, wharf), "all of it")
     # And back again: they take ours over, and nobody writes against the other.
-    async with managing(tenancy.cluster.kubeconfig, "old", "new") as manager:
-        await until(lambda: not is_ours(tenancy, WORKSPACES, "new"), "they have it")
-        await nobody_writes(tenancy, manager, "new")
-        assert not is_ours(tenancy, WORKSPACE_ROLES, "new-viewer")
-        assert not is_ours(tenancy, ROLES, "viewer", "wharf")
+    async with managing(tenancy.cluster.kubeconfig, old, new) as manager:
+        await until(lambda: not is_ours(tenancy, WORKSPACES, new), "they have it")
+        await nobody_writes(tenancy, manager, new)
+        assert not is_ours(tenancy, WORKSPACE_ROLES, f"{new}-viewer")
+        assert not is_ours(tenancy, ROLES, "viewer", wharf)
         # An end that is theirs alone.
-        delete(tenancy, WORKSPACE_TEMPLATES, "new")
-        for gvr, name in ((WORKSPACE_TEMPLATES, "new"), (WORKSPACES, "new"), (NAMESPACES, "wharf")):
+        delete(tenancy, WORKSPACE_TEMPLATES, new)
+        for gvr, name in ((WORKSPACE_TEMPLATES, new), (WORKSPACES, new), (NAMESPACES, wharf)):
             await until(partial(is_gone, tenancy, gvr, name), f"the end of {gvr.resource}")
