@@ -38,6 +38,10 @@ _PODS = "/clusters/host/projects/default/pods"
 #: As `kubectl exec` asks for.
 _SHELL = ("exec", "--stdin", "--tty", "quiet", "--", "sh")
 
+#: Where Linux says how many inotify instances one user may have. A kubelet needs one for each log that
+#: is followed; without one it ends each where it is, and the console asks again and again.
+_INSTANCES = Path("/proc/sys/fs/inotify/max_user_instances")
+
 _Open = Callable[[aiohttp.ClientSession], Awaitable["_Stream"]]
 
 
@@ -47,6 +51,7 @@ def measure() -> list[Result]:
     pours = container("a", "while :; do seq 1000000 1001000; usleep 43000; done")
     accounts = -(-_OPEN // _PER_ACCOUNT)
     with (
+        _instances(4 * _OPEN),
         RealNode() as node,
         node.pod("quiet", quiet),
         WebConsole(node.cluster, accounts=accounts) as console,
@@ -60,6 +65,17 @@ def measure() -> list[Result]:
                 held = asyncio.run(_held(another, opens))
             results.append(Result(f"{name}_bytes_per_open", _OPEN, held, "B"))
         return results
+
+
+@contextmanager
+def _instances(least: int) -> Iterator[None]:
+    before = _INSTANCES.read_text()
+    if int(before) < least:
+        _INSTANCES.write_text(str(least))
+    try:
+        yield
+    finally:
+        _INSTANCES.write_text(before)
 
 
 class _Stream:

@@ -50,4 +50,4 @@ def _without_content(send: Any) -> Any:
 
 
 def _without_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    return [(name, value) for name, value in headers if not name.lower().startswith(_FORWARDED)]
+    return [header for header in headers if not header[0].lower().startswith(_FORWARDED)]

@@ -35,6 +35,9 @@ class Socket(WebSocketProtocol):
 
     def onOpen(self) -> None:
         super().onOpen()
+        # Of the handshake the application has what it needs; the rest would stay as long as the socket.
+        self.http_headers.clear()
+        self.http_request_data = b""
         self.outgoing.begin(self.transport)
 
     def onMessageFrameBegin(self, length: int) -> None:

@@ -43,14 +43,15 @@ class SessionAuthMiddleware:
         async def session_alive() -> bool:
             return name is not None and _names(await find_session(key)) == (name, acting)
 
-        account = {
+        # A copy would stay for as long as the socket, beside the one without our names.
+        scope |= {
             "account": name,
             "access_in": partial(live_access, acting) if acting else None,
             "session_alive": session_alive,
             "session": sha256((key or "").encode()).hexdigest(),
             "writes": found.viewing is None or found.viewing.writes,
         }
-        return await self.application({**scope, **account}, receive, send)
+        return await self.application(scope, receive, send)
 
 
 def _names(found: FoundSession) -> tuple[str | None, str | None]:

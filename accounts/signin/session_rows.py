@@ -22,7 +22,6 @@ from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError, OperationalError, connections, router
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
 log = logging.getLogger(__name__)
@@ -100,7 +99,7 @@ class SessionStore(DatabaseStore):
 def _read(key: str | None) -> str | None:
     connection = connections[router.db_for_read(Session)]
     with connection.cursor() as cursor:
-        cursor.execute(_STATEMENT, [key, _now(connection)])
+        cursor.execute(_STATEMENT, [key, connection.ops.adapt_datetimefield_value(timezone.now())])
         row = cursor.fetchone()
     return None if row is None else row[0]
 
@@ -108,16 +107,15 @@ def _read(key: str | None) -> str | None:
 def _read_here(key: str | None) -> str | None:
     """Raises LookupError where the database is another one, sqlite3.Error where it is no file or cannot
     be read now."""
-    connection = connections[router.db_for_read(Session)]
-    if connection.settings_dict["ENGINE"] != _SQLITE:
+    # A connection of Django's would stay in the context of whoever asks: of a socket while it is open.
+    database = connections.settings[router.db_for_read(Session)]
+    if database["ENGINE"] != _SQLITE:
         raise LookupError
-    path = Path(connection.settings_dict["NAME"]).absolute()
-    row = _reader(path).execute(_OF_SQLITE, [key, _now(connection)]).fetchone()
+    path = Path(database["NAME"]).absolute()
+    # As Django writes it: without a time zone.
+    now = str(timezone.now().replace(tzinfo=None))
+    row = _reader(path).execute(_OF_SQLITE, [key, now]).fetchone()
     return None if row is None else row[0]
-
-
-def _now(connection: BaseDatabaseWrapper) -> Any:
-    return connection.ops.adapt_datetimefield_value(timezone.now())
 
 
 def _reader(path: Path) -> sqlite3.Connection:

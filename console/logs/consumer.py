@@ -8,9 +8,9 @@ with are those of the live socket.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -29,6 +29,7 @@ from console.logs.messages import error_text, read_ack, read_first, sent_text, s
 from console.logs.opening import Viewer, Wanted, why
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.targets import find_target
+from console.streams.signal import Signal
 from console.streams.socket import StreamSocket, unless
 from console.ui.access import require_access
 from console.ui.clusters import clusters
@@ -52,8 +53,8 @@ class LogConsumer(StreamSocket):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Numbers and sizes of what is not answered yet.
-        self._unread: deque[tuple[int, int]] = deque()
-        self._answered = asyncio.Event()
+        self._unread: list[tuple[int, int]] = []
+        self._answered = Signal()
 
     def hear(self, text: str, data: bytes) -> None:
         if self._task is None:
@@ -71,7 +72,7 @@ class LogConsumer(StreamSocket):
 
     def _answer(self, number: int) -> None:
         while self._unread and self._unread[0][0] <= number:
-            self._unread.popleft()
+            self._unread.pop(0)
         self._answered.set()
 
     # What is sent.
@@ -82,6 +83,9 @@ class LogConsumer(StreamSocket):
         query = read_query(given, selects=not key.name)
         access = require_access(viewer.presence.access_in(viewer.cluster))
         target = await find_target(kind, access, key, query)
+        # What else it knows of the pods is for pages, and would stay for as long.
+        now, grows = target.now, target.group
+        del target
         names: list[str] = []
         uids: dict[str, str] = {}
         async with feeding(query) as feed:
@@ -104,20 +108,21 @@ class LogConsumer(StreamSocket):
 
             async def join() -> None:
                 try:
-                    while target.group:
+                    while True:
                         await asyncio.sleep(JOIN)
-                        wanted = target.now().found
+                        wanted = now().found
                         if any(map(is_new, wanted)):
                             await follow(wanted, replace(query, tail=None, since=""))
                 except Exception as error:  # noqa: BLE001  told by the feed
                     feed.fail(error)
 
-            await follow(target.now().found, query)
-            joining = asyncio.create_task(join())
+            await follow(now().found, query)
+            joining = asyncio.create_task(join()) if grows else None
             try:
                 await self._pass_on(feed, names)
             finally:
-                joining.cancel()
+                if joining is not None:
+                    joining.cancel()
 
     def _named(self) -> tuple[ResourceKind, Key, Viewer]:
         given = self.scope["url_route"]["kwargs"]
@@ -144,17 +149,15 @@ class LogConsumer(StreamSocket):
         return kind, Key(given["namespace"], given.get("name", "")), viewer
 
     async def _pass_on(self, feed: Feed, names: list[str]) -> None:
-        number = 0
-        while True:
-            sent = await unless(feed.failed, feed.next())
-            number += 1
-            text = sent_text(number, sent, names)
-            self._unread.append((number, len(text)))
-            await self.send(text)
+        for number in count(1):
+            await self._send(number, sent_text(number, await feed.next(), names))
             await unless(feed.failed, self._room())
+
+    async def _send(self, number: int, text: str) -> None:
+        self._unread.append((number, len(text)))
+        await self.send(text)
 
     async def _room(self) -> None:
         await self._flow.clear()
         while sum(size for _number, size in self._unread) > UNREAD:
-            self._answered.clear()
-            await self._answered.wait()
+            await self._answered.next()

@@ -10,6 +10,7 @@ from console.logs.following import Batch, Follower, Note, Position
 from console.logs.lines import TURN
 from console.logs.picking import Entry, Picked, Picker
 from console.logs.query import LogQuery
+from console.streams.signal import Signal
 
 #: Seconds in which lines are gathered, and lines that are handed on at once, about.
 GATHER, MOST_LINES = 0.025, 1000
@@ -31,7 +32,8 @@ class Feed:
 
     def __init__(self, query: LogQuery) -> None:
         self._picker = Picker(query)
-        self._queue: asyncio.Queue[tuple[int, Batch | Note]] = asyncio.Queue(WAITING)
+        self._waiting: list[tuple[int, Batch | Note]] = []
+        self._came, self._room = Signal(), asyncio.Semaphore(WAITING)
         self._tasks: dict[asyncio.Task[None], int] = {}
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -39,6 +41,7 @@ class Feed:
         """The first word counts."""
         if not self.failed.done():
             self.failed.set_exception(error)
+            self._came.set()
 
     def follow(self, number: int, follower: Follower) -> None:
         """From now on, as the source of this number."""
@@ -51,13 +54,16 @@ class Feed:
         return number in self._tasks.values()
 
     async def next(self) -> Sent:
-        """Whoever does not ask for more holds them all back."""
+        """Whoever does not ask for more holds them all back. Raises what `failed` is set to."""
         sent, entries = Sent(), list[Entry]()
-        self._take(await self._queue.get(), sent, entries)
+        while not self._waiting and not self.failed.done():
+            await self._came.next()
+        self._check()
+        self._take(sent, entries)
         await asyncio.sleep(GATHER)
         # What follows a note comes with the next.
-        while not (self._queue.empty() or sent.notes) and len(entries) < MOST_LINES:
-            self._take(self._queue.get_nowait(), sent, entries)
+        while self._waiting and not sent.notes and len(entries) < MOST_LINES:
+            self._take(sent, entries)
             # Whoever waits for room has more.
             await asyncio.sleep(0)
         entries.sort(key=lambda entry: entry.line.stamp)
@@ -65,7 +71,12 @@ class Feed:
             if number % TURN == 0:
                 await asyncio.sleep(0)
             sent.picked += self._picker.next(entry)
+        self._check()
         return sent
+
+    def _check(self) -> None:
+        if self.failed.done():
+            self.failed.result()
 
     async def close(self) -> None:
         tasks = [*self._tasks]
@@ -80,13 +91,15 @@ class Feed:
         try:
             async with aclosing(follower.events()) as events:
                 async for event in events:
-                    await self._queue.put((number, event))
+                    await self._room.acquire()
+                    self._waiting.append((number, event))
+                    self._came.set()
         except Exception as error:  # noqa: BLE001  whoever waits for `failed` is told
             self.fail(error)
 
-    @staticmethod
-    def _take(item: tuple[int, Batch | Note], sent: Sent, entries: list[Entry]) -> None:
-        number, event = item
+    def _take(self, sent: Sent, entries: list[Entry]) -> None:
+        number, event = self._waiting.pop(0)
+        self._room.release()
         if isinstance(event, Note):
             sent.notes.append((number, event))
         else:

@@ -14,7 +14,6 @@ be lost, that is said.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -130,7 +129,7 @@ class Follower:
         self._run, self._whole = Run(), True
         # The run of which only that is wanted for which the query asks.
         self._begun: str | None = None
-        self._ahead: deque[_Part] = deque()
+        self._ahead: list[_Part] = []
         self._opening = asyncio.Lock()
         self._levels = Levels()
         self._wait = LEAST_WAIT
@@ -191,7 +190,7 @@ class Follower:
             run = await self._open(self._run)
             looking = asyncio.create_task(self._look_ahead(run))
             while await self._more(looking):
-                part = self._ahead.popleft()
+                part = self._ahead.pop(0)
                 try:
                     async with aclosing(self._read(part)) as events:
                         async for event in events:
@@ -203,7 +202,7 @@ class Follower:
                 looking.cancel()
                 await asyncio.gather(looking, return_exceptions=True)
             while self._ahead:
-                await self._ahead.popleft().close()
+                await self._ahead.pop(0).close()
 
     async def _more(self, looking: "asyncio.Task[None]") -> bool:
         # One may be about to be opened.
@@ -284,6 +283,9 @@ class Follower:
                             yield event
         took = asyncio.get_running_loop().time() - part.opened
         self._whole = took < AT_ONCE or self._is_over()
+        if took > AT_ONCE:
+            # Else it may be a kubelet that can follow no more logs: it ends each where it is now.
+            self._wait = LEAST_WAIT
 
     async def _change(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
         """From one run to a later one, by the log of the run before that: the rest of the one, or a run
@@ -346,7 +348,7 @@ class Follower:
         seen = self._seen = _Seen(self._at)
         splitter, begun = Splitter(), False
         while stream is not None and (piece := await stream.read()):
-            self._wait, self._failed, self._said = LEAST_WAIT, 0, ""
+            self._failed, self._said = 0, ""
             found = []
             for number, line in enumerate(splitter.feed(piece), 1):
                 if number % TURN == 0:

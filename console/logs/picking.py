@@ -1,7 +1,6 @@
 """Which lines of a log are shown: those that are searched for, of a level, and their neighbours."""
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -65,7 +64,7 @@ class Picker:
         self._matches = _matching(query.search)
         self._levels = frozenset(LEVELS[: LEVELS.index(query.level) + 1] if query.level else ())
         self._context = query.context
-        self._before: deque[Entry] = deque(maxlen=query.context)
+        self._before: list[Entry] = []
         self._after = 0
         self._left_out = False
 
@@ -82,6 +81,8 @@ class Picker:
         else:
             self._left_out = self._left_out or len(self._before) == self._context
             self._before.append(entry)
+            if len(self._before) > self._context:
+                del self._before[0]
 
     def _picked(self, entry: Entry, *, found: bool) -> Picked:
         gap, self._left_out = self._left_out, False

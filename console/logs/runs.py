@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from console.kube.gvr import PODS, Key
 from console.live.hub import get_hub
+from console.streams.signal import Signal
 from console.ui.clusters import Cluster
 from console.ui.manifests import listed, mapping, number, text
 from console.ui.podspecs import ended_of
@@ -39,7 +40,7 @@ class Runs:
 
     def __init__(self, cluster: Cluster, key: Key, container: str) -> None:
         self._pods, self._key, self._container = cluster.runtime.informer(PODS), key, container
-        self._news = asyncio.Event()
+        self._news = Signal()
 
     def last(self) -> Run | None:
         """None where the pod is gone."""
@@ -65,10 +66,9 @@ class Runs:
         """Returns when anything of the pod has changed since the last time, or so many seconds later."""
         try:
             async with asyncio.timeout(seconds):
-                await self._news.wait()
+                await self._news.next()
         except TimeoutError:
             return
-        self._news.clear()
 
     def mark(self, keys: Iterable[Key]) -> None:
         if self._key in keys:

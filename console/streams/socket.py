@@ -63,6 +63,7 @@ class StreamSocket(BareSocket):
                 if self._task is not None:
                     self._task.cancel()
                     await asyncio.gather(self._task, return_exceptions=True)
+                    self._task = None
             finally:
                 # Also when the server does not wait for the task, whose end may wait for a database.
                 if self._entered:

@@ -11,7 +11,6 @@ Promises, also of what goes both ways (`console.streams.conversation`):
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from console.kube.client import UserClient
 from console.kube.gvr import GVR, Key
 from console.live.sessionmonitor import get_session_monitor
 from console.streams.places import places
+from console.streams.signal import Signal
 from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
@@ -107,6 +107,8 @@ class Vigil:
         finally:
             monitor.leave(self)
             watching.cancel()
+            # Whoever was told has it: without this both would wait for the collector.
+            self._on_over = _nothing
 
     async def check(self) -> None:
         """Looks up the session."""
@@ -138,6 +140,10 @@ class Vigil:
                 self._end(Over(403))
 
 
+def _nothing(_over: Over) -> None:
+    pass
+
+
 class Lasting(ABC):
     """Something that is open for a person, for as long as it lasts: `open`, then `close`, on one event
     loop. `on_over` is called when it may not go on."""
@@ -147,7 +153,7 @@ class Lasting(ABC):
         self._error: Exception | None = None
         self._vigil = Vigil(order.account, order.presence, order.check, self._end)
         #: Set when something has come, or nothing more will.
-        self._news = asyncio.Event()
+        self._news = Signal()
         self._began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self._pouring = self._closing = False
@@ -245,9 +251,9 @@ class Stream(Lasting):
 
     def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
         super().__init__(order, on_over)
-        self._kept: deque[bytes] = deque()
+        self._kept: list[bytes] = []
         self._size = 0
-        self._room = asyncio.Event()
+        self._room = Signal()
 
     async def read(self) -> bytes:
         """What comes next, as soon as there is anything; nothing at the end. Raises `Over`, and
@@ -256,7 +262,7 @@ class Stream(Lasting):
             if self._over is not None:
                 raise self._over
             if self._kept:
-                found = self._kept.popleft()
+                found = self._kept.pop(0)
                 self._size -= len(found)
                 self._room.set()
                 return found
@@ -264,8 +270,7 @@ class Stream(Lasting):
                 raise self._error
             if self._task is None or self._task.done():
                 return b""
-            self._news.clear()
-            await self._news.wait()
+            await self._news.next()
 
     async def _pour(self, client: UserClient, audit_id: str) -> None:
         opened = client.stream(self._order.path, self._order.params, audit_id=audit_id)
@@ -279,5 +284,4 @@ class Stream(Lasting):
         self._size += len(piece)
         self._news.set()
         while self._size >= HELD:
-            self._room.clear()
-            await self._room.wait()
+            await self._room.next()

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from accounts.signin import session_rows
@@ -26,8 +25,10 @@ def configured(tmp_path: Path) -> dict[str, Any]:
 def file(configured: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database that is a file, without sessions."""
     path: Path = configured["NAME"]
-    database = SimpleNamespace(settings_dict=configured, ops=connections["default"].ops)
-    monkeypatch.setattr(session_rows, "connections", {"default": database})
+    # It has no connections, which would stay with whoever asks for one.
+    monkeypatch.setattr(
+        session_rows, "connections", SimpleNamespace(settings={"default": configured})
+    )
     run(path, "CREATE TABLE django_session (session_key, session_data, expire_date)")
     return path
 

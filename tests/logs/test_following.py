@@ -15,6 +15,8 @@ from console.live.limits import SocketCap
 from console.live.routing import websocket_application
 from console.live.sessionmonitor import get_session_monitor
 from console.logs.consumer import UNREAD, LogConsumer
+from console.logs.following import Follower
+from console.logs.runs import Run
 from console.ui.clusters import clusters
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
@@ -157,6 +159,32 @@ async def test_a_socket_that_comes_back_goes_on_where_it_was(world: World) -> No
         await second.until(300)
     second.lines = [*first.lines, *second.lines]
     same(second, world, "again")
+
+
+async def test_a_node_that_cannot_follow_is_asked_more_and_more_seldom(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kubelet that has no watch for another file left ends each log where it is."""
+    path = world.start(world.pod("crowded", **{RATE_ANNOTATION: "50"}))
+    monkeypatch.setattr("console.logs.following.LEAST_WAIT", 0.02)
+    monkeypatch.setattr("console.logs.following.MOST_WAIT", 0.1)
+    waits: list[float] = []
+    followed, pause = Follower._followed, Follower._pause
+
+    def never(self: Follower, run: Run) -> list[tuple[str, str]]:
+        return [one for one in followed(self, run) if one[0] != "follow"]
+
+    async def paused(self: Follower) -> None:
+        waits.append(self._wait)
+        await pause(self)
+
+    monkeypatch.setattr(Follower, "_followed", never)
+    monkeypatch.setattr(Follower, "_pause", paused)
+    async with following(Browser(f"{path}?tail=1")) as browser:
+        while len(waits) < 5:
+            await browser.until(len(browser.lines) + 1)
+        same(browser, world, "crowded")
+    assert waits[:5] == [0.02, 0.04, 0.08, 0.1, 0.1]
 
 
 async def test_equal_moments_are_counted(world: World) -> None:

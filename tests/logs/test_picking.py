@@ -38,6 +38,7 @@ def test_neighbours_come_along_and_gaps_are_said() -> None:
     lines = [str(number) for number in range(10, 30)]
     found = picked(LogQuery(search="20", context=2), lines)
     assert found == ["…", " 18", " 19", ">20", " 21", " 22"]
+    assert len(picked(LogQuery(search="24", context=4), lines)) == 1 + 9
     found = picked(LogQuery(search="3", context=1), ["3", "x", "y", "z", "3", "3"])
     assert found == [">3", " x", "…", " z", ">3", ">3"]
 

@@ -1,10 +1,63 @@
 """What sockets of streams share, whatever they show."""
 
 import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, ClassVar
+
+import pytest
+from channels.exceptions import StopConsumer
 
 from console.live.limits import SocketCap
 from console.streams.socket import StreamSocket
+
+VIEWER = {"account": "ann", "session_alive": object(), "access_in": object()}
+OPENS = ({"type": "websocket.connect"}, {"type": "websocket.receive", "text": "x"})
+ENDS = {"type": "websocket.disconnect", "code": 1006}
+
+
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+async def send(_message: dict[str, Any]) -> None: ...
+
+
+@pytest.mark.usefixtures("without_collector")
+async def test_what_a_socket_had_is_free_when_it_ends() -> None:
+    """It does not wait for the collector, which may come after a thousand others."""
+    began, sockets = asyncio.Event(), []
+
+    class Socket(StreamSocket):
+        cap = SocketCap(1)
+        per_second: ClassVar[float] = 50.0
+        full = "Too many"
+        bad_requests = ()
+
+        def hear(self, text: str, data: bytes) -> None:
+            sockets.append(weakref.ref(self))
+            self.begin("en", self._work())
+
+        async def _work(self) -> None:
+            began.set()
+            await asyncio.Event().wait()
+
+    came: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    running = asyncio.create_task(Socket()(dict(VIEWER), came.get, send))
+    for message in OPENS:
+        await came.put(message)
+    await began.wait()
+    await came.put(ENDS)
+    with suppress(StopConsumer):
+        await running
+    del running
+    [ended] = sockets
+    assert ended() is None
 
 
 async def test_a_place_is_free_again_when_the_server_does_not_wait_for_the_end() -> None:
@@ -29,16 +82,12 @@ async def test_a_place_is_free_again_when_the_server_does_not_wait_for_the_end()
                 await free.wait()
 
     came: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-
-    async def send(_message: dict[str, Any]) -> None: ...
-
-    viewer = {"account": "ann", "session_alive": object(), "access_in": object()}
-    running = asyncio.create_task(Socket()(viewer, came.get, send))
-    for message in ({"type": "websocket.connect"}, {"type": "websocket.receive", "text": "x"}):
+    running = asyncio.create_task(Socket()(dict(VIEWER), came.get, send))
+    for message in OPENS:
         await came.put(message)
     await began.wait()
     assert Socket.cap.open("ann") == 1
-    await came.put({"type": "websocket.disconnect", "code": 1006})
+    await came.put(ENDS)
     await ends.wait()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)

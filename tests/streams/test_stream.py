@@ -1,6 +1,8 @@
 """A long answer, handed on as it comes: with back-pressure, limits, an end and a record."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -81,6 +83,19 @@ async def test_it_is_read_to_its_end(world: World) -> None:
         assert found.count(b"\n") <= 20
         assert await stream.read() == b""
     assert await outcomes() == [("whole", 200, "")]
+
+
+async def test_what_it_had_is_free_when_it_is_closed(world: World) -> None:
+    """It does not wait for the collector, which may come after a thousand others."""
+    world.start(world.pod("freed"))
+    gc.disable()
+    try:
+        async with opened(Viewer().order("freed", follow="true")) as stream:
+            closed = weakref.ref(stream)
+        del stream
+        assert closed() is None
+    finally:
+        gc.enable()
 
 
 async def test_whoever_does_not_read_holds_the_cluster_back(world: World) -> None:
