@@ -5,7 +5,6 @@ As KubeSphere has it: a binding that belongs to the account, and an annotation t
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -81,7 +80,6 @@ class AccountRoleForm(ConsoleForm):
         return {**given, "made": made, "gone": gone, "named": named}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChangeAccountRole(Action):
     """Done as the viewer throughout, so that kube-apiserver lets nobody give more than they have."""
 

@@ -323,7 +323,6 @@ class Action:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class Delete(Action):
     name: ClassVar[str] = "delete"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Delete")
@@ -356,7 +355,6 @@ class Delete(Action):
         return Done(_("Deleted %(kind)s %(name)s.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Link(Action):
     """Leads to a page elsewhere (`url`), for those who have the right to what is done there. `dock`: what
     that page is as a tab of the dock, log or terminal; "" for one that is not shown there."""
@@ -364,7 +362,6 @@ class Link(Action):
     dock: ClassVar[str] = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditYaml(Link):
     """Leads to the page where an object is edited as a manifest. Every kind has it."""
 

@@ -5,7 +5,6 @@ https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requ
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cryptography import x509
@@ -32,7 +31,6 @@ from console.ui.text import visible
 SIGNERS = GVR("certificates.k8s.io", "v1", "signers")
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Decide(Action):
     """`verdict`: the type of the condition that says it."""
 
@@ -77,7 +75,6 @@ class _Decide(Action):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Approve(_Decide):
     """One at a time: what a certificate is for has to be looked at."""
 
@@ -97,7 +94,6 @@ class Approve(_Decide):
         return Done(_("Approved %(kind)s %(name)s.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Deny(_Decide):
     name: ClassVar[str] = "deny"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Deny")

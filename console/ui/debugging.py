@@ -6,7 +6,6 @@ https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -100,7 +99,6 @@ class DebugForm(ConsoleForm):
         return command
 
 
-@dataclass(frozen=True, kw_only=True)
 class Debug(Action):
     """Whoever may add the container but not attach to it could not use it."""
 

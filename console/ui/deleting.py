@@ -1,7 +1,6 @@
 """Deleting with a choice: how long a pod may take to end, and what becomes of what an object owns."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -59,7 +58,6 @@ class GraceForm(ConsoleForm):
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeletePod(Delete):
     form: ClassVar[type[ConsoleForm] | None] = GraceForm
 
@@ -98,7 +96,6 @@ class PropagationForm(ConsoleForm):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeleteOwner(Delete):
     """For objects that own others."""
 

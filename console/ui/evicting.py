@@ -1,7 +1,6 @@
 """Deleting a pod as far as its disruption budget allows it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -20,7 +19,6 @@ from console.ui.subject import Subject
 from console.ui.text import visible
 
 
-@dataclass(frozen=True, kw_only=True)
 class Evict(Action):
     name: ClassVar[str] = "evict"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Evict")

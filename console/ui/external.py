@@ -1,7 +1,6 @@
 """How a service can be reached from outside its cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
@@ -40,7 +39,6 @@ class ExternalAccessForm(ConsoleForm):
         return given
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExternalAccess(Action):
     name: ClassVar[str] = "external-access"
     label: ClassVar[str | Promise] = gettext_lazy("External access")

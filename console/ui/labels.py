@@ -7,7 +7,6 @@ that others have changed since.
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
@@ -104,7 +103,6 @@ class LabelsForm(ConsoleForm):
         return {**given, "changed": changed}
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditLabels(Action):
     """Every kind has it."""
 

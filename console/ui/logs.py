@@ -1,7 +1,6 @@
 """The way to logs, for those who may read them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -16,7 +15,6 @@ from console.ui.links import log_url
 READ_LOG = Permission("get", "log")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ShowLog(Link):
     """Leads to the log of a pod."""
 
@@ -33,7 +31,6 @@ class ShowLog(Link):
         return kubectl(f"logs {quoted(key.name)}", key)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ShowLogs(Link):
     """Leads to the logs of all pods of an object, as one."""
 

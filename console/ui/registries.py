@@ -1,7 +1,6 @@
 """The secret with which every pod of a project pulls its images."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -39,7 +38,6 @@ class RegistryForm(ConsoleForm):
         return dict(self.initial)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetDefaultRegistry(Action):
     """As KubeSphere does it: by the service account that pods have unless they name one."""
 

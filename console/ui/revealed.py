@@ -37,7 +37,6 @@ class Value:
     encoded: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reveal(Action):
     """Shows the values of `data`, which no other page has, read as the viewer at that moment. They are in
     this one answer, which nobody keeps: an address alone must not lead to it, nor a history."""

@@ -6,7 +6,6 @@ have changed since.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -103,7 +102,6 @@ def _opened(sent: str) -> object:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditSpec(Action):
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
     form: ClassVar[type[SpecForm]]

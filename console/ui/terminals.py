@@ -1,7 +1,6 @@
 """The way to terminals, for those who may run commands in containers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -19,7 +18,6 @@ EXEC = (Permission("create", "exec"), Permission("get", "exec"))
 ATTACH = (Permission("create", "attach"), Permission("get", "attach"))
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpenTerminal(Link):
     """Leads to a shell in a container of a pod."""
 

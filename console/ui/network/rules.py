@@ -296,7 +296,6 @@ def _is_tls(entry: object) -> bool:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditRules(EditSpec):
     name: ClassVar[str] = "rules"
     label: ClassVar[str | Promise] = gettext_lazy("Edit rules")

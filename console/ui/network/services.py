@@ -5,7 +5,6 @@ https://kubernetes.io/docs/concepts/services-networking/service/
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -203,7 +202,6 @@ def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return port
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditService(EditSpec):
     name: ClassVar[str] = "service"
     label: ClassVar[str | Promise] = gettext_lazy("Edit service")

@@ -1,7 +1,6 @@
 """Whether new pods may come to a node."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -15,7 +14,6 @@ from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Schedulable(Action):
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
     places: ClassVar[frozenset[str]] = EVERYWHERE
@@ -24,7 +22,6 @@ class _Schedulable(Action):
         return kubectl(f"{self.name} {quoted(key.name)}", key)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Cordon(_Schedulable):
     name: ClassVar[str] = "cordon"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Cordon")
@@ -46,7 +43,6 @@ class Cordon(_Schedulable):
         return Done(_("Cordoned %(kind)s %(name)s.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Uncordon(_Schedulable):
     name: ClassVar[str] = "uncordon"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Uncordon")

@@ -5,7 +5,7 @@ unless `NODE_SHELL_NAMESPACE` names the namespace of these pods.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -58,7 +58,6 @@ class NodeShellForm(ConsoleForm):
     name = TextField(label=gettext_lazy("Name of the pod"), max_length=LONGEST)
 
 
-@dataclass(frozen=True, kw_only=True)
 class NodeShell(Action):
     name: ClassVar[str] = "shell"
     label: ClassVar[str | Promise] = gettext_lazy("Open shell")

@@ -94,7 +94,6 @@ class TaintsForm(ConsoleForm):
         return {**self.cleaned_data, "shown": _lines(shown)}
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditTaints(Action):
     """All taints are sent, as Kubernetes has it; so they must be those that were shown."""
 

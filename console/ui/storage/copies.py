@@ -5,7 +5,6 @@ https://kubernetes.io/docs/concepts/storage/volume-pvc-datasource/
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -106,7 +105,6 @@ class VolumeForm(_CopyForm):
             self.fields[name] = ChoiceField(label=label, choices=offered)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Copy(Action):
     """`made`: what it makes."""
 
@@ -129,7 +127,6 @@ class _Copy(Action):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class TakeSnapshot(_Copy):
     name: ClassVar[str] = "snapshot"
     label: ClassVar[str | Promise] = gettext_lazy("Take snapshot")
@@ -190,7 +187,6 @@ class TakeSnapshot(_Copy):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
 class Clone(_Copy):
     name: ClassVar[str] = "clone"
     label: ClassVar[str | Promise] = gettext_lazy("Clone")
@@ -229,7 +225,6 @@ class Clone(_Copy):
         return _claim(data, {**same, "dataSource": source})
 
 
-@dataclass(frozen=True, kw_only=True)
 class CreateVolume(_Copy):
     name: ClassVar[str] = "volume"
     label: ClassVar[str | Promise] = gettext_lazy("Create volume")

@@ -4,7 +4,6 @@ https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclas
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -54,7 +53,6 @@ class DefaultForm(ConsoleForm):
         return {**self.cleaned_data, "taken": taken}
 
 
-@dataclass(frozen=True, kw_only=True)
 class UnsetDefault(Action):
     name: ClassVar[str] = "unset-default"
     label: ClassVar[str | Promise] = gettext_lazy("Unset default")
@@ -93,7 +91,6 @@ class UnsetDefault(Action):
         return Done(_("%(name)s is not the default any more.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetDefault(Action):
     name: ClassVar[str] = "set-default"
     label: ClassVar[str | Promise] = gettext_lazy("Set as default")

@@ -4,7 +4,6 @@ https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persis
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -35,7 +34,6 @@ class ExpandForm(ConsoleForm):
         self.fields["size"] = SizeField(label=_("New size"), least=now, larger=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Expand(Action):
     """Only of what a class with expansion provisioned, as kube-apiserver has it."""
 
@@ -86,7 +84,6 @@ class Expand(Action):
         return Follow(_("%(name)s is being expanded to %(size)s.") % words)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Expansion(Action):
     """Of a class. `allows`: what the field is set to."""
 
@@ -115,7 +112,6 @@ class _Expansion(Action):
         return {"allowVolumeExpansion": self.allows}
 
 
-@dataclass(frozen=True, kw_only=True)
 class AllowExpansion(_Expansion):
     name: ClassVar[str] = "allow-expansion"
     label: ClassVar[str | Promise] = gettext_lazy("Allow expansion")
@@ -135,7 +131,6 @@ class AllowExpansion(_Expansion):
         return _("Claims of %(name)s can be expanded now.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ForbidExpansion(_Expansion):
     name: ClassVar[str] = "forbid-expansion"
     label: ClassVar[str | Promise] = gettext_lazy("Forbid expansion")

@@ -5,7 +5,6 @@ driver is able to do.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
@@ -60,7 +59,6 @@ def _choice(value: object) -> str:
     return value if isinstance(value, str) and value in CHOICES else ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class VolumeOperations(Action):
     name: ClassVar[str] = "operations"
     label: ClassVar[str | Promise] = gettext_lazy("Volume operations")

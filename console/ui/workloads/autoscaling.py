@@ -1,7 +1,6 @@
 """The autoscaler of a workload: made, or changed where there is one."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -133,7 +132,6 @@ class AutoscalerForm(ConsoleForm):
         return {**given, "name": name, "shares": shares, "metrics": metrics}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Autoscale(WorkloadAction):
     name: ClassVar[str] = "autoscale"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Autoscale")

@@ -4,7 +4,6 @@ https://kubernetes.io/docs/tasks/inject-data-application/define-environment-vari
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -174,7 +173,6 @@ def _is_variable(variable: object) -> bool:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditEnvironment(EditTemplate):
     name: ClassVar[str] = "environment"
     label: ClassVar[str | Promise] = gettext_lazy("Edit environment")

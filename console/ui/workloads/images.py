@@ -82,7 +82,6 @@ class ImagesForm(ConsoleForm):
         return {**given, "changed": changed}
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetImage(WorkloadAction):
     name: ClassVar[str] = "set-image"
     label: ClassVar[str | Promise] = gettext_lazy("Set image")

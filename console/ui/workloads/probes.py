@@ -5,7 +5,6 @@ https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-read
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -221,7 +220,6 @@ def _is_probe(probe: object) -> bool:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditProbes(EditTemplate):
     name: ClassVar[str] = "probes"
     label: ClassVar[str | Promise] = gettext_lazy("Edit probes")

@@ -155,7 +155,6 @@ def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
     return {part: AmountField(label=label) for part, label in _LABELS.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetResources(WorkloadAction):
     name: ClassVar[str] = "set-resources"
     label: ClassVar[str | Promise] = gettext_lazy("Set resources")

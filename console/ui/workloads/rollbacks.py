@@ -1,7 +1,6 @@
 """Going back to an earlier pod template of a workload."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -64,7 +63,6 @@ class RevisionForm(ConsoleForm):
         return {**(super().clean() or {}), "chosen": self.chosen}
 
 
-@dataclass(frozen=True, kw_only=True)
 class _RollBack(WorkloadAction):
     """`kept_in`: what holds the revisions."""
 
@@ -127,7 +125,6 @@ class _RollBack(WorkloadAction):
         return [{"op": "replace", "path": "/spec/template", "value": _restored(revision.template)}]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RollBackDeployment(_RollBack):
     needs: ClassVar[tuple[Permission, ...]] = (
         Permission("patch"),
@@ -149,7 +146,6 @@ class RollBackDeployment(_RollBack):
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RollBackSet(_RollBack):
     """Of a StatefulSet or a DaemonSet."""
 

@@ -1,7 +1,6 @@
 """Rollouts: replacing the pods of a workload, and holding that back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -34,7 +33,6 @@ def held_back(subject: Subject) -> Sequence[str | Promise]:
     return []
 
 
-@dataclass(frozen=True, kw_only=True)
 class Restart(WorkloadAction):
     """As kubectl does it: a new annotation makes the template another one."""
 
@@ -65,7 +63,6 @@ class Restart(WorkloadAction):
         return Follow(_("Restarted %(kind)s %(name)s.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Pause(WorkloadAction):
     name: ClassVar[str] = "pause"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Pause")
@@ -89,7 +86,6 @@ class Pause(WorkloadAction):
         return Done(_("Paused %(kind)s %(name)s.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Resume(WorkloadAction):
     name: ClassVar[str] = "resume"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")

@@ -1,7 +1,6 @@
 """Runs of jobs: one more, and holding them back."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -43,7 +42,6 @@ class RunForm(ConsoleForm):
     name = TextField(label=gettext_lazy("Name of the job"), max_length=LONGEST)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Run(WorkloadAction):
     needs: ClassVar[tuple[Permission, ...]] = (Permission("create", gvr=JOBS), Permission("get"))
     form: ClassVar[type[ConsoleForm] | None] = RunForm
@@ -62,7 +60,6 @@ class _Run(WorkloadAction):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rerun(_Run):
     """As KubeSphere's, but the old job stays."""
 
@@ -93,7 +90,6 @@ class Rerun(_Run):
         return {"metadata": metadata, "spec": spec}
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunNow(_Run):
     """As `kubectl create job --from` does it."""
 
@@ -137,7 +133,6 @@ def _without(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in names}
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Suspending(WorkloadAction):
     """`suspend`: what the field is set to."""
 
@@ -165,7 +160,6 @@ class _Suspending(WorkloadAction):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class Suspend(_Suspending):
     name: ClassVar[str] = "suspend"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Suspend")
@@ -185,7 +179,6 @@ class Suspend(_Suspending):
         return _("Suspended %(kind)s %(name)s.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unsuspend(_Suspending):
     name: ClassVar[str] = "resume"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")

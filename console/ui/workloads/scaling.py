@@ -1,7 +1,6 @@
 """How many replicas a workload has."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -25,7 +24,6 @@ class ReplicasForm(ConsoleForm):
     replicas = NumberField(label=gettext_lazy("Replicas"), least=0, most=MOST)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Scale(WorkloadAction):
     name: ClassVar[str] = "scale"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Scale")

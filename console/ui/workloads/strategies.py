@@ -5,7 +5,6 @@ https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -169,7 +168,6 @@ class DaemonSetStrategyForm(StrategyForm):
     parts: ClassVar[Sequence[str]] = ("maxSurge", "maxUnavailable")
 
 
-@dataclass(frozen=True, kw_only=True)
 class _EditStrategy(EditSpec, WorkloadAction):
     name: ClassVar[str] = "strategy"
     label: ClassVar[str | Promise] = gettext_lazy("Edit update strategy")
@@ -185,16 +183,13 @@ class _EditStrategy(EditSpec, WorkloadAction):
         return _("It counts for the rollout that goes on now, and for all after it.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditDeploymentStrategy(_EditStrategy):
     form: ClassVar[type[SpecForm]] = DeploymentStrategyForm
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditStatefulSetStrategy(_EditStrategy):
     form: ClassVar[type[SpecForm]] = StatefulSetStrategyForm
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditDaemonSetStrategy(_EditStrategy):
     form: ClassVar[type[SpecForm]] = DaemonSetStrategyForm

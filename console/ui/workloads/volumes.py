@@ -4,7 +4,6 @@ https://kubernetes.io/docs/concepts/storage/volumes/
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -261,7 +260,6 @@ def _is_mount(mount: object) -> bool:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditVolumes(EditTemplate):
     name: ClassVar[str] = "volumes"
     label: ClassVar[str | Promise] = gettext_lazy("Edit volumes")
