@@ -5,7 +5,7 @@ As KubeSphere has it: a binding that belongs to the account, and an annotation t
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -83,16 +83,16 @@ class AccountRoleForm(ConsoleForm):
 class ChangeAccountRole(Action):
     """Done as the viewer throughout, so that kube-apiserver lets nobody give more than they have."""
 
-    name: ClassVar[str] = "role"
-    label: ClassVar[str | Promise] = gettext_lazy("Change role")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "role"
+    label = gettext_lazy("Change role")
+    weight = 2
+    needs = (
         Permission("patch"),
         Permission("get"),
         *(Permission(verb, gvr=ROLE_BINDINGS) for verb in ("list", "create", "delete")),
         Permission("list", gvr=ROLES),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "role")
+    trail = ("patch", "role")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Change the role of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

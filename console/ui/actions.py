@@ -324,15 +324,15 @@ class Action:
 
 
 class Delete(Action):
-    name: ClassVar[str] = "delete"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Delete")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("delete"),)
-    icon: ClassVar[str] = "trash-2"
-    danger: ClassVar[bool] = True
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    stays: ClassVar[bool] = False
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Deleted")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not deleted")
+    name = "delete"
+    label = pgettext_lazy("action", "Delete")
+    needs = (Permission("delete"),)
+    icon = "trash-2"
+    danger = True
+    places = EVERYWHERE
+    stays = False
+    done_word = pgettext_lazy("result", "Deleted")
+    refused_word = gettext_lazy("Not deleted")
     #: More than these must be confirmed by typing their number.
     untyped: ClassVar[int] = 10
 
@@ -365,11 +365,11 @@ class Link(Action):
 class EditYaml(Link):
     """Leads to the page where an object is edited as a manifest. Every kind has it."""
 
-    name: ClassVar[str] = "edit"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit YAML")
-    weight: ClassVar[int] = 1
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    trail: ClassVar[tuple[str, str]] = ("patch", "edit")
+    name = "edit"
+    label = gettext_lazy("Edit YAML")
+    weight = 1
+    needs = (Permission("patch"), Permission("get"))
+    trail = ("patch", "edit")
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return edit_url(cluster, segment, key)

@@ -34,7 +34,7 @@ SIGNERS = GVR("certificates.k8s.io", "v1", "signers")
 class _Decide(Action):
     """`verdict`: the type of the condition that says it."""
 
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("update", "approval"), Permission("get"))
+    needs = (Permission("update", "approval"), Permission("get"))
     verdict: ClassVar[str]
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -78,11 +78,11 @@ class _Decide(Action):
 class Approve(_Decide):
     """One at a time: what a certificate is for has to be looked at."""
 
-    name: ClassVar[str] = "approve"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Approve")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("update", "approval")
-    verdict: ClassVar[str] = "Approved"
+    name = "approve"
+    label = pgettext_lazy("action", "Approve")
+    weight = 3
+    trail = ("update", "approval")
+    verdict = "Approved"
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         return _(
@@ -95,15 +95,15 @@ class Approve(_Decide):
 
 
 class Deny(_Decide):
-    name: ClassVar[str] = "deny"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Deny")
-    weight: ClassVar[int] = 3
-    danger: ClassVar[bool] = True
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str] | None] = ("update", "denial")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Denied")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not denied")
-    verdict: ClassVar[str] = "Denied"
+    name = "deny"
+    label = pgettext_lazy("action", "Deny")
+    weight = 3
+    danger = True
+    places = EVERYWHERE
+    trail = ("update", "denial")
+    done_word = pgettext_lazy("result", "Denied")
+    refused_word = gettext_lazy("Not denied")
+    verdict = "Denied"
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         return _("No certificate is issued. This cannot be undone; the requestor may ask again.")

@@ -6,7 +6,7 @@ https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -102,11 +102,11 @@ class DebugForm(ConsoleForm):
 class Debug(Action):
     """Whoever may add the container but not attach to it could not use it."""
 
-    name: ClassVar[str] = "debug"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Debug")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch", "ephemeralcontainers"), *ATTACH)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "ephemeralcontainers")
-    form: ClassVar[type[ConsoleForm] | None] = DebugForm
+    name = "debug"
+    label = pgettext_lazy("action", "Debug")
+    needs = (Permission("patch", "ephemeralcontainers"), *ATTACH)
+    trail = ("patch", "ephemeralcontainers")
+    form = DebugForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None and not entry.projection.ended

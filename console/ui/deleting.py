@@ -1,7 +1,7 @@
 """Deleting with a choice: how long a pod may take to end, and what becomes of what an object owns."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import QueryDict
 from django.template.loader import render_to_string
@@ -59,7 +59,7 @@ class GraceForm(ConsoleForm):
 
 
 class DeletePod(Delete):
-    form: ClassVar[type[ConsoleForm] | None] = GraceForm
+    form = GraceForm
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         usual = mapping(subject.manifest, "spec").get("terminationGracePeriodSeconds")
@@ -99,7 +99,7 @@ class PropagationForm(ConsoleForm):
 class DeleteOwner(Delete):
     """For objects that own others."""
 
-    form: ClassVar[type[ConsoleForm] | None] = PropagationForm
+    form = PropagationForm
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return owned_types(kind)

@@ -1,7 +1,7 @@
 """Deleting a pod as far as its disruption budget allows it."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -20,14 +20,14 @@ from console.ui.text import visible
 
 
 class Evict(Action):
-    name: ClassVar[str] = "evict"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Evict")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("create", "eviction"),)
-    danger: ClassVar[bool] = True
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    stays: ClassVar[bool] = False
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Evicted")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not evicted")
+    name = "evict"
+    label = pgettext_lazy("action", "Evict")
+    needs = (Permission("create", "eviction"),)
+    danger = True
+    places = EVERYWHERE
+    stays = False
+    done_word = pgettext_lazy("result", "Evicted")
+    refused_word = gettext_lazy("Not evicted")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None

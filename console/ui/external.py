@@ -1,7 +1,7 @@
 """How a service can be reached from outside its cluster."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
@@ -40,10 +40,10 @@ class ExternalAccessForm(ConsoleForm):
 
 
 class ExternalAccess(Action):
-    name: ClassVar[str] = "external-access"
-    label: ClassVar[str | Promise] = gettext_lazy("External access")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "external-access")
+    name = "external-access"
+    label = gettext_lazy("External access")
+    needs = (Permission("patch"),)
+    trail = ("patch", "external-access")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         service = entry.projection

@@ -7,7 +7,7 @@ that others have changed since.
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -106,11 +106,11 @@ class LabelsForm(ConsoleForm):
 class EditLabels(Action):
     """Every kind has it."""
 
-    name: ClassVar[str] = "labels"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit labels")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "labels")
-    form: ClassVar[type[ConsoleForm] | None] = LabelsForm
+    name = "labels"
+    label = gettext_lazy("Edit labels")
+    needs = (Permission("patch"), Permission("get"))
+    trail = ("patch", "labels")
+    form = LabelsForm
 
     def title(self, kind: "ResourceKind", name: str) -> str:
         words = {"kind": kind.singular, "name": name}

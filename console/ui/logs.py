@@ -1,9 +1,8 @@
 """The way to logs, for those who may read them."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import PODS, Key
@@ -18,11 +17,11 @@ READ_LOG = Permission("get", "log")
 class ShowLog(Link):
     """Leads to the log of a pod."""
 
-    name: ClassVar[str] = "log"
-    label: ClassVar[str | Promise] = gettext_lazy("Logs")
-    weight: ClassVar[int] = 3
-    dock: ClassVar[str] = "log"
-    needs: ClassVar[tuple[Permission, ...]] = (READ_LOG,)
+    name = "log"
+    label = gettext_lazy("Logs")
+    weight = 3
+    dock = "log"
+    needs = (READ_LOG,)
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return log_url(cluster, segment, key)
@@ -34,11 +33,11 @@ class ShowLog(Link):
 class ShowLogs(Link):
     """Leads to the logs of all pods of an object, as one."""
 
-    name: ClassVar[str] = "log"
-    label: ClassVar[str | Promise] = gettext_lazy("Logs")
-    weight: ClassVar[int] = 3
-    dock: ClassVar[str] = "log"
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("get", "log", gvr=PODS),)
+    name = "log"
+    label = gettext_lazy("Logs")
+    weight = 3
+    dock = "log"
+    needs = (Permission("get", "log", gvr=PODS),)
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return log_url(cluster, segment, key)

@@ -1,7 +1,7 @@
 """The secret with which every pod of a project pulls its images."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import QueryDict
 from django.utils.functional import Promise
@@ -41,13 +41,13 @@ class RegistryForm(ConsoleForm):
 class SetDefaultRegistry(Action):
     """As KubeSphere does it: by the service account that pods have unless they name one."""
 
-    name: ClassVar[str] = "default-registry"
-    label: ClassVar[str | Promise] = gettext_lazy("Set as default registry")
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "default-registry"
+    label = gettext_lazy("Set as default registry")
+    needs = (
         *(Permission(verb, gvr=SERVICE_ACCOUNTS) for verb in ("get", "patch")),
         Permission("get"),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "default-registry")
+    trail = ("patch", "default-registry")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.type in TYPES

@@ -103,10 +103,10 @@ def _opened(sent: str) -> object:
 
 
 class EditSpec(Action):
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
+    needs = (Permission("patch"), Permission("get"))
     form: ClassVar[type[SpecForm]]
-    reads_live: ClassVar[bool] = True
-    reviews: ClassVar[bool] = True
+    reads_live = True
+    reviews = True
 
     def button(self, kind: ResourceKind) -> str | Promise:
         return _("Save")

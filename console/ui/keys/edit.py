@@ -6,7 +6,7 @@ that others have changed since. No page shows the values of a Secret.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import QueryDict
 from django.template.loader import render_to_string
@@ -43,13 +43,13 @@ class EditKeys(Action):
     """`secret`: its values are base64, and nobody is shown them."""
 
     secret: bool = False
-    name: ClassVar[str] = "keys"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit keys")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "keys")
-    form: ClassVar[type[ConsoleForm] | None] = KeysForm
-    reads_live: ClassVar[bool] = True
+    name = "keys"
+    label = gettext_lazy("Edit keys")
+    weight = 2
+    needs = (Permission("patch"), Permission("get"))
+    trail = ("patch", "keys")
+    form = KeysForm
+    reads_live = True
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit keys of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

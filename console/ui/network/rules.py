@@ -297,11 +297,11 @@ def _is_tls(entry: object) -> bool:
 
 
 class EditRules(EditSpec):
-    name: ClassVar[str] = "rules"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit rules")
-    weight: ClassVar[int] = 2
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "rules")
-    form: ClassVar[type[SpecForm]] = RulesForm
+    name = "rules"
+    label = gettext_lazy("Edit rules")
+    weight = 2
+    trail = ("patch", "rules")
+    form = RulesForm
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit the rules of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

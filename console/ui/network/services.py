@@ -203,11 +203,11 @@ def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 class EditService(EditSpec):
-    name: ClassVar[str] = "service"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit service")
-    weight: ClassVar[int] = 2
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "service")
-    form: ClassVar[type[SpecForm]] = ServiceForm
+    name = "service"
+    label = gettext_lazy("Edit service")
+    weight = 2
+    trail = ("patch", "service")
+    form = ServiceForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         """Of a name elsewhere there is nothing to pass on."""

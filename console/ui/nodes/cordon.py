@@ -1,7 +1,7 @@
 """Whether new pods may come to a node."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -15,20 +15,20 @@ from console.ui.kubectl import kubectl, quoted
 
 
 class _Schedulable(Action):
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
+    needs = (Permission("patch"),)
+    places = EVERYWHERE
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"{self.name} {quoted(key.name)}", key)
 
 
 class Cordon(_Schedulable):
-    name: ClassVar[str] = "cordon"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Cordon")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "cordon")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Cordoned")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not cordoned")
+    name = "cordon"
+    label = pgettext_lazy("action", "Cordon")
+    weight = 3
+    trail = ("patch", "cordon")
+    done_word = pgettext_lazy("result", "Cordoned")
+    refused_word = gettext_lazy("Not cordoned")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.cordoned
@@ -44,12 +44,12 @@ class Cordon(_Schedulable):
 
 
 class Uncordon(_Schedulable):
-    name: ClassVar[str] = "uncordon"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Uncordon")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "uncordon")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Uncordoned")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not uncordoned")
+    name = "uncordon"
+    label = pgettext_lazy("action", "Uncordon")
+    weight = 3
+    trail = ("patch", "uncordon")
+    done_word = pgettext_lazy("result", "Uncordoned")
+    refused_word = gettext_lazy("Not uncordoned")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.cordoned)

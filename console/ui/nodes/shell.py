@@ -7,7 +7,7 @@ unless `NODE_SHELL_NAMESPACE` names the namespace of these pods.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.utils.functional import Promise
@@ -59,17 +59,17 @@ class NodeShellForm(ConsoleForm):
 
 
 class NodeShell(Action):
-    name: ClassVar[str] = "shell"
-    label: ClassVar[str | Promise] = gettext_lazy("Open shell")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "shell"
+    label = gettext_lazy("Open shell")
+    weight = 2
+    needs = (
         Permission("create", gvr=PODS, place=shells),
         Permission("get", gvr=PODS, place=shells),
         *(replace(one, gvr=PODS, place=shells) for one in ATTACH),
     )
-    danger: ClassVar[bool] = True
-    form: ClassVar[type[ConsoleForm] | None] = NodeShellForm
-    trail: ClassVar[tuple[str, str] | None] = ("create", "shell")
+    danger = True
+    form = NodeShellForm
+    trail = ("create", "shell")
 
     def exempt(self, access: Access, name: str) -> bool:
         return not shells()

@@ -5,7 +5,7 @@ https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -97,11 +97,11 @@ class TaintsForm(ConsoleForm):
 class EditTaints(Action):
     """All taints are sent, as Kubernetes has it; so they must be those that were shown."""
 
-    name: ClassVar[str] = "taints"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit taints")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    form: ClassVar[type[ConsoleForm] | None] = TaintsForm
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "taints")
+    name = "taints"
+    label = gettext_lazy("Edit taints")
+    needs = (Permission("patch"), Permission("get"))
+    form = TaintsForm
+    trail = ("patch", "taints")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit the taints of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

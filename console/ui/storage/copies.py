@@ -128,16 +128,16 @@ class _Copy(Action):
 
 
 class TakeSnapshot(_Copy):
-    name: ClassVar[str] = "snapshot"
-    label: ClassVar[str | Promise] = gettext_lazy("Take snapshot")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "snapshot"
+    label = gettext_lazy("Take snapshot")
+    weight = 2
+    needs = (
         Permission("create", gvr=VOLUME_SNAPSHOTS),
         Permission("get"),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("create", "snapshot")
-    form: ClassVar[type[ConsoleForm] | None] = SnapshotForm
-    made: ClassVar[GVR] = VOLUME_SNAPSHOTS
+    trail = ("create", "snapshot")
+    form = SnapshotForm
+    made = VOLUME_SNAPSHOTS
 
     def exempt(self, access: Access, name: str) -> bool:
         """Of every claim where the cluster has no snapshots."""
@@ -188,12 +188,12 @@ class TakeSnapshot(_Copy):
 
 
 class Clone(_Copy):
-    name: ClassVar[str] = "clone"
-    label: ClassVar[str | Promise] = gettext_lazy("Clone")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("create"), Permission("get"))
-    trail: ClassVar[tuple[str, str] | None] = ("create", "clone")
-    form: ClassVar[type[ConsoleForm] | None] = CloneForm
-    made: ClassVar[GVR] = PERSISTENT_VOLUME_CLAIMS
+    name = "clone"
+    label = gettext_lazy("Clone")
+    needs = (Permission("create"), Permission("get"))
+    trail = ("create", "clone")
+    form = CloneForm
+    made = PERSISTENT_VOLUME_CLAIMS
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return _has_volume(entry) and bool(entry.projection.storage_class)
@@ -226,16 +226,16 @@ class Clone(_Copy):
 
 
 class CreateVolume(_Copy):
-    name: ClassVar[str] = "volume"
-    label: ClassVar[str | Promise] = gettext_lazy("Create volume")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "volume"
+    label = gettext_lazy("Create volume")
+    weight = 2
+    needs = (
         Permission("create", gvr=PERSISTENT_VOLUME_CLAIMS),
         Permission("get"),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("create", "volume")
-    form: ClassVar[type[ConsoleForm] | None] = VolumeForm
-    made: ClassVar[GVR] = PERSISTENT_VOLUME_CLAIMS
+    trail = ("create", "volume")
+    form = VolumeForm
+    made = PERSISTENT_VOLUME_CLAIMS
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.status.severity is Severity.OK

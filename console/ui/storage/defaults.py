@@ -4,7 +4,7 @@ https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclas
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -54,10 +54,10 @@ class DefaultForm(ConsoleForm):
 
 
 class UnsetDefault(Action):
-    name: ClassVar[str] = "unset-default"
-    label: ClassVar[str | Promise] = gettext_lazy("Unset default")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "unset-default")
+    name = "unset-default"
+    label = gettext_lazy("Unset default")
+    needs = (Permission("patch"),)
+    trail = ("patch", "unset-default")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.default)
@@ -92,12 +92,12 @@ class UnsetDefault(Action):
 
 
 class SetDefault(Action):
-    name: ClassVar[str] = "set-default"
-    label: ClassVar[str | Promise] = gettext_lazy("Set as default")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "set-default")
-    form: ClassVar[type[ConsoleForm] | None] = DefaultForm
+    name = "set-default"
+    label = gettext_lazy("Set as default")
+    weight = 2
+    needs = (Permission("patch"),)
+    trail = ("patch", "set-default")
+    form = DefaultForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.default

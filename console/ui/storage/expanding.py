@@ -37,12 +37,12 @@ class ExpandForm(ConsoleForm):
 class Expand(Action):
     """Only of what a class with expansion provisioned, as kube-apiserver has it."""
 
-    name: ClassVar[str] = "expand"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Expand")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "expand")
-    form: ClassVar[type[ConsoleForm] | None] = ExpandForm
+    name = "expand"
+    label = pgettext_lazy("action", "Expand")
+    weight = 2
+    needs = (Permission("patch"),)
+    trail = ("patch", "expand")
+    form = ExpandForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         claim = entry.projection
@@ -87,7 +87,7 @@ class Expand(Action):
 class _Expansion(Action):
     """Of a class. `allows`: what the field is set to."""
 
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    needs = (Permission("patch"),)
     allows: ClassVar[bool]
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -113,10 +113,10 @@ class _Expansion(Action):
 
 
 class AllowExpansion(_Expansion):
-    name: ClassVar[str] = "allow-expansion"
-    label: ClassVar[str | Promise] = gettext_lazy("Allow expansion")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "allow-expansion")
-    allows: ClassVar[bool] = True
+    name = "allow-expansion"
+    label = gettext_lazy("Allow expansion")
+    trail = ("patch", "allow-expansion")
+    allows = True
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Let volumes of %(kind)s %(name)s grow") % {"kind": kind.singular, "name": name}
@@ -132,10 +132,10 @@ class AllowExpansion(_Expansion):
 
 
 class ForbidExpansion(_Expansion):
-    name: ClassVar[str] = "forbid-expansion"
-    label: ClassVar[str | Promise] = gettext_lazy("Forbid expansion")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "forbid-expansion")
-    allows: ClassVar[bool] = False
+    name = "forbid-expansion"
+    label = gettext_lazy("Forbid expansion")
+    trail = ("patch", "forbid-expansion")
+    allows = False
 
     def title(self, kind: ResourceKind, name: str) -> str:
         words = {"kind": kind.singular, "name": name}

@@ -5,7 +5,7 @@ driver is able to do.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
@@ -60,10 +60,10 @@ def _choice(value: object) -> str:
 
 
 class VolumeOperations(Action):
-    name: ClassVar[str] = "operations"
-    label: ClassVar[str | Promise] = gettext_lazy("Volume operations")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "operations")
+    name = "operations"
+    label = gettext_lazy("Volume operations")
+    needs = (Permission("patch"),)
+    trail = ("patch", "operations")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         words = {"kind": kind.singular, "name": name}

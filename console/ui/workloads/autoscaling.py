@@ -1,7 +1,7 @@
 """The autoscaler of a workload: made, or changed where there is one."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -133,17 +133,17 @@ class AutoscalerForm(ConsoleForm):
 
 
 class Autoscale(WorkloadAction):
-    name: ClassVar[str] = "autoscale"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Autoscale")
+    name = "autoscale"
+    label = pgettext_lazy("action", "Autoscale")
     # To see one is part of it: two that scale the same undo each other's work.
-    needs: ClassVar[tuple[Permission, ...]] = (
+    needs = (
         *(
             Permission(verb, gvr=HORIZONTAL_POD_AUTOSCALERS)
             for verb in ("create", "get", "list", "patch")
         ),
         Permission("get"),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("create", "autoscale")
+    trail = ("create", "autoscale")
 
     def button(self, kind: ResourceKind) -> str | Promise:
         return _("Save")

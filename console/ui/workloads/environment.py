@@ -4,7 +4,7 @@ https://kubernetes.io/docs/tasks/inject-data-application/define-environment-vari
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
@@ -174,10 +174,10 @@ def _is_variable(variable: object) -> bool:
 
 
 class EditEnvironment(EditTemplate):
-    name: ClassVar[str] = "environment"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit environment")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "environment")
-    form: ClassVar[type[TemplateForm]] = EnvironmentForm
+    name = "environment"
+    label = gettext_lazy("Edit environment")
+    trail = ("patch", "environment")
+    form = EnvironmentForm
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit the environment of %(kind)s %(name)s") % {

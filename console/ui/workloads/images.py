@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
@@ -83,11 +83,11 @@ class ImagesForm(ConsoleForm):
 
 
 class SetImage(WorkloadAction):
-    name: ClassVar[str] = "set-image"
-    label: ClassVar[str | Promise] = gettext_lazy("Set image")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    form: ClassVar[type[ConsoleForm] | None] = ImagesForm
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "set-image")
+    name = "set-image"
+    label = gettext_lazy("Set image")
+    needs = (Permission("patch"),)
+    form = ImagesForm
+    trail = ("patch", "set-image")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Set images of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

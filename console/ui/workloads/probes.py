@@ -5,7 +5,7 @@ https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-read
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -221,10 +221,10 @@ def _is_probe(probe: object) -> bool:
 
 
 class EditProbes(EditTemplate):
-    name: ClassVar[str] = "probes"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit probes")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "probes")
-    form: ClassVar[type[TemplateForm]] = ProbesForm
+    name = "probes"
+    label = gettext_lazy("Edit probes")
+    trail = ("patch", "probes")
+    form = ProbesForm
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit the probes of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

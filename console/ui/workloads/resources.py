@@ -156,12 +156,12 @@ def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
 
 
 class SetResources(WorkloadAction):
-    name: ClassVar[str] = "set-resources"
-    label: ClassVar[str | Promise] = gettext_lazy("Set resources")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    form: ClassVar[type[ConsoleForm] | None] = ResourcesForm
-    reviews: ClassVar[bool] = True
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "set-resources")
+    name = "set-resources"
+    label = gettext_lazy("Set resources")
+    needs = (Permission("patch"), Permission("get"))
+    form = ResourcesForm
+    reviews = True
+    trail = ("patch", "set-resources")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)

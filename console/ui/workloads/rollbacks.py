@@ -66,10 +66,10 @@ class RevisionForm(ConsoleForm):
 class _RollBack(WorkloadAction):
     """`kept_in`: what holds the revisions."""
 
-    name: ClassVar[str] = "rollback"
-    label: ClassVar[str | Promise] = gettext_lazy("Roll back")
-    form: ClassVar[type[ConsoleForm] | None] = RevisionForm
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "rollback")
+    name = "rollback"
+    label = gettext_lazy("Roll back")
+    form = RevisionForm
+    trail = ("patch", "rollback")
     kept_in: ClassVar[GVR]
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -126,12 +126,12 @@ class _RollBack(WorkloadAction):
 
 
 class RollBackDeployment(_RollBack):
-    needs: ClassVar[tuple[Permission, ...]] = (
+    needs = (
         Permission("patch"),
         Permission("get"),
         Permission("list", gvr=REPLICA_SETS),
     )
-    kept_in: ClassVar[GVR] = REPLICA_SETS
+    kept_in = REPLICA_SETS
 
     async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
         """Annotations are the revision's as well, such as why it was made."""
@@ -149,11 +149,11 @@ class RollBackDeployment(_RollBack):
 class RollBackSet(_RollBack):
     """Of a StatefulSet or a DaemonSet."""
 
-    needs: ClassVar[tuple[Permission, ...]] = (
+    needs = (
         Permission("patch"),
         Permission("list", gvr=CONTROLLER_REVISIONS),
     )
-    kept_in: ClassVar[GVR] = CONTROLLER_REVISIONS
+    kept_in = CONTROLLER_REVISIONS
 
 
 def _difference(now: Mapping[str, Any], then: Mapping[str, Any]) -> tuple[list[Line], str]:

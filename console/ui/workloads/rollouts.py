@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -36,14 +36,14 @@ def held_back(subject: Subject) -> Sequence[str | Promise]:
 class Restart(WorkloadAction):
     """As kubectl does it: a new annotation makes the template another one."""
 
-    name: ClassVar[str] = "restart"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Restart")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "restart")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Restarted")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not restarted")
+    name = "restart"
+    label = pgettext_lazy("action", "Restart")
+    weight = 2
+    needs = (Permission("patch"),)
+    places = EVERYWHERE
+    trail = ("patch", "restart")
+    done_word = pgettext_lazy("result", "Restarted")
+    refused_word = gettext_lazy("Not restarted")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not getattr(entry.projection, "paused", False)
@@ -64,13 +64,13 @@ class Restart(WorkloadAction):
 
 
 class Pause(WorkloadAction):
-    name: ClassVar[str] = "pause"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Pause")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "pause")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Paused")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not paused")
+    name = "pause"
+    label = pgettext_lazy("action", "Pause")
+    needs = (Permission("patch"),)
+    places = EVERYWHERE
+    trail = ("patch", "pause")
+    done_word = pgettext_lazy("result", "Paused")
+    refused_word = gettext_lazy("Not paused")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.paused
@@ -87,14 +87,14 @@ class Pause(WorkloadAction):
 
 
 class Resume(WorkloadAction):
-    name: ClassVar[str] = "resume"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
-    weight: ClassVar[int] = 3
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "resume")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Resumed")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not resumed")
+    name = "resume"
+    label = pgettext_lazy("action", "Resume")
+    weight = 3
+    needs = (Permission("patch"),)
+    places = EVERYWHERE
+    trail = ("patch", "resume")
+    done_word = pgettext_lazy("result", "Resumed")
+    refused_word = gettext_lazy("Not resumed")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.paused)

@@ -43,8 +43,8 @@ class RunForm(ConsoleForm):
 
 
 class _Run(WorkloadAction):
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("create", gvr=JOBS), Permission("get"))
-    form: ClassVar[type[ConsoleForm] | None] = RunForm
+    needs = (Permission("create", gvr=JOBS), Permission("get"))
+    form = RunForm
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
         return {"name": new_name(entry.key.name)}
@@ -63,10 +63,10 @@ class _Run(WorkloadAction):
 class Rerun(_Run):
     """As KubeSphere's, but the old job stays."""
 
-    name: ClassVar[str] = "rerun"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Rerun")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("create", "rerun")
+    name = "rerun"
+    label = pgettext_lazy("action", "Rerun")
+    weight = 3
+    trail = ("create", "rerun")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.ended is not None
@@ -93,10 +93,10 @@ class Rerun(_Run):
 class RunNow(_Run):
     """As `kubectl create job --from` does it."""
 
-    name: ClassVar[str] = "run"
-    label: ClassVar[str | Promise] = gettext_lazy("Run now")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("create", "run")
+    name = "run"
+    label = gettext_lazy("Run now")
+    weight = 3
+    trail = ("create", "run")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Run %(kind)s %(name)s now") % {"kind": kind.singular, "name": name}
@@ -136,8 +136,8 @@ def _without(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 class _Suspending(WorkloadAction):
     """`suspend`: what the field is set to."""
 
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
+    needs = (Permission("patch"),)
+    places = EVERYWHERE
     suspend: ClassVar[bool]
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -161,13 +161,13 @@ class _Suspending(WorkloadAction):
 
 
 class Suspend(_Suspending):
-    name: ClassVar[str] = "suspend"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Suspend")
-    weight: ClassVar[int] = 2
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "suspend")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Suspended")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not suspended")
-    suspend: ClassVar[bool] = True
+    name = "suspend"
+    label = pgettext_lazy("action", "Suspend")
+    weight = 2
+    trail = ("patch", "suspend")
+    done_word = pgettext_lazy("result", "Suspended")
+    refused_word = gettext_lazy("Not suspended")
+    suspend = True
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if kind.gvr == JOBS:
@@ -180,13 +180,13 @@ class Suspend(_Suspending):
 
 
 class Unsuspend(_Suspending):
-    name: ClassVar[str] = "resume"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "resume")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Resumed")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not resumed")
-    suspend: ClassVar[bool] = False
+    name = "resume"
+    label = pgettext_lazy("action", "Resume")
+    weight = 3
+    trail = ("patch", "resume")
+    done_word = pgettext_lazy("result", "Resumed")
+    refused_word = gettext_lazy("Not resumed")
+    suspend = False
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if kind.gvr == JOBS:

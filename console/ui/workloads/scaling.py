@@ -1,7 +1,7 @@
 """How many replicas a workload has."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -25,11 +25,11 @@ class ReplicasForm(ConsoleForm):
 
 
 class Scale(WorkloadAction):
-    name: ClassVar[str] = "scale"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Scale")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch", "scale"),)
-    form: ClassVar[type[ConsoleForm] | None] = ReplicasForm
+    name = "scale"
+    label = pgettext_lazy("action", "Scale")
+    weight = 2
+    needs = (Permission("patch", "scale"),)
+    form = ReplicasForm
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         return _("Pods are added, or deleted, until there are so many.")

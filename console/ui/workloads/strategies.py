@@ -169,9 +169,9 @@ class DaemonSetStrategyForm(StrategyForm):
 
 
 class _EditStrategy(EditSpec, WorkloadAction):
-    name: ClassVar[str] = "strategy"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit update strategy")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "strategy")
+    name = "strategy"
+    label = gettext_lazy("Edit update strategy")
+    trail = ("patch", "strategy")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit the update strategy of %(kind)s %(name)s") % {
@@ -184,12 +184,12 @@ class _EditStrategy(EditSpec, WorkloadAction):
 
 
 class EditDeploymentStrategy(_EditStrategy):
-    form: ClassVar[type[SpecForm]] = DeploymentStrategyForm
+    form = DeploymentStrategyForm
 
 
 class EditStatefulSetStrategy(_EditStrategy):
-    form: ClassVar[type[SpecForm]] = StatefulSetStrategyForm
+    form = StatefulSetStrategyForm
 
 
 class EditDaemonSetStrategy(_EditStrategy):
-    form: ClassVar[type[SpecForm]] = DaemonSetStrategyForm
+    form = DaemonSetStrategyForm

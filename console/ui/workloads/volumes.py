@@ -4,7 +4,7 @@ https://kubernetes.io/docs/concepts/storage/volumes/
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
@@ -261,10 +261,10 @@ def _is_mount(mount: object) -> bool:
 
 
 class EditVolumes(EditTemplate):
-    name: ClassVar[str] = "volumes"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit volumes")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "volumes")
-    form: ClassVar[type[TemplateForm]] = VolumesForm
+    name = "volumes"
+    label = gettext_lazy("Edit volumes")
+    trail = ("patch", "volumes")
+    form = VolumesForm
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit the volumes of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
