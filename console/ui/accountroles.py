@@ -92,7 +92,6 @@ class ChangeAccountRole(Action):
         *(Permission(verb, gvr=ROLE_BINDINGS) for verb in ("list", "create", "delete")),
         Permission("list", gvr=ROLES),
     )
-    trail = ("patch", "role")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Change the role of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

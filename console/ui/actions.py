@@ -187,8 +187,9 @@ Outcome = Done | Follow | Page
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """`name`: the last part of its URL. `needs`: the rights that it takes, all of them; the first is what
-    the audit trail calls it, unless `trail` does (verb and subresource).
+    """`name`: the last part of its URL. `needs`: the rights that it takes, all of them. `trail`: verb and
+    subresource in the audit trail, unless they are those of the first right; of one that has no
+    subresource its own name stands for it.
 
     `danger`: shown apart and in the colour of what cannot be undone. `asks`: there is a page that asks
     first; else a button does it at once, and no link or history leads there. `form`: what is filled in on
@@ -252,7 +253,8 @@ class Action:
     @property
     def recorded(self) -> tuple[str, str]:
         """Verb and subresource in the audit trail."""
-        return self.trail or (self.needs[0].verb, self.needs[0].subresource)
+        first = self.needs[0]
+        return self.trail or (first.verb, first.subresource or self.name)
 
     def recorded_name(self, key: Key, data: Mapping[str, Any]) -> str:
         """What the audit trail calls the object that it is done to. `data`: as `run` has it."""
@@ -327,6 +329,7 @@ class Delete(Action):
     name = "delete"
     label = pgettext_lazy("action", "Delete")
     needs = (Permission("delete"),)
+    trail = ("delete", "")
     icon = "trash-2"
     danger = True
     places = EVERYWHERE
@@ -369,7 +372,6 @@ class EditYaml(Link):
     label = gettext_lazy("Edit YAML")
     weight = 1
     needs = (Permission("patch"), Permission("get"))
-    trail = ("patch", "edit")
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return edit_url(cluster, segment, key)

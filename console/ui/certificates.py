@@ -81,7 +81,6 @@ class Approve(_Decide):
     name = "approve"
     label = pgettext_lazy("action", "Approve")
     weight = 3
-    trail = ("update", "approval")
     verdict = "Approved"
 
     def effect(self, kind: ResourceKind) -> str | Promise:

@@ -105,7 +105,6 @@ class Debug(Action):
     name = "debug"
     label = pgettext_lazy("action", "Debug")
     needs = (Permission("patch", "ephemeralcontainers"), *ATTACH)
-    trail = ("patch", "ephemeralcontainers")
     form = DebugForm
 
     def applicable(self, entry: Entry[Any]) -> bool:

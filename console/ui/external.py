@@ -43,7 +43,6 @@ class ExternalAccess(Action):
     name = "external-access"
     label = gettext_lazy("External access")
     needs = (Permission("patch"),)
-    trail = ("patch", "external-access")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         service = entry.projection

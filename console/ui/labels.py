@@ -109,7 +109,6 @@ class EditLabels(Action):
     name = "labels"
     label = gettext_lazy("Edit labels")
     needs = (Permission("patch"), Permission("get"))
-    trail = ("patch", "labels")
     form = LabelsForm
 
     def title(self, kind: "ResourceKind", name: str) -> str:

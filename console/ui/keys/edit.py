@@ -47,7 +47,6 @@ class EditKeys(Action):
     label = gettext_lazy("Edit keys")
     weight = 2
     needs = (Permission("patch"), Permission("get"))
-    trail = ("patch", "keys")
     form = KeysForm
     reads_live = True
 

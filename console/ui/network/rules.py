@@ -300,7 +300,6 @@ class EditRules(EditSpec):
     name = "rules"
     label = gettext_lazy("Edit rules")
     weight = 2
-    trail = ("patch", "rules")
     form = RulesForm
 
     def title(self, kind: ResourceKind, name: str) -> str:

@@ -206,7 +206,6 @@ class EditService(EditSpec):
     name = "service"
     label = gettext_lazy("Edit service")
     weight = 2
-    trail = ("patch", "service")
     form = ServiceForm
 
     def applicable(self, entry: Entry[Any]) -> bool:

@@ -26,7 +26,6 @@ class Cordon(_Schedulable):
     name = "cordon"
     label = pgettext_lazy("action", "Cordon")
     weight = 3
-    trail = ("patch", "cordon")
     done_word = pgettext_lazy("result", "Cordoned")
     refused_word = gettext_lazy("Not cordoned")
 
@@ -47,7 +46,6 @@ class Uncordon(_Schedulable):
     name = "uncordon"
     label = pgettext_lazy("action", "Uncordon")
     weight = 3
-    trail = ("patch", "uncordon")
     done_word = pgettext_lazy("result", "Uncordoned")
     refused_word = gettext_lazy("Not uncordoned")
 

@@ -69,7 +69,6 @@ class NodeShell(Action):
     )
     danger = True
     form = NodeShellForm
-    trail = ("create", "shell")
 
     def exempt(self, access: Access, name: str) -> bool:
         return not shells()

@@ -101,7 +101,6 @@ class EditTaints(Action):
     label = gettext_lazy("Edit taints")
     needs = (Permission("patch"), Permission("get"))
     form = TaintsForm
-    trail = ("patch", "taints")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit the taints of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

@@ -135,7 +135,6 @@ class TakeSnapshot(_Copy):
         Permission("create", gvr=VOLUME_SNAPSHOTS),
         Permission("get"),
     )
-    trail = ("create", "snapshot")
     form = SnapshotForm
     made = VOLUME_SNAPSHOTS
 
@@ -191,7 +190,6 @@ class Clone(_Copy):
     name = "clone"
     label = gettext_lazy("Clone")
     needs = (Permission("create"), Permission("get"))
-    trail = ("create", "clone")
     form = CloneForm
     made = PERSISTENT_VOLUME_CLAIMS
 
@@ -233,7 +231,6 @@ class CreateVolume(_Copy):
         Permission("create", gvr=PERSISTENT_VOLUME_CLAIMS),
         Permission("get"),
     )
-    trail = ("create", "volume")
     form = VolumeForm
     made = PERSISTENT_VOLUME_CLAIMS
 

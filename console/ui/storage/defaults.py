@@ -57,7 +57,6 @@ class UnsetDefault(Action):
     name = "unset-default"
     label = gettext_lazy("Unset default")
     needs = (Permission("patch"),)
-    trail = ("patch", "unset-default")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.default)
@@ -96,7 +95,6 @@ class SetDefault(Action):
     label = gettext_lazy("Set as default")
     weight = 2
     needs = (Permission("patch"),)
-    trail = ("patch", "set-default")
     form = DefaultForm
 
     def applicable(self, entry: Entry[Any]) -> bool:

@@ -41,7 +41,6 @@ class Expand(Action):
     label = pgettext_lazy("action", "Expand")
     weight = 2
     needs = (Permission("patch"),)
-    trail = ("patch", "expand")
     form = ExpandForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -115,7 +114,6 @@ class _Expansion(Action):
 class AllowExpansion(_Expansion):
     name = "allow-expansion"
     label = gettext_lazy("Allow expansion")
-    trail = ("patch", "allow-expansion")
     allows = True
 
     def title(self, kind: ResourceKind, name: str) -> str:
@@ -134,7 +132,6 @@ class AllowExpansion(_Expansion):
 class ForbidExpansion(_Expansion):
     name = "forbid-expansion"
     label = gettext_lazy("Forbid expansion")
-    trail = ("patch", "forbid-expansion")
     allows = False
 
     def title(self, kind: ResourceKind, name: str) -> str:

@@ -63,7 +63,6 @@ class VolumeOperations(Action):
     name = "operations"
     label = gettext_lazy("Volume operations")
     needs = (Permission("patch"),)
-    trail = ("patch", "operations")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         words = {"kind": kind.singular, "name": name}

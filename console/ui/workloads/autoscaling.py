@@ -143,7 +143,6 @@ class Autoscale(WorkloadAction):
         ),
         Permission("get"),
     )
-    trail = ("create", "autoscale")
 
     def button(self, kind: ResourceKind) -> str | Promise:
         return _("Save")

@@ -176,7 +176,6 @@ def _is_variable(variable: object) -> bool:
 class EditEnvironment(EditTemplate):
     name = "environment"
     label = gettext_lazy("Edit environment")
-    trail = ("patch", "environment")
     form = EnvironmentForm
 
     def title(self, kind: ResourceKind, name: str) -> str:

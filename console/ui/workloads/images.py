@@ -87,7 +87,6 @@ class SetImage(WorkloadAction):
     label = gettext_lazy("Set image")
     needs = (Permission("patch"),)
     form = ImagesForm
-    trail = ("patch", "set-image")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Set images of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

@@ -223,7 +223,6 @@ def _is_probe(probe: object) -> bool:
 class EditProbes(EditTemplate):
     name = "probes"
     label = gettext_lazy("Edit probes")
-    trail = ("patch", "probes")
     form = ProbesForm
 
     def title(self, kind: ResourceKind, name: str) -> str:

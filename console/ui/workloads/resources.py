@@ -161,7 +161,6 @@ class SetResources(WorkloadAction):
     needs = (Permission("patch"), Permission("get"))
     form = ResourcesForm
     reviews = True
-    trail = ("patch", "set-resources")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)

@@ -69,7 +69,6 @@ class _RollBack(WorkloadAction):
     name = "rollback"
     label = gettext_lazy("Roll back")
     form = RevisionForm
-    trail = ("patch", "rollback")
     kept_in: ClassVar[GVR]
 
     def applicable(self, entry: Entry[Any]) -> bool:

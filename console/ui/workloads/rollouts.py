@@ -41,7 +41,6 @@ class Restart(WorkloadAction):
     weight = 2
     needs = (Permission("patch"),)
     places = EVERYWHERE
-    trail = ("patch", "restart")
     done_word = pgettext_lazy("result", "Restarted")
     refused_word = gettext_lazy("Not restarted")
 
@@ -68,7 +67,6 @@ class Pause(WorkloadAction):
     label = pgettext_lazy("action", "Pause")
     needs = (Permission("patch"),)
     places = EVERYWHERE
-    trail = ("patch", "pause")
     done_word = pgettext_lazy("result", "Paused")
     refused_word = gettext_lazy("Not paused")
 
@@ -92,7 +90,6 @@ class Resume(WorkloadAction):
     weight = 3
     needs = (Permission("patch"),)
     places = EVERYWHERE
-    trail = ("patch", "resume")
     done_word = pgettext_lazy("result", "Resumed")
     refused_word = gettext_lazy("Not resumed")
 

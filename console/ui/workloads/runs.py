@@ -66,7 +66,6 @@ class Rerun(_Run):
     name = "rerun"
     label = pgettext_lazy("action", "Rerun")
     weight = 3
-    trail = ("create", "rerun")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.ended is not None
@@ -96,7 +95,6 @@ class RunNow(_Run):
     name = "run"
     label = gettext_lazy("Run now")
     weight = 3
-    trail = ("create", "run")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Run %(kind)s %(name)s now") % {"kind": kind.singular, "name": name}
@@ -164,7 +162,6 @@ class Suspend(_Suspending):
     name = "suspend"
     label = pgettext_lazy("action", "Suspend")
     weight = 2
-    trail = ("patch", "suspend")
     done_word = pgettext_lazy("result", "Suspended")
     refused_word = gettext_lazy("Not suspended")
     suspend = True
@@ -183,7 +180,6 @@ class Unsuspend(_Suspending):
     name = "resume"
     label = pgettext_lazy("action", "Resume")
     weight = 3
-    trail = ("patch", "resume")
     done_word = pgettext_lazy("result", "Resumed")
     refused_word = gettext_lazy("Not resumed")
     suspend = False

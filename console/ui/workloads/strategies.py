@@ -171,7 +171,6 @@ class DaemonSetStrategyForm(StrategyForm):
 class _EditStrategy(EditSpec, WorkloadAction):
     name = "strategy"
     label = gettext_lazy("Edit update strategy")
-    trail = ("patch", "strategy")
 
     def title(self, kind: ResourceKind, name: str) -> str:
         return _("Edit the update strategy of %(kind)s %(name)s") % {

@@ -263,7 +263,6 @@ def _is_mount(mount: object) -> bool:
 class EditVolumes(EditTemplate):
     name = "volumes"
     label = gettext_lazy("Edit volumes")
-    trail = ("patch", "volumes")
     form = VolumesForm
 
     def title(self, kind: ResourceKind, name: str) -> str:
