@@ -85,6 +85,12 @@ class ChangeAccountRole(Action):
 
     name = "role"
     label = gettext_lazy("Change role")
+    title_text = gettext_lazy("Change the role of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "Whatever runs with its tokens may do in the project what the role allows. Nobody can give "
+        "it more than they have."
+    )
     weight = 2
     needs = (
         Permission("patch"),
@@ -92,18 +98,6 @@ class ChangeAccountRole(Action):
         *(Permission(verb, gvr=ROLE_BINDINGS) for verb in ("list", "create", "delete")),
         Permission("list", gvr=ROLES),
     )
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Change the role of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Whatever runs with its tokens may do in the project what the role allows. Nobody can give "
-            "it more than they have."
-        )
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (ROLES, ROLE_BINDINGS)

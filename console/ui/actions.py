@@ -22,7 +22,7 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.facts import Fact, status_fact
 from console.ui.forms import ConsoleForm
-from console.ui.kubectl import kubectl, quoted
+from console.ui.kubectl import kubectl, kubectl_patch, quoted
 from console.ui.links import action_url, edit_url
 from console.ui.text import visible
 
@@ -200,6 +200,8 @@ class Action:
     what would come of it, as kube-apiserver says; then `run` does nothing but `fresh` and patches.
     `weight`: how much it is used, from 0 to 3. Above an object's page the weightiest are buttons, and the
     others are in a menu.
+    `title_text` (with action, kind and name), `button_text` and `effect_text`: what `title`, `button` and
+    `effect` say.
     """
 
     name: ClassVar[str]
@@ -216,6 +218,9 @@ class Action:
     per_viewer: ClassVar[bool] = False
     reads_live: ClassVar[bool] = False
     reviews: ClassVar[bool] = False
+    title_text: ClassVar[str | Promise] = gettext_lazy("%(action)s %(kind)s %(name)s")
+    button_text: ClassVar[str | Promise] = ""
+    effect_text: ClassVar[str | Promise] = ""
     trail: ClassVar[tuple[str, str] | None] = None
     #: In a list of results, of an object that it was done to, and of another.
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Done")
@@ -272,7 +277,7 @@ class Action:
 
     def title(self, kind: "ResourceKind", name: str) -> str:
         words = {"action": self.label, "kind": kind.singular, "name": name}
-        return _("%(action)s %(kind)s %(name)s") % words
+        return str(self.title_text) % words
 
     def titles(self, kind: "ResourceKind", total: str) -> str:
         """The same for several objects."""
@@ -280,12 +285,13 @@ class Action:
         return _("%(action)s %(total)s %(nouns)s") % words
 
     def button(self, kind: "ResourceKind") -> str | Promise:
-        """What is on the button that does it."""
-        return _("%(action)s %(kind)s") % {"action": self.label, "kind": kind.singular}
+        """What is on the button that does it: its label and the kind, or `button_text`."""
+        words = {"action": self.label, "kind": kind.singular}
+        return self.button_text or _("%(action)s %(kind)s") % words
 
     def effect(self, kind: "ResourceKind") -> str | Promise:
         """What it will do, in a sentence or two."""
-        return ""
+        return self.effect_text
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         """The same as a line of kubectl; "" where there is none. `data`: of the form, so far."""
@@ -336,11 +342,9 @@ class Delete(Action):
     stays = False
     done_word = pgettext_lazy("result", "Deleted")
     refused_word = gettext_lazy("Not deleted")
+    effect_text = gettext_lazy("This cannot be undone.")
     #: More than these must be confirmed by typing their number.
     untyped: ClassVar[int] = 10
-
-    def effect(self, kind: "ResourceKind") -> str | Promise:
-        return _("This cannot be undone.")
 
     def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)
@@ -356,6 +360,21 @@ class Delete(Action):
     async def run(self, context: Context) -> Outcome:
         await context.delete()
         return Done(_("Deleted %(kind)s %(name)s.") % context.words)
+
+
+class Patch(Action):
+    """Writes the same into every object: `body`, a merge patch. `done_text`: that it is done."""
+
+    needs = (Permission("patch"),)
+    body: ClassVar[Mapping[str, Any]]
+    done_text: ClassVar[str | Promise]
+
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl_patch(kind.gvr, key, self.body)
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch(self.body)
+        return Done(str(self.done_text) % context.words)
 
 
 class Link(Action):

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from cryptography import x509
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -80,13 +79,11 @@ class Approve(_Decide):
 
     name = "approve"
     label = pgettext_lazy("action", "Approve")
+    effect_text = gettext_lazy(
+        "The signer may issue the certificate, which then cannot be taken back before it expires."
+    )
     weight = 3
     verdict = "Approved"
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "The signer may issue the certificate, which then cannot be taken back before it expires."
-        )
 
     async def run(self, context: Context) -> Outcome:
         await self.decide(context, f"Approved by {context.access.identity.name} in the console.")
@@ -96,6 +93,9 @@ class Approve(_Decide):
 class Deny(_Decide):
     name = "deny"
     label = pgettext_lazy("action", "Deny")
+    effect_text = gettext_lazy(
+        "No certificate is issued. This cannot be undone; the requestor may ask again."
+    )
     weight = 3
     danger = True
     places = EVERYWHERE
@@ -103,9 +103,6 @@ class Deny(_Decide):
     done_word = pgettext_lazy("result", "Denied")
     refused_word = gettext_lazy("Not denied")
     verdict = "Denied"
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("No certificate is issued. This cannot be undone; the requestor may ask again.")
 
     async def run(self, context: Context) -> Outcome:
         await self.decide(context, f"Denied by {context.access.identity.name} in the console.")

@@ -11,7 +11,6 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -104,21 +103,17 @@ class Debug(Action):
 
     name = "debug"
     label = pgettext_lazy("action", "Debug")
+    button_text = gettext_lazy("Start the debug container")
+    effect_text = gettext_lazy(
+        "One more container starts in the pod, beside those that run, which go on as they are. "
+        "A terminal in it opens. The container can be ended, but stays on the pod's page as long "
+        "as there is the pod: Kubernetes lets nobody remove it."
+    )
     needs = (Permission("patch", "ephemeralcontainers"), *ATTACH)
     form = DebugForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None and not entry.projection.ended
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Start the debug container")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "One more container starts in the pod, beside those that run, which go on as they are. "
-            "A terminal in it opens. The container can be ended, but stays on the pod's page as long "
-            "as there is the pod: Kubernetes lets nobody remove it."
-        )
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         targets = list(_targets(subject.entry.original()))

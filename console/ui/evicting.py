@@ -22,6 +22,7 @@ from console.ui.text import visible
 class Evict(Action):
     name = "evict"
     label = pgettext_lazy("action", "Evict")
+    effect_text = gettext_lazy("A pod is deleted if its disruption budget allows it.")
     needs = (Permission("create", "eviction"),)
     danger = True
     places = EVERYWHERE
@@ -31,9 +32,6 @@ class Evict(Action):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A pod is deleted if its disruption budget allows it.")
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)

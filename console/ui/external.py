@@ -42,23 +42,17 @@ class ExternalAccessForm(ConsoleForm):
 class ExternalAccess(Action):
     name = "external-access"
     label = gettext_lazy("External access")
+    title_text = gettext_lazy("External access of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "Inside the cluster nothing changes. Ports of nodes and addresses of load balancers that it "
+        "gives up may be others the next time."
+    )
     needs = (Permission("patch"),)
 
     def applicable(self, entry: Entry[Any]) -> bool:
         service = entry.projection
         return service.type in TYPES and service.cluster_ip != "None"
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("External access of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Inside the cluster nothing changes. Ports of nodes and addresses of load balancers that it "
-            "gives up may be others the next time."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, _patch(data["type"]))

@@ -108,15 +108,10 @@ class EditLabels(Action):
 
     name = "labels"
     label = gettext_lazy("Edit labels")
+    title_text = gettext_lazy("Edit labels and annotations of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
     needs = (Permission("patch"), Permission("get"))
     form = LabelsForm
-
-    def title(self, kind: "ResourceKind", name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Edit labels and annotations of %(kind)s %(name)s") % words
-
-    def button(self, kind: "ResourceKind") -> str | Promise:
-        return _("Save")
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         changed: Changes = data.get("changed") or {}

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -43,6 +42,12 @@ class SetDefaultRegistry(Action):
 
     name = "default-registry"
     label = gettext_lazy("Set as default registry")
+    title_text = gettext_lazy("Set %(kind)s %(name)s as default registry")
+    button_text = label
+    effect_text = gettext_lazy(
+        "New pods of the project that name no service account pull their images with it, beside "
+        "what they pull with now."
+    )
     needs = (
         *(Permission(verb, gvr=SERVICE_ACCOUNTS) for verb in ("get", "patch")),
         Permission("get"),
@@ -51,19 +56,6 @@ class SetDefaultRegistry(Action):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.type in TYPES
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Set %(kind)s %(name)s as default registry") % words
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "New pods of the project that name no service account pull their images with it, beside "
-            "what they pull with now."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if data["there"] is None:

@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from console.kube.errors import Conflict, Overtaken
 from console.kube.gvr import Key
@@ -107,9 +108,7 @@ class EditSpec(Action):
     form: ClassVar[type[SpecForm]]
     reads_live = True
     reviews = True
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
+    button_text = gettext_lazy("Save")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, _patch(data)) if "changed" in data else ""

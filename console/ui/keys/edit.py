@@ -45,22 +45,16 @@ class EditKeys(Action):
     secret: bool = False
     name = "keys"
     label = gettext_lazy("Edit keys")
+    title_text = gettext_lazy("Edit keys of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "Containers see a new value in their environment, or in a file that is mounted with "
+        "subPath, only after a restart. Other mounted files follow by themselves within minutes."
+    )
     weight = 2
     needs = (Permission("patch"), Permission("get"))
     form = KeysForm
     reads_live = True
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit keys of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Containers see a new value in their environment, or in a file that is mounted with "
-            "subPath, only after a restart. Other mounted files follow by themselves within minutes."
-        )
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -299,17 +298,13 @@ def _is_tls(entry: object) -> bool:
 class EditRules(EditSpec):
     name = "rules"
     label = gettext_lazy("Edit rules")
+    title_text = gettext_lazy("Edit the rules of %(kind)s %(name)s")
+    effect_text = gettext_lazy(
+        "The controller of its class follows within moments. Its annotations and whatever else it "
+        "has stay."
+    )
     weight = 2
     form = RulesForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the rules of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "The controller of its class follows within moments. Its annotations and whatever else it "
-            "has stay."
-        )
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (SERVICES,)

@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.store import Entry
 from console.ui.forms import ChoiceField, NumberField, TextField
-from console.ui.kind import ResourceKind
 from console.ui.labels import label_problem
 from console.ui.manifests import listed, mapping
 from console.ui.network.ports import HIGHEST, PortField
@@ -205,18 +204,14 @@ def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 class EditService(EditSpec):
     name = "service"
     label = gettext_lazy("Edit service")
+    title_text = gettext_lazy("Edit %(kind)s %(name)s")
+    effect_text = gettext_lazy(
+        "New connections follow within moments. Its addresses, ports of nodes and whatever else it "
+        "has stay."
+    )
     weight = 2
     form = ServiceForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         """Of a name elsewhere there is nothing to pass on."""
         return bool(entry.projection.type != "ExternalName")
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "New connections follow within moments. Its addresses, ports of nodes and whatever else it "
-            "has stay."
-        )

@@ -3,19 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
+from console.ui.actions import EVERYWHERE, Patch
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 
 
-class _Schedulable(Action):
-    needs = (Permission("patch"),)
+class _Schedulable(Patch):
     places = EVERYWHERE
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
@@ -25,36 +22,30 @@ class _Schedulable(Action):
 class Cordon(_Schedulable):
     name = "cordon"
     label = pgettext_lazy("action", "Cordon")
+    effect_text = gettext_lazy(
+        "No new pods are placed on it, except those of DaemonSets. Those that are there stay."
+    )
     weight = 3
     done_word = pgettext_lazy("result", "Cordoned")
     refused_word = gettext_lazy("Not cordoned")
+    body = {"spec": {"unschedulable": True}}
+    done_text = gettext_lazy("Cordoned %(kind)s %(name)s.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.cordoned
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "No new pods are placed on it, except those of DaemonSets. Those that are there stay."
-        )
-
-    async def run(self, context: Context) -> Outcome:
-        await context.patch({"spec": {"unschedulable": True}})
-        return Done(_("Cordoned %(kind)s %(name)s.") % context.words)
 
 
 class Uncordon(_Schedulable):
     name = "uncordon"
     label = pgettext_lazy("action", "Uncordon")
+    effect_text = gettext_lazy(
+        "New pods may be placed on it again. Those that moved away stay where they are."
+    )
     weight = 3
     done_word = pgettext_lazy("result", "Uncordoned")
     refused_word = gettext_lazy("Not uncordoned")
+    body = {"spec": {"unschedulable": None}}
+    done_text = gettext_lazy("Uncordoned %(kind)s %(name)s.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.cordoned)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("New pods may be placed on it again. Those that moved away stay where they are.")
-
-    async def run(self, context: Context) -> Outcome:
-        await context.patch({"spec": {"unschedulable": None}})
-        return Done(_("Uncordoned %(kind)s %(name)s.") % context.words)

@@ -61,6 +61,8 @@ class NodeShellForm(ConsoleForm):
 class NodeShell(Action):
     name = "shell"
     label = gettext_lazy("Open shell")
+    title_text = gettext_lazy("Open a shell on %(kind)s %(name)s")
+    button_text = gettext_lazy("Open the shell")
     weight = 2
     needs = (
         Permission("create", gvr=PODS, place=shells),
@@ -78,12 +80,6 @@ class NodeShell(Action):
         if found.freshness.synced and found.store.get(Key("", shells())) is None:
             text = _("There is no project %(name)s, in which the pods of node shells run.")
             raise Refused(text % {"name": visible(shells())})
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Open a shell on %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Open the shell")
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         text = _(

@@ -9,7 +9,6 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -99,20 +98,14 @@ class EditTaints(Action):
 
     name = "taints"
     label = gettext_lazy("Edit taints")
+    title_text = gettext_lazy("Edit the taints of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "New pods without a toleration stay away from it. With NoExecute those that run there "
+        "without one have to leave at once."
+    )
     needs = (Permission("patch"), Permission("get"))
     form = TaintsForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the taints of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "New pods without a toleration stay away from it. With NoExecute those that run there "
-            "without one have to leave at once."
-        )
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
         return {"taints": "\n".join(map(visible, entry.projection.taints))}

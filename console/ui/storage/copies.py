@@ -130,6 +130,11 @@ class _Copy(Action):
 class TakeSnapshot(_Copy):
     name = "snapshot"
     label = gettext_lazy("Take snapshot")
+    title_text = gettext_lazy("Take a snapshot of %(kind)s %(name)s")
+    button_text = label
+    effect_text = gettext_lazy(
+        "What is on the volume at that moment is kept. What a pod has not written yet is not."
+    )
     weight = 2
     needs = (
         Permission("create", gvr=VOLUME_SNAPSHOTS),
@@ -144,17 +149,6 @@ class TakeSnapshot(_Copy):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return _has_volume(entry)
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Take a snapshot of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "What is on the volume at that moment is kept. What a pod has not written yet is not."
-        )
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
@@ -189,18 +183,16 @@ class TakeSnapshot(_Copy):
 class Clone(_Copy):
     name = "clone"
     label = gettext_lazy("Clone")
+    effect_text = gettext_lazy(
+        "A new claim of the same class and access modes gets a volume with the same data. Its "
+        "driver must be able to clone."
+    )
     needs = (Permission("create"), Permission("get"))
     form = CloneForm
     made = PERSISTENT_VOLUME_CLAIMS
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return _has_volume(entry) and bool(entry.projection.storage_class)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "A new claim of the same class and access modes gets a volume with the same data. Its "
-            "driver must be able to clone."
-        )
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (STORAGE_CLASSES,)
@@ -226,6 +218,9 @@ class Clone(_Copy):
 class CreateVolume(_Copy):
     name = "volume"
     label = gettext_lazy("Create volume")
+    title_text = gettext_lazy("Create a volume from %(kind)s %(name)s")
+    button_text = label
+    effect_text = gettext_lazy("A new claim gets a volume with what the snapshot holds.")
     weight = 2
     needs = (
         Permission("create", gvr=PERSISTENT_VOLUME_CLAIMS),
@@ -236,16 +231,6 @@ class CreateVolume(_Copy):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.status.severity is Severity.OK
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Create a volume from %(kind)s %(name)s") % words
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A new claim gets a volume with what the snapshot holds.")
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)

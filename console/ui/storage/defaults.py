@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GVR, STORAGE_CLASSES, Key
 from console.kube.projections.storage import DEFAULT_ANNOTATIONS
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, Context, Done, Outcome, Patch, Permission
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.labels import command_of
@@ -53,22 +53,19 @@ class DefaultForm(ConsoleForm):
         return {**self.cleaned_data, "taken": taken}
 
 
-class UnsetDefault(Action):
+class UnsetDefault(Patch):
     name = "unset-default"
     label = gettext_lazy("Unset default")
-    needs = (Permission("patch"),)
+    title_text = gettext_lazy("Unset %(kind)s %(name)s as default")
+    button_text = label
+    effect_text = gettext_lazy(
+        "New claims without a class do not use it any more. Claims that have it stay."
+    )
+    body = {"metadata": {"annotations": _IS_NOT}}
+    done_text = gettext_lazy("%(name)s is not the default any more.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.default)
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Unset %(kind)s %(name)s as default") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("New claims without a class do not use it any more. Claims that have it stay.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return command_of("annotate", kind, key, _IS_NOT)
@@ -85,29 +82,21 @@ class UnsetDefault(Action):
             return [_("No class is the default then: claims without a class wait for one.")]
         return [_("These are the default then: %(names)s.") % {"names": _names(others)}]
 
-    async def run(self, context: Context) -> Outcome:
-        await context.patch({"metadata": {"annotations": _IS_NOT}})
-        return Done(_("%(name)s is not the default any more.") % context.words)
-
 
 class SetDefault(Action):
     name = "set-default"
     label = gettext_lazy("Set as default")
+    title_text = gettext_lazy("Set %(kind)s %(name)s as default")
+    button_text = label
+    effect_text = gettext_lazy(
+        "New claims without a class use it. Claims that have a class stay as they are."
+    )
     weight = 2
     needs = (Permission("patch"),)
     form = DefaultForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.default
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Set %(kind)s %(name)s as default") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("New claims without a class use it. Claims that have a class stay as they are.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         taken = data["taken"] if data["others"] else ()

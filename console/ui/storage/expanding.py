@@ -4,16 +4,15 @@ https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persis
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import GVR, STORAGE_CLASSES, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Follow, Outcome, Permission
+from console.ui.actions import Action, Context, Follow, Outcome, Patch, Permission
 from console.ui.decisions import Refused
 from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
@@ -39,6 +38,7 @@ class Expand(Action):
 
     name = "expand"
     label = pgettext_lazy("action", "Expand")
+    effect_text = gettext_lazy("This cannot be undone: a volume never shrinks. Its data stays.")
     weight = 2
     needs = (Permission("patch"),)
     form = ExpandForm
@@ -46,9 +46,6 @@ class Expand(Action):
     def applicable(self, entry: Entry[Any]) -> bool:
         claim = entry.projection
         return bool(claim.capacity and claim.storage_class) and claim.deleted is None
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("This cannot be undone: a volume never shrinks. Its data stays.")
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         claim = entry.projection
@@ -83,69 +80,35 @@ class Expand(Action):
         return Follow(_("%(name)s is being expanded to %(size)s.") % words)
 
 
-class _Expansion(Action):
-    """Of a class. `allows`: what the field is set to."""
-
-    needs = (Permission("patch"),)
-    allows: ClassVar[bool]
+class _Expansion(Patch):
+    """Of a class."""
 
     def applicable(self, entry: Entry[Any]) -> bool:
-        return entry.projection.expandable is not self.allows
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl_patch(kind.gvr, key, self._body())
-
-    async def run(self, context: Context) -> Outcome:
-        await context.patch(self._body())
-        return Done(self.text % context.words)
-
-    @property
-    def text(self) -> str:
-        """That it is done."""
-        raise NotImplementedError
-
-    def _body(self) -> dict[str, Any]:
-        return {"allowVolumeExpansion": self.allows}
+        return entry.projection.expandable is not self.body["allowVolumeExpansion"]
 
 
 class AllowExpansion(_Expansion):
     name = "allow-expansion"
     label = gettext_lazy("Allow expansion")
-    allows = True
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Let volumes of %(kind)s %(name)s grow") % {"kind": kind.singular, "name": name}
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Claims of this class can be expanded, those that exist too. Its driver must be able to."
-        )
-
-    @property
-    def text(self) -> str:
-        return _("Claims of %(name)s can be expanded now.")
+    button_text = label
+    title_text = gettext_lazy("Let volumes of %(kind)s %(name)s grow")
+    effect_text = gettext_lazy(
+        "Claims of this class can be expanded, those that exist too. Its driver must be able to."
+    )
+    body = {"allowVolumeExpansion": True}
+    done_text = gettext_lazy("Claims of %(name)s can be expanded now.")
 
 
 class ForbidExpansion(_Expansion):
     name = "forbid-expansion"
     label = gettext_lazy("Forbid expansion")
-    allows = False
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Let volumes of %(kind)s %(name)s not grow any more") % words
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Claims of this class cannot be expanded any more. Their volumes stay as they are."
-        )
-
-    @property
-    def text(self) -> str:
-        return _("Claims of %(name)s cannot be expanded any more.")
+    button_text = label
+    title_text = gettext_lazy("Let volumes of %(kind)s %(name)s not grow any more")
+    effect_text = gettext_lazy(
+        "Claims of this class cannot be expanded any more. Their volumes stay as they are."
+    )
+    body = {"allowVolumeExpansion": False}
+    done_text = gettext_lazy("Claims of %(name)s cannot be expanded any more.")
 
 
 def _patch(size: str) -> dict[str, Any]:

@@ -62,20 +62,13 @@ def _choice(value: object) -> str:
 class VolumeOperations(Action):
     name = "operations"
     label = gettext_lazy("Volume operations")
+    title_text = gettext_lazy("Operations on volumes of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "What a class does not allow is not done here. Kubernetes itself does not look at it, so "
+        "in other ways it can be done."
+    )
     needs = (Permission("patch"),)
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Operations on volumes of %(kind)s %(name)s") % words
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "What a class does not allow is not done here. Kubernetes itself does not look at it, so "
-            "in other ways it can be done."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         changed = data.get("changed") or {ALLOW_CLONE: "true"}

@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -135,6 +134,11 @@ class AutoscalerForm(ConsoleForm):
 class Autoscale(WorkloadAction):
     name = "autoscale"
     label = pgettext_lazy("action", "Autoscale")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "A HorizontalPodAutoscaler sets the number of pods from now on, by what they use. It needs "
+        "a metrics server, and pods that request what is measured."
+    )
     # To see one is part of it: two that scale the same undo each other's work.
     needs = (
         *(
@@ -143,15 +147,6 @@ class Autoscale(WorkloadAction):
         ),
         Permission("get"),
     )
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "A HorizontalPodAutoscaler sets the number of pods from now on, by what they use. It needs "
-            "a metrics server, and pods that request what is measured."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if "metrics" not in data:

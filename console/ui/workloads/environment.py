@@ -176,13 +176,8 @@ def _is_variable(variable: object) -> bool:
 class EditEnvironment(EditTemplate):
     name = "environment"
     label = gettext_lazy("Edit environment")
+    title_text = gettext_lazy("Edit the environment of %(kind)s %(name)s")
     form = EnvironmentForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the environment of %(kind)s %(name)s") % {
-            "kind": kind.singular,
-            "name": name,
-        }
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (CONFIG_MAPS,)

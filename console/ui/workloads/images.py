@@ -85,17 +85,11 @@ class ImagesForm(ConsoleForm):
 class SetImage(WorkloadAction):
     name = "set-image"
     label = gettext_lazy("Set image")
+    title_text = gettext_lazy("Set images of %(kind)s %(name)s")
+    button_text = label
+    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     needs = (Permission("patch"),)
     form = ImagesForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Set images of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("All its pods are replaced, as its update strategy says.")
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return held_back(subject)

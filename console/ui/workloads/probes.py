@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.forms import ChoiceField, LinesField, NumberField, TextField, is_line
-from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping, number
 from console.ui.network.ports import PortField
 from console.ui.rowforms import Given, Rows
@@ -223,7 +222,5 @@ def _is_probe(probe: object) -> bool:
 class EditProbes(EditTemplate):
     name = "probes"
     label = gettext_lazy("Edit probes")
+    title_text = gettext_lazy("Edit the probes of %(kind)s %(name)s")
     form = ProbesForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the probes of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

@@ -158,21 +158,15 @@ def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
 class SetResources(WorkloadAction):
     name = "set-resources"
     label = gettext_lazy("Set resources")
+    title_text = gettext_lazy("Set resources of %(kind)s %(name)s")
+    button_text = label
+    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     needs = (Permission("patch"), Permission("get"))
     form = ResourcesForm
     reviews = True
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Set resources of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("All its pods are replaced, as its update strategy says.")
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return held_back(subject)

@@ -68,16 +68,14 @@ class _RollBack(WorkloadAction):
 
     name = "rollback"
     label = gettext_lazy("Roll back")
+    effect_text = gettext_lazy(
+        "All its pods are replaced by those of the chosen revision, which is the newest then."
+    )
     form = RevisionForm
     kept_in: ClassVar[GVR]
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not getattr(entry.projection, "paused", False)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "All its pods are replaced by those of the chosen revision, which is the newest then."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return f"{rollout('undo', kind, key)} --to-revision={quoted(data['revision'])}"

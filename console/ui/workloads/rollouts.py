@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Context, Done, Follow, Outcome, Permission
+from console.ui.actions import EVERYWHERE, Context, Follow, Outcome, Patch, Permission
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping
@@ -38,6 +38,7 @@ class Restart(WorkloadAction):
 
     name = "restart"
     label = pgettext_lazy("action", "Restart")
+    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     weight = 2
     needs = (Permission("patch"),)
     places = EVERYWHERE
@@ -46,9 +47,6 @@ class Restart(WorkloadAction):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not getattr(entry.projection, "paused", False)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("All its pods are replaced, as its update strategy says.")
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return held_back(subject)
@@ -62,31 +60,29 @@ class Restart(WorkloadAction):
         return Follow(_("Restarted %(kind)s %(name)s.") % context.words)
 
 
-class Pause(WorkloadAction):
+class Pause(Patch, WorkloadAction):
     name = "pause"
     label = pgettext_lazy("action", "Pause")
-    needs = (Permission("patch"),)
+    effect_text = gettext_lazy(
+        "Its pods run on. Changes of its pod template reach them when it is resumed."
+    )
     places = EVERYWHERE
     done_word = pgettext_lazy("result", "Paused")
     refused_word = gettext_lazy("Not paused")
+    body = {"spec": {"paused": True}}
+    done_text = gettext_lazy("Paused %(kind)s %(name)s.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.paused
 
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("Its pods run on. Changes of its pod template reach them when it is resumed.")
-
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return rollout("pause", kind, key)
-
-    async def run(self, context: Context) -> Outcome:
-        await context.patch({"spec": {"paused": True}})
-        return Done(_("Paused %(kind)s %(name)s.") % context.words)
 
 
 class Resume(WorkloadAction):
     name = "resume"
     label = pgettext_lazy("action", "Resume")
+    effect_text = gettext_lazy("What was changed of its pod template meanwhile is rolled out.")
     weight = 3
     needs = (Permission("patch"),)
     places = EVERYWHERE
@@ -95,9 +91,6 @@ class Resume(WorkloadAction):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.paused)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("What was changed of its pod template meanwhile is rolled out.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return rollout("resume", kind, key)

@@ -1,7 +1,7 @@
 """Runs of jobs: one more, and holding them back."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import JOBS, Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Context, Done, Outcome, Permission
+from console.ui.actions import EVERYWHERE, Context, Outcome, Patch, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
-from console.ui.kubectl import kubectl, kubectl_patch, quoted
+from console.ui.kubectl import kubectl, quoted
 from console.ui.making import LONGEST, make, new_name
 from console.ui.manifests import mapping
 from console.ui.text import visible
@@ -65,13 +65,11 @@ class Rerun(_Run):
 
     name = "rerun"
     label = pgettext_lazy("action", "Rerun")
+    effect_text = gettext_lazy("A new job with the same template starts. This one stays as it is.")
     weight = 3
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.ended is not None
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A new job with the same template starts. This one stays as it is.")
 
     def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
         about, spec = mapping(found, "metadata"), _without(mapping(found, "spec"), _OWN_FIELDS)
@@ -94,16 +92,12 @@ class RunNow(_Run):
 
     name = "run"
     label = gettext_lazy("Run now")
+    title_text = gettext_lazy("Run %(kind)s %(name)s now")
+    button_text = label
+    effect_text = gettext_lazy(
+        "A job starts at once, whatever runs already. The schedule goes on as it is."
+    )
     weight = 3
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Run %(kind)s %(name)s now") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A job starts at once, whatever runs already. The schedule goes on as it is.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         source, name = quoted(f"cronjob/{key.name}"), quoted(data["name"])
@@ -131,31 +125,13 @@ def _without(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in names}
 
 
-class _Suspending(WorkloadAction):
-    """`suspend`: what the field is set to."""
-
-    needs = (Permission("patch"),)
+class _Suspending(Patch, WorkloadAction):
     places = EVERYWHERE
-    suspend: ClassVar[bool]
 
     def applicable(self, entry: Entry[Any]) -> bool:
         item = entry.projection
-        return getattr(item, "ended", None) is None and item.suspended is not self.suspend
-
-    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl_patch(kind.gvr, key, self._body())
-
-    async def run(self, context: Context) -> Outcome:
-        await context.patch(self._body())
-        return Done(self.text % context.words)
-
-    def _body(self) -> dict[str, Any]:
-        return {"spec": {"suspend": self.suspend}}
-
-    @property
-    def text(self) -> str:
-        """That it is done."""
-        raise NotImplementedError
+        wanted = self.body["spec"]["suspend"]
+        return getattr(item, "ended", None) is None and item.suspended is not wanted
 
 
 class Suspend(_Suspending):
@@ -164,16 +140,13 @@ class Suspend(_Suspending):
     weight = 2
     done_word = pgettext_lazy("result", "Suspended")
     refused_word = gettext_lazy("Not suspended")
-    suspend = True
+    body = {"spec": {"suspend": True}}
+    done_text = gettext_lazy("Suspended %(kind)s %(name)s.")
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if kind.gvr == JOBS:
             return _("Its running pods are deleted. When it is resumed, it does what is left.")
         return _("The schedule starts no more jobs. Those that run go on.")
-
-    @property
-    def text(self) -> str:
-        return _("Suspended %(kind)s %(name)s.")
 
 
 class Unsuspend(_Suspending):
@@ -182,13 +155,10 @@ class Unsuspend(_Suspending):
     weight = 3
     done_word = pgettext_lazy("result", "Resumed")
     refused_word = gettext_lazy("Not resumed")
-    suspend = False
+    body = {"spec": {"suspend": False}}
+    done_text = gettext_lazy("Resumed %(kind)s %(name)s.")
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if kind.gvr == JOBS:
             return _("Its pods are made again, for what is left to do.")
         return _("The schedule starts jobs again. A run that was missed may start at once.")
-
-    @property
-    def text(self) -> str:
-        return _("Resumed %(kind)s %(name)s.")

@@ -27,12 +27,10 @@ class ReplicasForm(ConsoleForm):
 class Scale(WorkloadAction):
     name = "scale"
     label = pgettext_lazy("action", "Scale")
+    effect_text = gettext_lazy("Pods are added, or deleted, until there are so many.")
     weight = 2
     needs = (Permission("patch", "scale"),)
     form = ReplicasForm
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("Pods are added, or deleted, until there are so many.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         words = f"scale {kind.gvr.qualified} {quoted(key.name)}"

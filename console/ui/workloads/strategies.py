@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.forms import ChoiceField, NumberField, TextField
-from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping, number
 from console.ui.specforms import EditSpec, SpecForm
 from console.ui.workloads.action import WorkloadAction
@@ -171,15 +170,9 @@ class DaemonSetStrategyForm(StrategyForm):
 class _EditStrategy(EditSpec, WorkloadAction):
     name = "strategy"
     label = gettext_lazy("Edit update strategy")
+    title_text = gettext_lazy("Edit the update strategy of %(kind)s %(name)s")
+    effect_text = gettext_lazy("It counts for the rollout that goes on now, and for all after it.")
 
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the update strategy of %(kind)s %(name)s") % {
-            "kind": kind.singular,
-            "name": name,
-        }
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("It counts for the rollout that goes on now, and for all after it.")
 
 
 class EditDeploymentStrategy(_EditStrategy):

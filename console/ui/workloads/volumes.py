@@ -263,10 +263,8 @@ def _is_mount(mount: object) -> bool:
 class EditVolumes(EditTemplate):
     name = "volumes"
     label = gettext_lazy("Edit volumes")
+    title_text = gettext_lazy("Edit the volumes of %(kind)s %(name)s")
     form = VolumesForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the volumes of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS)
