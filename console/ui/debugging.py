@@ -79,9 +79,9 @@ class DebugForm(ConsoleForm):
     name = TextField(label=gettext_lazy("Name of the container"), max_length=LONGEST)
 
     def __init__(
-        self, data: QueryDict | None = None, *, targets: Sequence[str], **options: Any
+        self, data: QueryDict | None, targets: Sequence[str], initial: Mapping[str, Any]
     ) -> None:
-        super().__init__(data, **options)
+        super().__init__(data, initial=initial)
         self.fields["target"] = ChoiceField(
             label=_("Shares the processes of"),
             help_text=_("It sees them, and by /proc/1/root their files."),
@@ -110,7 +110,6 @@ class Debug(Action):
         "as there is the pod: Kubernetes lets nobody remove it."
     )
     needs = (Permission("patch", "ephemeralcontainers"), *ATTACH)
-    form = DebugForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None and not entry.projection.ended
@@ -124,7 +123,7 @@ class Debug(Action):
             "command": "",
             "name": new_name("debugger"),
         }
-        return DebugForm(data, targets=targets, initial=initial)
+        return DebugForm(data, targets, initial)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         options = {

@@ -59,8 +59,6 @@ class GraceForm(ConsoleForm):
 
 
 class DeletePod(Delete):
-    form = GraceForm
-
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         usual = mapping(subject.manifest, "spec").get("terminationGracePeriodSeconds")
         return GraceForm(data, usual if isinstance(usual, int) else USUAL)

@@ -111,7 +111,6 @@ class EditLabels(Action):
     title_text = gettext_lazy("Edit labels and annotations of %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
     needs = (Permission("patch"), Permission("get"))
-    form = LabelsForm
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         changed: Changes = data.get("changed") or {}

@@ -53,7 +53,6 @@ class EditKeys(Action):
     )
     weight = 2
     needs = (Permission("patch"), Permission("get"))
-    form = KeysForm
     reads_live = True
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:

@@ -140,7 +140,6 @@ class TakeSnapshot(_Copy):
         Permission("create", gvr=VOLUME_SNAPSHOTS),
         Permission("get"),
     )
-    form = SnapshotForm
     made = VOLUME_SNAPSHOTS
 
     def exempt(self, access: Access, name: str) -> bool:
@@ -188,7 +187,6 @@ class Clone(_Copy):
         "driver must be able to clone."
     )
     needs = (Permission("create"), Permission("get"))
-    form = CloneForm
     made = PERSISTENT_VOLUME_CLAIMS
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -226,7 +224,6 @@ class CreateVolume(_Copy):
         Permission("create", gvr=PERSISTENT_VOLUME_CLAIMS),
         Permission("get"),
     )
-    form = VolumeForm
     made = PERSISTENT_VOLUME_CLAIMS
 
     def applicable(self, entry: Entry[Any]) -> bool:

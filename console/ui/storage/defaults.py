@@ -93,7 +93,6 @@ class SetDefault(Action):
     )
     weight = 2
     needs = (Permission("patch"),)
-    form = DefaultForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.default

@@ -41,7 +41,6 @@ class Expand(Action):
     effect_text = gettext_lazy("This cannot be undone: a volume never shrinks. Its data stays.")
     weight = 2
     needs = (Permission("patch"),)
-    form = ExpandForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         claim = entry.projection

@@ -62,10 +62,8 @@ class ImageField(TextField):
 class ImagesForm(ConsoleForm):
     """`changed`: the containers that are to have another image, once it is valid."""
 
-    def __init__(
-        self, data: QueryDict | None = None, *, found: Sequence[Container] = (), **options: Any
-    ) -> None:
-        super().__init__(data, initial={one.field: one.image for one in found}, **options)
+    def __init__(self, data: QueryDict | None, found: Sequence[Container]) -> None:
+        super().__init__(data, initial={one.field: one.image for one in found})
         self._found = found
         for one in found:
             self.fields[one.field] = ImageField(label=visible(one.name))
@@ -89,7 +87,6 @@ class SetImage(WorkloadAction):
     button_text = label
     effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     needs = (Permission("patch"),)
-    form = ImagesForm
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return held_back(subject)
@@ -107,7 +104,7 @@ class SetImage(WorkloadAction):
         return bool(entry.projection.containers)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        return ImagesForm(data, found=list(containers(subject.entry.original())))
+        return ImagesForm(data, [*containers(subject.entry.original())])
 
     async def run(self, context: Context) -> Outcome:
         changed: list[Container] = context.data["changed"]

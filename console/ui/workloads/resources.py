@@ -162,7 +162,6 @@ class SetResources(WorkloadAction):
     button_text = label
     effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     needs = (Permission("patch"), Permission("get"))
-    form = ResourcesForm
     reviews = True
 
     def applicable(self, entry: Entry[Any]) -> bool:

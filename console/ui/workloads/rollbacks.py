@@ -44,9 +44,7 @@ _OWN_ANNOTATIONS = frozenset(
 class RevisionForm(ConsoleForm):
     """What is chosen is what was compared. `known`: what can be chosen, the newest first."""
 
-    def __init__(
-        self, data: QueryDict | None = None, *, known: Sequence[Revision], first: str
-    ) -> None:
+    def __init__(self, data: QueryDict | None, known: Sequence[Revision], first: str) -> None:
         super().__init__(data, initial={"revision": first})
         self.known = {str(one.number): one for one in known}
         field = ChoiceField(
@@ -71,7 +69,6 @@ class _RollBack(WorkloadAction):
     effect_text = gettext_lazy(
         "All its pods are replaced by those of the chosen revision, which is the newest then."
     )
-    form = RevisionForm
     kept_in: ClassVar[GVR]
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -94,7 +91,7 @@ class _RollBack(WorkloadAction):
         asked = subject.query.get("revision", str(known[0].number))
         if asked not in {str(one.number) for one in known}:
             raise Refused(_("There is no such revision any more."))
-        return RevisionForm(data, known=known, first=asked)
+        return RevisionForm(data, known, asked)
 
     def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         if not isinstance(form, RevisionForm):
