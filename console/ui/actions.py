@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.client import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ObjectClient
-from console.kube.errors import ApiError, Replaced
+from console.kube.errors import ApiError, Conflict, Overtaken, Replaced
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
@@ -36,6 +36,8 @@ NO_KEY = Key("", "")
 #: Where an action is offered: in the menu of a row, above an object's page, for many chosen rows at once.
 ROW, HEADER, BULK = "row", "header", "bulk"
 EVERYWHERE = frozenset({ROW, HEADER, BULK})
+#: Times that a write is tried while others change the object.
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,25 @@ class Context:
             raise Replaced
         self.before.append(found)
         return found
+
+    async def rewrite(
+        self,
+        body_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        write: Callable[[Mapping[str, Any]], Awaitable[object]] | None = None,
+    ) -> None:
+        """A patch of the object as it is now, which `body_of` makes of it, and again if others change it
+        meanwhile. `write` sends it, as a merge patch unless it is given. Raises `Overtaken`."""
+        for _try in range(_TRIES):
+            found = await self.fresh()
+            body = body_of(found)
+            version = found["metadata"]["resourceVersion"]
+            metadata = {**body.get("metadata", {}), "resourceVersion": version}
+            try:
+                await (write or self.patch)({**body, "metadata": metadata})
+            except Conflict:
+                continue
+            return
+        raise Overtaken
 
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
         try:

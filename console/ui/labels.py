@@ -16,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.ui.actions import Action, Context, Done, Outcome, Permission
@@ -38,8 +38,6 @@ _RESERVED = ("kubernetes.io", "k8s.io")
 #: Of these only names are agreed on; people write them.
 _RECOMMENDED = "app.kubernetes.io"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-#: Times that a write is tried while others change the object.
-_TRIES = 3
 #: What is written: to each key its new value, None to remove it.
 Changes = Mapping[str, Mapping[str, str | None]]
 
@@ -138,16 +136,9 @@ class EditLabels(Action):
         return LabelsForm(data, _read(subject)[0])
 
     async def run(self, context: Context) -> Outcome:
-        for _try in range(_TRIES):
-            found = await context.fresh()
-            changes = _pending(found, context.data["was"], context.data["changed"])
-            version = found["metadata"]["resourceVersion"]
-            try:
-                await context.patch({"metadata": {**changes, "resourceVersion": version}})
-            except Conflict:
-                continue
-            return Done(_("Saved labels and annotations of %(kind)s %(name)s.") % context.words)
-        raise Overtaken
+        was, changed = context.data["was"], context.data["changed"]
+        await context.rewrite(lambda found: {"metadata": _pending(found, was, changed)})
+        return Done(_("Saved labels and annotations of %(kind)s %(name)s.") % context.words)
 
 
 def _read(subject: "Subject") -> tuple[dict[str, dict[str, str]], list[str]]:

@@ -6,6 +6,7 @@ have changed since.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -15,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import Key
 from console.kube.merging import merge_patch
 from console.ui.actions import Action, Context, Done, Outcome, Permission
@@ -28,8 +29,6 @@ from console.ui.rowforms import Rows
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Times that a write is tried while others change the object.
-_TRIES = 3
 
 
 class SpecForm(ConsoleForm):
@@ -126,23 +125,21 @@ class EditSpec(Action):
         return self.form(data, mapping(subject.live, *self.place(subject.kind)))
 
     async def run(self, context: Context) -> Outcome:
-        for _try in range(_TRIES):
-            found = await context.fresh()
-            place = self.place(context.kind)
+        place = self.place(context.kind)
+
+        def body(found: Mapping[str, Any]) -> Mapping[str, Any]:
             part = self.form.part_of(mapping(found, *place))
             for name in context.data["changed"]:
                 if part.get(name) != context.data["found"].get(name):
                     raise Overtaken(".".join((*place, name)))
-            try:
-                await self.write(context, found["metadata"]["resourceVersion"])
-            except Conflict:
-                continue
-            return Done(_("Saved %(kind)s %(name)s.") % context.words)
-        raise Overtaken
+            return {}
 
-    async def write(self, context: Context, version: str) -> None:
-        """Raises `Conflict` if the object is of another `version` by now."""
-        await context.patch({"metadata": {"resourceVersion": version}, **_patch(context.data)})
+        await context.rewrite(body, partial(self.write, context))
+        return Done(_("Saved %(kind)s %(name)s.") % context.words)
+
+    async def write(self, context: Context, body: Mapping[str, Any]) -> None:
+        """`body`: of which version the object must be."""
+        await context.patch({**body, **_patch(context.data)})
 
 
 def _patch(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.kube.store import Entry
@@ -25,8 +25,6 @@ from console.ui.text import visible
 
 #: Characters of all lines.
 LONGEST = 64 * 1024
-#: Times that a write is tried while others change the node.
-_TRIES = 3
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -122,20 +120,17 @@ class EditTaints(Action):
 
     async def run(self, context: Context) -> Outcome:
         wanted: Iterable[Taint] = context.data["taints"]
-        for _try in range(_TRIES):
-            node = await context.fresh()
+
+        def body(node: Mapping[str, Any]) -> Mapping[str, Any]:
             there = {str(_taint(one)): one for one in listed(node, "spec", "taints")}
             if sorted(there) != sorted(context.data["shown"]):
                 raise Overtaken("spec.taints")
             # One that stays keeps the time since when it is there.
             taints = [there.get(str(taint)) or _manifest(taint) for taint in wanted]
-            metadata = {"resourceVersion": node["metadata"]["resourceVersion"]}
-            try:
-                await context.patch({"metadata": metadata, "spec": {"taints": taints or None}})
-            except Conflict:
-                continue
-            return Done(_("Changed the taints of %(kind)s %(name)s.") % context.words)
-        raise Overtaken
+            return {"spec": {"taints": taints or None}}
+
+        await context.rewrite(body)
+        return Done(_("Changed the taints of %(kind)s %(name)s.") % context.words)
 
 
 def _identity(taint: str) -> str:

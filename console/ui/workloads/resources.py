@@ -15,7 +15,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import Key
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
@@ -30,8 +30,6 @@ from console.ui.text import visible
 from console.ui.workloads.action import WorkloadAction
 from console.ui.workloads.rollouts import held_back
 
-#: Times that a write is tried while others change the workload.
-_TRIES = 3
 #: Characters of an amount; Kubernetes' own have a dozen.
 _LONGEST = 32
 _TEMPLATE = ("spec", "template", "spec")
@@ -180,21 +178,18 @@ class SetResources(WorkloadAction):
 
     async def run(self, context: Context) -> Outcome:
         changed: Sequence[Change] = context.data["changed"]
-        for _try in range(_TRIES):
-            found = await context.fresh()
+
+        def body(found: Mapping[str, Any]) -> Mapping[str, Any]:
             there = {(one.group, one.name): one.amounts for one in containers(found)}
             for change in changed:
                 one = change.container
                 # No container is made where one was taken away meanwhile.
                 if there.get((one.group, one.name)) != one.amounts:
                     raise Overtaken(one.name)
-            metadata = {"resourceVersion": found["metadata"]["resourceVersion"]}
-            try:
-                await context.strategic_patch({"metadata": metadata, **_patch(changed)})
-            except Conflict:
-                continue
-            return Follow(_("Set resources of %(kind)s %(name)s.") % context.words)
-        raise Overtaken
+            return _patch(changed)
+
+        await context.rewrite(body, context.strategic_patch)
+        return Follow(_("Set resources of %(kind)s %(name)s.") % context.words)
 
 
 def _patch(changed: Sequence[Change]) -> dict[str, Any]:

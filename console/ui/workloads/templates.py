@@ -176,7 +176,8 @@ class EditTemplate(EditSpec, WorkloadAction):
             return done
         return Follow(_("Saved %(kind)s %(name)s.") % context.words)
 
-    async def write(self, context: Context, version: str) -> None:
+    async def write(self, context: Context, body: Mapping[str, Any]) -> None:
+        version = body["metadata"]["resourceVersion"]
         same = {"op": "replace", "path": "/metadata/resourceVersion", "value": version}
         await context.json_patch(same, *self._operations(context.kind, context.data))
 
