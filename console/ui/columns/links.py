@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.columns.base import Column, by_id
+from console.ui.columns.texts import TextColumn
 from console.ui.links import list_url, object_url
 from console.ui.text import visible
 
@@ -48,12 +48,11 @@ class LinkText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkColumn(Column):
+class LinkColumn(TextColumn):
     """Another object: `get` gives what is shown, `to` the object, None where it has no page. `leads_to`:
     the segments of all kinds that it may be of; where it is of any, `ANYWHERE`. `linked`: where it leads
     in one row, once that is known (`console.ui.linked`)."""
 
-    get: Callable[[Any], str] = by_id
     to: Callable[[Any], Target | None]
     leads_to: Collection[str]
     linked: Linked = Linked()
@@ -67,13 +66,6 @@ class LinkColumn(Column):
 
     def value(self, entry: Entry[Any]) -> LinkText:
         return LinkText(visible(self.get(entry.projection)), *self.linked)
-
-    def plain(self, entry: Entry[Any]) -> str:
-        return self.get(entry.projection)
-
-    def sort_key(self, entry: Entry[Any]) -> tuple[bool, str]:
-        text = self.get(entry.projection)
-        return (not text, text)
 
 
 def target_url(cluster: str, target: Target) -> str:

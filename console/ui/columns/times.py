@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.store import Entry
 from console.ui.amounts import seconds_text
-from console.ui.columns.base import Align, Column, by_id
+from console.ui.columns.base import Align, Column
+from console.ui.columns.numbers import NumberColumn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,24 +41,14 @@ class AgeColumn(Column):
         return -since.timestamp() if since else float("inf")
 
 
-@dataclass(frozen=True, kw_only=True)
-class DurationColumn(Column):
+class DurationColumn(NumberColumn):
     """How long something took, in whole seconds; None for what has not ended, or has no length.
 
     Exported as seconds. Beside it an `AgeColumn` can say since when something runs.
     """
 
-    get: Callable[[Any], int | None] = by_id
-    align: Align = "end"
     template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str:
         seconds = self.get(entry.projection)
         return "" if seconds is None else seconds_text(seconds)
-
-    def plain(self, entry: Entry[Any]) -> int | None:
-        return self.get(entry.projection)
-
-    def sort_key(self, entry: Entry[Any]) -> tuple[bool, int]:
-        seconds = self.get(entry.projection)
-        return (seconds is None, seconds or 0)
