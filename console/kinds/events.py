@@ -74,7 +74,7 @@ class EventKind(ResourceKind):
         ChoiceFilter(
             param="type", label=gettext_lazy("Type"), choices=TYPES, get=lambda item: item.type
         ),
-        FieldFilter(param="reason", label=gettext_lazy("Reason"), get=lambda item: (item.reason,)),
+        FieldFilter(param="reason", label=gettext_lazy("Reason")),
         FieldFilter(param="object", label=gettext_lazy("Object"), get=lambda item: (item.about,)),
     )
 

@@ -68,7 +68,7 @@ class GlobalRoleBindingKind(ResourceKind):
             texts=lambda binding: (binding.role, *everybody(binding)),
         ),
         LabelFilter(),
-        FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),
+        FieldFilter(param="role", label=gettext_lazy("Role")),
         FieldFilter(param="subject", label=gettext_lazy("Subject"), get=everybody),
     )
     actions = (Delete(),)

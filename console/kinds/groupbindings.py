@@ -45,15 +45,9 @@ class GroupBindingKind(ResourceKind):
     filters = (
         SearchFilter(texts=lambda binding: (binding.group, *binding.users)),
         LabelFilter(),
-        FieldFilter(
-            param="group", label=gettext_lazy("Department"), get=lambda binding: (binding.group,)
-        ),
+        FieldFilter(param="group", label=gettext_lazy("Department")),
         FieldFilter(param="user", label=gettext_lazy("User"), get=lambda binding: binding.users),
-        FieldFilter(
-            param="workspace",
-            label=gettext_lazy("Workspace"),
-            get=lambda binding: (binding.workspace,),
-        ),
+        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
     )
     actions = (Delete(),)
 

@@ -30,8 +30,8 @@ from console.ui.filters import (
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    owner_filter,
-    state_filter,
+    OWNER,
+    STATE,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -105,9 +105,9 @@ class AutoscalerKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
-        FieldFilter(param="target", label=gettext_lazy("Scales"), get=lambda item: (item.target,)),
-        owner_filter(),
+        STATE,
+        FieldFilter(param="target", label=gettext_lazy("Scales")),
+        OWNER,
     )
     actions = (Delete(),)
 

@@ -47,7 +47,5 @@ class LeaseKind(ResourceKind):
         SearchFilter(texts=lambda lease: (lease.holder,)),
         NamespaceFilter(),
         LabelFilter(),
-        FieldFilter(
-            param="holder", label=gettext_lazy("Holder"), get=lambda lease: (lease.holder,)
-        ),
+        FieldFilter(param="holder", label=gettext_lazy("Holder")),
     )

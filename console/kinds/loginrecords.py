@@ -57,6 +57,6 @@ class LoginRecordKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(param="user", label=gettext_lazy("User"), get=lambda record: (record.user,)),
+        FieldFilter(param="user", label=gettext_lazy("User")),
         FieldFilter(param="ip", label=gettext_lazy("From"), get=lambda record: (record.source_ip,)),
     )

@@ -69,12 +69,8 @@ class NamespaceKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(
-            param="workspace", label=gettext_lazy("Workspace"), get=lambda item: (item.workspace,)
-        ),
-        FieldFilter(
-            param="creator", label=gettext_lazy("Creator"), get=lambda item: (item.creator,)
-        ),
+        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
+        FieldFilter(param="creator", label=gettext_lazy("Creator")),
     )
     actions = (EditProject(), EditQuota(), AssignWorkspace(), Delete())
     precious = True

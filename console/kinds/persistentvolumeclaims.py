@@ -29,7 +29,7 @@ from console.ui.filters import (
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    state_filter,
+    STATE,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
@@ -101,7 +101,7 @@ class PersistentVolumeClaimKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
+        STATE,
         FieldFilter(
             param="storageclass",
             names=STORAGE_CLASSES,

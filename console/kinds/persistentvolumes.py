@@ -29,7 +29,7 @@ from console.ui.filters import (
     LabelFilter,
     SearchFilter,
     StatusFilter,
-    state_filter,
+    STATE,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -107,7 +107,7 @@ class PersistentVolumeKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
+        STATE,
         FieldFilter(
             param="storageclass",
             names=STORAGE_CLASSES,

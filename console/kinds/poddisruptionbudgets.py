@@ -29,7 +29,7 @@ from console.ui.filters import (
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    owner_filter,
+    OWNER,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
@@ -104,7 +104,7 @@ class BudgetKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        owner_filter(),
+        OWNER,
     )
     actions = (Delete(),)
 

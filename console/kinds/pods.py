@@ -35,10 +35,10 @@ from console.ui.filters import (
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    image_filter,
-    owner_filter,
-    state_filter,
-    uses_filter,
+    IMAGE,
+    OWNER,
+    STATE,
+    USES,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.links import log_of_labels_url
@@ -127,11 +127,11 @@ class PodKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
-        FieldFilter(param="node", label=gettext_lazy("Node"), get=lambda pod: (pod.node,)),
-        image_filter(),
-        owner_filter(),
-        uses_filter(),
+        STATE,
+        FieldFilter(param="node", label=gettext_lazy("Node")),
+        IMAGE,
+        OWNER,
+        USES,
     )
     actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD

@@ -22,9 +22,9 @@ from console.ui.filters import (
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    image_filter,
-    owner_filter,
-    uses_filter,
+    IMAGE,
+    OWNER,
+    USES,
 )
 from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
@@ -61,9 +61,9 @@ class ReplicaSetKind(WorkloadKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        image_filter(),
-        owner_filter(),
-        uses_filter(),
+        IMAGE,
+        OWNER,
+        USES,
     )
     actions = (
         ShowLogs(),

@@ -26,7 +26,7 @@ from console.ui.filters import (
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    state_filter,
+    STATE,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -68,7 +68,7 @@ class ResourceQuotaKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
+        STATE,
     )
     actions = (Delete(),)
 

@@ -29,10 +29,10 @@ from console.ui.filters import (
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    image_filter,
-    owner_filter,
-    state_filter,
-    uses_filter,
+    IMAGE,
+    OWNER,
+    STATE,
+    USES,
 )
 from console.ui.kind import ResourceKind
 
@@ -86,10 +86,10 @@ class WorkloadKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
-        image_filter(),
-        owner_filter(),
-        uses_filter(),
+        STATE,
+        IMAGE,
+        OWNER,
+        USES,
     )
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
