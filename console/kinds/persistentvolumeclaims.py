@@ -19,7 +19,6 @@ from console.ui.columns import (
     NamespaceColumn,
     QuantityColumn,
     StatusColumn,
-    Target,
     TextColumn,
 )
 from console.ui.facts import Fact, status_fact
@@ -41,14 +40,6 @@ from console.ui.sight import see
 from console.ui.storage.copies import Clone, TakeSnapshot
 from console.ui.storage.expanding import Expand
 from console.ui.text import visible
-
-
-def volume_of(claim: PersistentVolumeClaim) -> Target | None:
-    return Target("persistentvolumes", "", claim.volume) if claim.volume else None
-
-
-def class_of(claim: PersistentVolumeClaim) -> Target | None:
-    return Target("storageclasses", "", claim.storage_class) if claim.storage_class else None
 
 
 @register
@@ -76,7 +67,6 @@ class PersistentVolumeClaimKind(ResourceKind):
             id="volume",
             label=gettext_lazy("Volume"),
             priority=3,
-            to=volume_of,
             leads_to=("persistentvolumes",),
         ),
         QuantityColumn(id="capacity", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
@@ -86,7 +76,6 @@ class PersistentVolumeClaimKind(ResourceKind):
             id="storage_class",
             label=gettext_lazy("Storage class"),
             priority=2,
-            to=class_of,
             leads_to=("storageclasses",),
         ),
         TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),

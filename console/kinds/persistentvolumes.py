@@ -48,10 +48,6 @@ def claim_of(volume: PersistentVolume) -> Target | None:
     return Target("persistentvolumeclaims", namespace, name) if name else None
 
 
-def class_of(volume: PersistentVolume) -> Target | None:
-    return Target("storageclasses", "", volume.storage_class) if volume.storage_class else None
-
-
 @register
 class PersistentVolumeKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUMES, Scope.CLUSTER, Nav("storage", 30, "storage")
@@ -92,7 +88,6 @@ class PersistentVolumeKind(ResourceKind):
             id="storage_class",
             label=gettext_lazy("Storage class"),
             priority=3,
-            to=class_of,
             leads_to=("storageclasses",),
         ),
         TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),

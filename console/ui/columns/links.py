@@ -49,16 +49,20 @@ class LinkText:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkColumn(TextColumn):
-    """Another object: `get` gives what is shown, `to` the object, None where it has no page. `leads_to`:
-    the segments of all kinds that it may be of; where it is of any, `ANYWHERE`. `linked`: where it leads
-    in one row, once that is known (`console.ui.linked`)."""
+    """Another object: `get` gives what is shown, `to` the object, None where it has no page; unless given,
+    it is the one of no project that is called as is shown. `leads_to`: the segments of all kinds that it
+    may be of; where it is of any, `ANYWHERE`. `linked`: where it leads in one row, once that is known
+    (`console.ui.linked`)."""
 
-    to: Callable[[Any], Target | None]
+    to: Callable[[Any], Target | None] | None = None
     leads_to: Collection[str]
     linked: Linked = Linked()
     template: ClassVar[str] = "ui/cells/link.html"
 
     def target(self, entry: Entry[Any]) -> Target | None:
+        if self.to is None:
+            [segment], name = self.leads_to, self.get(entry.projection)
+            return Target(segment, "", name) if name else None
         found = self.to(entry.projection)
         # Of any other kind nobody has compared the rights of those who share the row.
         known = found is not None and (self.leads_to == ANYWHERE or found.segment in self.leads_to)
@@ -102,4 +106,4 @@ class OwnerColumn(LinkColumn):
     label: str | Promise = _("Managed by")
     priority: int = 4
     leads_to: Collection[str] = BY_KIND
-    to: Callable[[Any], Target | None] = lambda item: target_of(item.owner, item.namespace)
+    to: Callable[[Any], Target | None] | None = lambda item: target_of(item.owner, item.namespace)
