@@ -30,17 +30,10 @@ class ShowLog(Link):
         return kubectl(f"logs {quoted(key.name)}", key)
 
 
-class ShowLogs(Link):
+class ShowLogs(ShowLog):
     """Leads to the logs of all pods of an object, as one."""
 
-    name = "log"
-    label = gettext_lazy("Logs")
-    weight = 3
-    dock = "log"
     needs = (Permission("get", "log", gvr=PODS),)
-
-    def url(self, cluster: str, segment: str, key: Key) -> str:
-        return log_url(cluster, segment, key)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"logs {kind.gvr.qualified}/{quoted(key.name)} --all-pods", key)
