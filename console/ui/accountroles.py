@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.errors import NotFound
 from console.kube.gvr import GVR, ROLE_BINDINGS, ROLES, Key
-from console.kube.indexes import indexes_of
 from console.kube.projections.config import ROLE_ANNOTATION
 from console.kube.selectors import is_label_value
 from console.kube.store import Entry
@@ -120,10 +119,7 @@ class ChangeAccountRole(Action):
         seeing = Seeing(subject, ROLES)
         if seeing.informer is None or Seeing(subject, ROLE_BINDINGS).informer is None:
             raise Refused(_("The cluster does not answer, so nothing can be done now."))
-        roles = seeing.among(
-            indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
-        )
-        names = [one.key.name for one in roles if not one.projection.template]
+        names = [one.key.name for one in seeing.beside if not one.projection.template]
         return AccountRoleForm(data, subject.entry, names, _bindings(subject)[0])
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
@@ -173,12 +169,9 @@ class ChangeAccountRole(Action):
 def _bindings(subject: Subject) -> tuple[list[Entry[Any]], list[Entry[Any]]]:
     """Those that are for the account alone and end with it, and others that give it a role, as far as the
     viewer may see them."""
-    seeing, key = Seeing(subject, ROLE_BINDINGS), subject.key
-    if seeing.informer is None:
-        return [], []
-    there = seeing.among(indexes_of(seeing.informer.store).by_namespace.get(key.namespace))
+    there, account = Seeing(subject, ROLE_BINDINGS).beside, str(subject.key)
     found = sorted(
-        (one for one in there if str(key) in one.projection.service_accounts),
+        (one for one in there if account in one.projection.service_accounts),
         key=lambda one: one.key,
     )
     held = [one for one in found if _is_own(one, subject)]

@@ -263,11 +263,9 @@ def _storage_classes(subject: Subject) -> list[str]:
     classes, taken_by = Seeing(subject, STORAGE_CLASSES), Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
     found = taken_by.get(Key("", subject.entry.projection.snapshot_class))
     driver = found.projection.driver if found is not None else ""
-    if classes.informer is None:
-        return []
     return [
         one.key.name
-        for one in classes.among(classes.informer.store.snapshot().entries.values())
+        for one in classes.everywhere
         if driver in ("", one.projection.provisioner)
     ]
 
@@ -310,10 +308,7 @@ def _driver(subject: Subject) -> str:
 
 def _snapshot_classes(subject: Subject) -> list[Entry[Any]]:
     """Those of the volume's driver, as far as the viewer may see them; all where nobody knows it."""
-    seeing, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES), _driver(subject)
-    if seeing.informer is None:
-        return []
-    found = seeing.among(seeing.informer.store.snapshot().entries.values())
+    found, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES).everywhere, _driver(subject)
     return sorted(
         (one for one in found if driver in ("", one.projection.driver)), key=lambda one: one.key
     )

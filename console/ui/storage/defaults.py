@@ -140,10 +140,7 @@ class SetDefault(Action):
 
 def _others(subject: Subject) -> list[Entry[Any]]:
     """The other default classes, as far as the viewer may see them."""
-    seeing = Seeing(subject, STORAGE_CLASSES)
-    if seeing.informer is None:
-        return []
-    found = seeing.among(seeing.informer.store.snapshot().entries.values())
+    found = Seeing(subject, STORAGE_CLASSES).everywhere
     return sorted(
         (one for one in found if one.projection.default and one.key != subject.key),
         key=lambda one: one.key,

@@ -1,6 +1,6 @@
 """The autoscaler of a workload: made, or changed where there is one."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.errors import Conflict, Overtaken, Replaced
 from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
-from console.kube.indexes import indexes_of
 from console.kube.store import Entry
 from console.ui.actions import Context, Done, Outcome, Permission
 from console.ui.decisions import Refused
@@ -33,16 +32,11 @@ RESOURCES = ("cpu", "memory")
 _TRIES = 3
 
 
-def autoscalers(subject: Subject) -> Iterator[Entry[Any]]:
+def autoscalers(subject: Subject) -> list[Entry[Any]]:
     """Those that scale the object, as far as the viewer may see them."""
-    seeing = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS)
-    if seeing.informer is None:
-        return
     target = f"{subject.kind.api_kind}/{subject.key.name}"
-    there = indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
-    for entry in seeing.among(there):
-        if entry.projection.target == target:
-            yield entry
+    there = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).beside
+    return [entry for entry in there if entry.projection.target == target]
 
 
 def _utilization(metric: Any) -> tuple[str, int] | None:
@@ -165,7 +159,7 @@ class Autoscale(WorkloadAction):
         """Raises `Refused`."""
         if Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).informer is None:
             raise Refused(_("The cluster does not answer, so nothing can be done now."))
-        found = list(autoscalers(subject))
+        found = autoscalers(subject)
         if len(found) > 1:
             names = ", ".join(visible(one.key.name) for one in found)
             raise Refused(_("Several scale it: %(names)s. Delete all but one.") % {"names": names})
