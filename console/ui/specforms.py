@@ -25,7 +25,7 @@ from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
 from console.ui.manifests import mapping
-from console.ui.rowforms import Rows
+from console.ui.rowforms import Given, Rows
 from console.ui.subject import Subject
 from console.ui.text import visible
 
@@ -90,6 +90,17 @@ class SpecForm(ConsoleForm):
         if not changed:
             raise ValidationError(_("Nothing was changed."))
         return {**given, "changed": changed, "found": self.found}
+
+    def wrong(self, row: Given, part: str, text: str) -> None:
+        """Of a field of a row: the first that is said of it."""
+        field = f"{row.name}-{part}"
+        if field not in self.errors:
+            self.add_error(field, text)
+
+    def tell_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
+        """`parts`: of the row, by where they are below `at` in the object."""
+        found = {f"{at}.{below}".rstrip("."): f"{row.name}-{part}" for below, part in parts.items()}
+        self.causes = {**self.causes, **found}
 
 
 def _opened(sent: str) -> object:

@@ -134,29 +134,19 @@ class ServiceForm(SpecForm):
         for n, row in enumerate(rows):
             name = row.values["name"]
             if not row.values["port"]:
-                self._wrong(row, "port", _("Give it a port."))
+                self.wrong(row, "port", _("Give it a port."))
             if not name and len(rows) > 1:
-                self._wrong(row, "name", _("With several ports each needs a name."))
+                self.wrong(row, "name", _("With several ports each needs a name."))
             elif name in names:
-                self._wrong(row, "name", _("There is a port of this name already."))
+                self.wrong(row, "name", _("There is a port of this name already."))
             names.add(name)
-            self.causes = {
-                **self.causes,
-                f"spec.ports[{n}]": f"{row.name}-port",
-                **{
-                    f"spec.ports[{n}].{path}": f"{row.name}-{part}" for part, path in _PATHS.items()
-                },
-            }
+            self.tell_causes(f"spec.ports[{n}]", row, _CAUSES)
             yield _port(row, listed(self.found, "ports"))
-
-    def _wrong(self, row: Given, part: str, text: str) -> None:
-        field = f"{row.name}-{part}"
-        if field not in self.errors:
-            self.add_error(field, text)
 
 
 #: The fields of a port by the parts of its row.
 _PATHS = {"name": "name", "protocol": "protocol", "port": "port", "target": "targetPort"}
+_CAUSES = {"": "port", **{path: part for part, path in _PATHS.items()}}
 
 
 def _port_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
