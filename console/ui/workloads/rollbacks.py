@@ -15,14 +15,13 @@ from console.kube.gvr import CONTROLLER_REVISIONS, GVR, REPLICA_SETS, Key
 from console.kube.store import Entry
 from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.decisions import Refused
-from console.ui.difference import Line, compared
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import quoted
 from console.ui.manifests import mapping
 from console.ui.relations.revisions import Revision, revisions_of
 from console.ui.relations.seeing import Seeing
-from console.ui.relations.templates import TooLong, template_lines
+from console.ui.relations.templates import template_difference
 from console.ui.subject import Subject
 from console.ui.workloads.action import WorkloadAction
 from console.ui.workloads.rollouts import held_back, rollout
@@ -98,7 +97,7 @@ class _RollBack(WorkloadAction):
             return SafeString("")
         chosen = form.chosen
         now = mapping(subject.entry.original(), "spec", "template")
-        lines, problem = _difference(now, chosen.template) if chosen else ([], "")
+        lines, problem = template_difference(now, chosen.template) if chosen else ([], "")
         context = {
             "revisions": form.known.values(),
             "chosen": chosen,
@@ -148,15 +147,6 @@ class RollBackSet(_RollBack):
         Permission("list", gvr=CONTROLLER_REVISIONS),
     )
     kept_in = CONTROLLER_REVISIONS
-
-
-def _difference(now: Mapping[str, Any], then: Mapping[str, Any]) -> tuple[list[Line], str]:
-    """Lines, or why there are none."""
-    try:
-        lines = compared(template_lines(now), template_lines(then))
-    except TooLong:
-        return [], _("These are too long to compare here.")
-    return lines, "" if lines else _("Their pod templates are the same.")
 
 
 def _restored(template: Mapping[str, Any]) -> dict[str, Any]:
