@@ -4,6 +4,7 @@ https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
 """
 
 import re
+from copy import deepcopy
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -52,7 +53,7 @@ class StrategyForm(SpecForm):
         super().__init__(data, spec)
         types = [(one, TYPES[one]) for one in self.types]
         self.fields["type"] = ChoiceField(label=_("Pods are replaced"), choices=types)
-        self.fields |= {part: _FIELDS[part]() for part in (*self.parts, WAIT)}
+        self.fields |= {part: deepcopy(_FIELDS[part]) for part in (*self.parts, WAIT)}
         rolling = {part: self._rolling.get(part) for part in self.parts}
         kind = self._strategy.get("type", ROLLING)
         self.initial = {**self.initial, "type": kind, **rolling, WAIT: self.found.get(WAIT, 0)}
@@ -108,47 +109,37 @@ def _is_share(value: object) -> bool:
     return number(value) is not None or (isinstance(value, str) and bool(_SHARE.fullmatch(value)))
 
 
-def _max_surge() -> forms.Field:
-    return ShareField(
-        label=_("Max surge"),
-        help_text=_("How many pods more than the replicas: a number, or a share such as 25%."),
+_FIELDS: Mapping[str, forms.Field] = {
+    "maxSurge": ShareField(
+        label=gettext_lazy("Max surge"),
+        help_text=gettext_lazy(
+            "How many pods more than the replicas: a number, or a share such as 25%."
+        ),
         required=False,
-    )
-
-
-def _max_unavailable() -> forms.Field:
-    return ShareField(
-        label=_("Max unavailable"),
-        help_text=_("How many pods fewer than the replicas: a number, or a share such as 25%."),
+    ),
+    "maxUnavailable": ShareField(
+        label=gettext_lazy("Max unavailable"),
+        help_text=gettext_lazy(
+            "How many pods fewer than the replicas: a number, or a share such as 25%."
+        ),
         required=False,
-    )
-
-
-def _partition() -> forms.Field:
-    return NumberField(
-        label=_("Partition"),
-        help_text=_("Pods with a smaller number stay as they are."),
+    ),
+    "partition": NumberField(
+        label=gettext_lazy("Partition"),
+        help_text=gettext_lazy("Pods with a smaller number stay as they are."),
         least=0,
         most=MOST,
         required=False,
-    )
-
-
-def _wait() -> forms.Field:
-    return NumberField(
-        label=_("Min ready seconds"),
-        help_text=_("How long a pod must be ready before it counts as available."),
+    ),
+    WAIT: NumberField(
+        label=gettext_lazy("Min ready seconds"),
+        help_text=gettext_lazy(
+            "How long a pod must be ready before it counts as available."
+        ),
         least=0,
         most=MOST,
         required=False,
-    )
-
-
-_FIELDS = {
-    "maxSurge": _max_surge,
-    "maxUnavailable": _max_unavailable,
-    "partition": _partition,
-    WAIT: _wait,
+    ),
 }
 
 
