@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.errors import NotFound
-from console.kube.gvr import GVR, ROLE_BINDINGS, ROLES, Key
+from console.kube.gvr import ROLE_BINDINGS, ROLES, Key
 from console.kube.projections.config import ROLE_ANNOTATION
 from console.kube.selectors import is_label_value
 from console.kube.store import Entry
@@ -84,6 +84,7 @@ class ChangeAccountRole(Action):
 
     name = "role"
     label = gettext_lazy("Change role")
+    reads_also = (ROLES, ROLE_BINDINGS)
     title_text = gettext_lazy("Change the role of %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
@@ -97,9 +98,6 @@ class ChangeAccountRole(Action):
         *(Permission(verb, gvr=ROLE_BINDINGS) for verb in ("list", "create", "delete")),
         Permission("list", gvr=ROLES),
     )
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (ROLES, ROLE_BINDINGS)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         held, others = _bindings(subject)

@@ -221,8 +221,8 @@ class Action:
     what would come of it, as kube-apiserver says; then `run` does nothing but `fresh` and patches.
     `weight`: how much it is used, from 0 to 3. Above an object's page the weightiest are buttons, and the
     others are in a menu.
-    `title_text` (with action, kind and name), `button_text` and `effect_text`: what `title`, `button` and
-    `effect` say.
+    `title_text` (with action, kind and name), `button_text`, `effect_text` and `reads_also`: what `title`,
+    `button`, `effect` and `reads` say unless they are more than that.
     """
 
     name: ClassVar[str]
@@ -239,6 +239,7 @@ class Action:
     per_viewer: ClassVar[bool] = False
     reads_live: ClassVar[bool] = False
     reviews: ClassVar[bool] = False
+    reads_also: ClassVar[Collection[GVR]] = ()
     title_text: ClassVar[str | Promise] = gettext_lazy("%(action)s %(kind)s %(name)s")
     button_text: ClassVar[str | Promise] = ""
     effect_text: ClassVar[str | Promise] = ""
@@ -325,7 +326,7 @@ class Action:
 
     def reads(self, kind: "ResourceKind") -> Collection[GVR]:
         """What its page looks at beside the object: these are the `informers` of its `Subject`."""
-        return ()
+        return self.reads_also
 
     def notes(self, subject: "Subject") -> Sequence[str | Promise]:
         """What speaks against it, or will undo it, as things are."""

@@ -1,6 +1,6 @@
 """Deleting a pod as far as its disruption budget allows it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.functional import Promise
@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.errors import Replaced
-from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS
+from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.store import Entry
 from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
 from console.ui.facts import Fact
@@ -22,6 +22,7 @@ from console.ui.text import visible
 class Evict(Action):
     name = "evict"
     label = pgettext_lazy("action", "Evict")
+    reads_also = (POD_DISRUPTION_BUDGETS,)
     effect_text = gettext_lazy("A pod is deleted if its disruption budget allows it.")
     needs = (Permission("create", "eviction"),)
     danger = True
@@ -35,9 +36,6 @@ class Evict(Action):
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (POD_DISRUPTION_BUDGETS,)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         pod, seeing = subject.entry.projection, Seeing(subject, POD_DISRUPTION_BUDGETS)

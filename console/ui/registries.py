@@ -1,6 +1,6 @@
 """The secret with which every pod of a project pulls its images."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import QueryDict
@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.errors import Conflict, Overtaken
-from console.kube.gvr import GVR, SERVICE_ACCOUNTS, Key
+from console.kube.gvr import SERVICE_ACCOUNTS, Key
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Outcome, Permission
 from console.ui.forms import ConsoleForm
@@ -42,6 +42,7 @@ class SetDefaultRegistry(Action):
 
     name = "default-registry"
     label = gettext_lazy("Set as default registry")
+    reads_also = (SERVICE_ACCOUNTS,)
     title_text = gettext_lazy("Set %(kind)s %(name)s as default registry")
     button_text = label
     effect_text = gettext_lazy(
@@ -62,9 +63,6 @@ class SetDefaultRegistry(Action):
             return ""
         account = Key(key.namespace, ACCOUNT)
         return kubectl_patch(SERVICE_ACCOUNTS, account, _patch(data["there"], key.name))
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (SERVICE_ACCOUNTS,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         account = Seeing(subject, SERVICE_ACCOUNTS).get(Key(subject.key.namespace, ACCOUNT))

@@ -14,7 +14,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, SERVICES
+from console.kube.gvr import SERVICES
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
@@ -285,6 +285,7 @@ def _is_tls(entry: object) -> bool:
 class EditRules(EditSpec):
     name = "rules"
     label = gettext_lazy("Edit rules")
+    reads_also = (SERVICES,)
     title_text = gettext_lazy("Edit the rules of %(kind)s %(name)s")
     effect_text = gettext_lazy(
         "The controller of its class follows within moments. Its annotations and whatever else it "
@@ -292,9 +293,6 @@ class EditRules(EditSpec):
     )
     weight = 2
     form = RulesForm
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (SERVICES,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         spec = mapping(subject.live, *self.place(subject.kind))

@@ -4,7 +4,7 @@ https://kubernetes.io/docs/concepts/storage/volume-snapshots/
 https://kubernetes.io/docs/concepts/storage/volume-pvc-datasource/
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -130,6 +130,7 @@ class _Copy(Action):
 class TakeSnapshot(_Copy):
     name = "snapshot"
     label = gettext_lazy("Take snapshot")
+    reads_also = (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
     title_text = gettext_lazy("Take a snapshot of %(kind)s %(name)s")
     button_text = label
     effect_text = gettext_lazy(
@@ -148,9 +149,6 @@ class TakeSnapshot(_Copy):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return _has_volume(entry)
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         seeing = Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
@@ -182,6 +180,7 @@ class TakeSnapshot(_Copy):
 class Clone(_Copy):
     name = "clone"
     label = gettext_lazy("Clone")
+    reads_also = (STORAGE_CLASSES,)
     effect_text = gettext_lazy(
         "A new claim of the same class and access modes gets a volume with the same data. Its "
         "driver must be able to clone."
@@ -191,9 +190,6 @@ class Clone(_Copy):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return _has_volume(entry) and bool(entry.projection.storage_class)
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Raises `Refused` where its class does not allow it."""
@@ -216,6 +212,7 @@ class Clone(_Copy):
 class CreateVolume(_Copy):
     name = "volume"
     label = gettext_lazy("Create volume")
+    reads_also = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
     title_text = gettext_lazy("Create a volume from %(kind)s %(name)s")
     button_text = label
     effect_text = gettext_lazy("A new claim gets a volume with what the snapshot holds.")
@@ -228,9 +225,6 @@ class CreateVolume(_Copy):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.status.severity is Severity.OK
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         snapshot, key = subject.entry.projection, subject.key

@@ -3,7 +3,7 @@
 https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclass
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, STORAGE_CLASSES, Key
+from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.projections.storage import DEFAULT_ANNOTATIONS
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Outcome, Patch, Permission
@@ -56,6 +56,7 @@ class DefaultForm(ConsoleForm):
 class UnsetDefault(Patch):
     name = "unset-default"
     label = gettext_lazy("Unset default")
+    reads_also = (STORAGE_CLASSES,)
     title_text = gettext_lazy("Unset %(kind)s %(name)s as default")
     button_text = label
     effect_text = gettext_lazy(
@@ -70,9 +71,6 @@ class UnsetDefault(Patch):
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return command_of("annotate", kind, key, _IS_NOT)
 
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
-
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         seeing = Seeing(subject, STORAGE_CLASSES)
         if seeing.informer is None or not seeing.sees_all(""):
@@ -86,6 +84,7 @@ class UnsetDefault(Patch):
 class SetDefault(Action):
     name = "set-default"
     label = gettext_lazy("Set as default")
+    reads_also = (STORAGE_CLASSES,)
     title_text = gettext_lazy("Set %(kind)s %(name)s as default")
     button_text = label
     effect_text = gettext_lazy(
@@ -101,9 +100,6 @@ class SetDefault(Action):
         taken = data["taken"] if data["others"] else ()
         lines = [command_of("annotate", kind, one.key, _IS_NOT) for one in taken]
         return " && ".join((command_of("annotate", kind, key, _IS), *lines))
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         others = _others(subject)

@@ -3,14 +3,14 @@
 https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.gvr import GVR, STORAGE_CLASSES, Key
+from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Follow, Outcome, Patch, Permission
 from console.ui.decisions import Refused
@@ -38,6 +38,7 @@ class Expand(Action):
 
     name = "expand"
     label = pgettext_lazy("action", "Expand")
+    reads_also = (STORAGE_CLASSES,)
     effect_text = gettext_lazy("This cannot be undone: a volume never shrinks. Its data stays.")
     weight = 2
     needs = (Permission("patch"),)
@@ -57,9 +58,6 @@ class Expand(Action):
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, _patch(data["size"]))
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Raises `Refused` where the viewer may know that kube-apiserver will."""

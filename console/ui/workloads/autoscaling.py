@@ -1,6 +1,6 @@
 """The autoscaler of a workload: made, or changed where there is one."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.errors import Conflict, Overtaken, Replaced
-from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
+from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
 from console.ui.actions import Context, Done, Outcome, Permission
 from console.ui.decisions import Refused
@@ -128,6 +128,7 @@ class AutoscalerForm(ConsoleForm):
 class Autoscale(WorkloadAction):
     name = "autoscale"
     label = pgettext_lazy("action", "Autoscale")
+    reads_also = (HORIZONTAL_POD_AUTOSCALERS,)
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
         "A HorizontalPodAutoscaler sets the number of pods from now on, by what they use. It needs "
@@ -151,9 +152,6 @@ class Autoscale(WorkloadAction):
             return kubectl_create(_body(kind, key, data), key)
         scaler = Key(key.namespace, data["name"])
         return kubectl_patch(HORIZONTAL_POD_AUTOSCALERS, scaler, _patch(data))
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (HORIZONTAL_POD_AUTOSCALERS,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Raises `Refused`."""

@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CONFIG_MAPS, GVR
+from console.kube.gvr import CONFIG_MAPS
 from console.ui.forms import ChoiceField, ConsoleForm, LinesField, NumberField, TextField, is_line
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
@@ -176,11 +176,9 @@ def _is_variable(variable: object) -> bool:
 class EditEnvironment(EditTemplate):
     name = "environment"
     label = gettext_lazy("Edit environment")
+    reads_also = (CONFIG_MAPS,)
     title_text = gettext_lazy("Edit the environment of %(kind)s %(name)s")
     form = EnvironmentForm
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (CONFIG_MAPS,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         place = self.place(subject.kind)

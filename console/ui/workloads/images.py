@@ -6,21 +6,19 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome, Permission
+from console.ui.actions import Context, Follow, Outcome
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import listed
 from console.ui.subject import Subject
 from console.ui.text import visible
-from console.ui.workloads.action import WorkloadAction
-from console.ui.workloads.rollouts import held_back
+from console.ui.workloads.rollouts import Replaces
 
 LONGEST = 1000
 _TEMPLATE = ("spec", "template", "spec")
@@ -80,16 +78,11 @@ class ImagesForm(ConsoleForm):
         return {**given, "changed": changed}
 
 
-class SetImage(WorkloadAction):
+class SetImage(Replaces):
     name = "set-image"
     label = gettext_lazy("Set image")
     title_text = gettext_lazy("Set images of %(kind)s %(name)s")
     button_text = label
-    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
-    needs = (Permission("patch"),)
-
-    def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return held_back(subject)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         images = [

@@ -27,8 +27,7 @@ from console.ui.manifests import listed, mapping, text
 from console.ui.rowforms import Given, Rows
 from console.ui.subject import Subject
 from console.ui.text import visible
-from console.ui.workloads.action import WorkloadAction
-from console.ui.workloads.rollouts import held_back
+from console.ui.workloads.rollouts import Replaces
 
 #: Characters of an amount; Kubernetes' own have a dozen.
 _LONGEST = 32
@@ -153,20 +152,16 @@ def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
     return {part: AmountField(label=label) for part, label in _LABELS.items()}
 
 
-class SetResources(WorkloadAction):
+class SetResources(Replaces):
     name = "set-resources"
     label = gettext_lazy("Set resources")
     title_text = gettext_lazy("Set resources of %(kind)s %(name)s")
     button_text = label
-    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     needs = (Permission("patch"), Permission("get"))
     reviews = True
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)
-
-    def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return held_back(subject)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if "changed" not in data:

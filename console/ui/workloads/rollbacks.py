@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from django import forms
 from django.http import QueryDict
 from django.template.loader import render_to_string
-from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -23,8 +22,7 @@ from console.ui.relations.revisions import Revision, revisions_of
 from console.ui.relations.seeing import Seeing
 from console.ui.relations.templates import template_difference
 from console.ui.subject import Subject
-from console.ui.workloads.action import WorkloadAction
-from console.ui.workloads.rollouts import held_back, rollout
+from console.ui.workloads.rollouts import Replaces, rollout
 
 _HASH_LABEL = "pod-template-hash"
 #: Annotations of a Deployment that are not its revision's, as kubectl and the controller have them.
@@ -60,7 +58,7 @@ class RevisionForm(ConsoleForm):
         return {**(super().clean() or {}), "chosen": self.chosen}
 
 
-class _RollBack(WorkloadAction):
+class _RollBack(Replaces):
     """`kept_in`: what holds the revisions."""
 
     name = "rollback"
@@ -78,9 +76,6 @@ class _RollBack(WorkloadAction):
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (self.kept_in,)
-
-    def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return held_back(subject)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         found = revisions_of(subject, Seeing(subject, self.kept_in))

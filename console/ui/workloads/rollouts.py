@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -33,23 +33,28 @@ def held_back(subject: Subject) -> Sequence[str | Promise]:
     return []
 
 
-class Restart(WorkloadAction):
+class Replaces(WorkloadAction):
+    """Makes the pod template another one."""
+
+    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        return held_back(subject)
+
+
+class Restart(Replaces):
     """As kubectl does it: a new annotation makes the template another one."""
 
     name = "restart"
     label = pgettext_lazy("action", "Restart")
-    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     weight = 2
-    needs = (Permission("patch"),)
     places = EVERYWHERE
     done_word = pgettext_lazy("result", "Restarted")
     refused_word = gettext_lazy("Not restarted")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not getattr(entry.projection, "paused", False)
-
-    def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return held_back(subject)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return rollout("restart", kind, key)

@@ -1,13 +1,13 @@
 """How many replicas a workload has."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
+from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
 from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.forms import ConsoleForm, NumberField
@@ -27,6 +27,7 @@ class ReplicasForm(ConsoleForm):
 class Scale(WorkloadAction):
     name = "scale"
     label = pgettext_lazy("action", "Scale")
+    reads_also = (HORIZONTAL_POD_AUTOSCALERS,)
     effect_text = gettext_lazy("Pods are added, or deleted, until there are so many.")
     weight = 2
     needs = (Permission("patch", "scale"),)
@@ -35,9 +36,6 @@ class Scale(WorkloadAction):
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         words = f"scale {kind.gvr.qualified} {quoted(key.name)}"
         return kubectl(f"{words} --replicas={data['replicas']}", key)
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (HORIZONTAL_POD_AUTOSCALERS,)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         text = _(

@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
-from console.kube.gvr import CONFIG_MAPS, GVR, PERSISTENT_VOLUME_CLAIMS
+from console.kube.gvr import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS
 from console.ui.forms import ChoiceField, ConsoleForm, TextField, is_line
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
@@ -263,13 +263,11 @@ def _is_mount(mount: object) -> bool:
 class EditVolumes(EditTemplate):
     name = "volumes"
     label = gettext_lazy("Edit volumes")
+    reads_also = (CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS)
     title_text = gettext_lazy("Edit the volumes of %(kind)s %(name)s")
     form = VolumesForm
 
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS)
-
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         place = self.place(subject.kind)
-        objects = {name for gvr in self.reads(subject.kind) for name in Seeing(subject, gvr).names}
+        objects = {name for gvr in self.reads_also for name in Seeing(subject, gvr).names}
         return VolumesForm(data, mapping(subject.live, *place), place, sorted(objects))
