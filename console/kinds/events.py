@@ -56,9 +56,7 @@ class EventKind(ResourceKind):
         AgeColumn(
             id="age", label=gettext_lazy("Last seen"), priority=1, since=lambda item: item.last
         ),
-        AgeColumn(
-            id="first", label=gettext_lazy("First seen"), priority=4, since=lambda item: item.first
-        ),
+        AgeColumn(id="first", label=gettext_lazy("First seen"), priority=4),
         TextColumn(id="source", label=pgettext_lazy("event", "Source"), priority=4),
         NamespaceColumn(),
         NameColumn(priority=4),

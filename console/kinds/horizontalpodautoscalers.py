@@ -88,12 +88,7 @@ class AutoscalerKind(ResourceKind):
         NumberColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
         NumberColumn(id="current", label=gettext_lazy("Replicas"), priority=2),
         NumberColumn(id="desired", label=gettext_lazy("Desired"), priority=4),
-        AgeColumn(
-            id="last_scaled",
-            label=gettext_lazy("Last scaled"),
-            priority=4,
-            since=lambda item: item.last_scaled,
-        ),
+        AgeColumn(id="last_scaled", label=gettext_lazy("Last scaled"), priority=4),
         OwnerColumn(),
         AgeColumn(priority=1),
     )

@@ -28,12 +28,7 @@ class LeaseKind(ResourceKind):
         NameColumn(),
         NamespaceColumn(),
         TextColumn(id="holder", label=gettext_lazy("Holder"), priority=1),
-        AgeColumn(
-            id="renewed",
-            label=gettext_lazy("Renewed"),
-            priority=2,
-            since=lambda lease: lease.renewed,
-        ),
+        AgeColumn(id="renewed", label=gettext_lazy("Renewed"), priority=2),
         DurationColumn(
             id="good_for",
             label=gettext_lazy("Lease duration"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -10,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.store import Entry
 from console.ui.amounts import seconds_text
-from console.ui.columns.base import Align, Column
+from console.ui.columns.base import Align, Column, by_id
 from console.ui.columns.numbers import NumberColumn
 
 
@@ -18,16 +19,22 @@ from console.ui.columns.numbers import NumberColumn
 class AgeColumn(Column):
     """How long ago, counted on by the browser: what is sent and exported is the moment itself.
 
-    Ascending is the youngest first, as the numbers that are shown grow. With another `id`, `label` and
-    `since` it serves any moment in the past ("Last run").
+    Ascending is the youngest first, as the numbers that are shown grow. With another `id` and
+    `label` it serves any moment in the past ("Last run"): `since` gives it, unless given the attribute of
+    the `id`.
     """
 
     id: str = "age"
     label: str | Promise = _("Age")
     priority: int = 2
     align: Align = "end"
-    since: Callable[[Any], datetime | None] = lambda item: item.created
+    since: Callable[[Any], datetime | None] = by_id
     template: ClassVar[str] = "ui/cells/age.html"
+
+    def __post_init__(self) -> None:
+        if self.since is by_id:
+            name = "created" if self.id == "age" else self.id
+            object.__setattr__(self, "since", attrgetter(name))
 
     def value(self, entry: Entry[Any]) -> datetime | None:
         return self.since(entry.projection)
