@@ -25,13 +25,13 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, owner_fact, status_fact
 from console.ui.filters import (
+    OWNER,
+    STATE,
     FieldFilter,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    OWNER,
-    STATE,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register

@@ -24,11 +24,11 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
+    STATE,
     FieldFilter,
     LabelFilter,
     SearchFilter,
     StatusFilter,
-    STATE,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.nodecapacity import NodeCapacityPanel

@@ -23,12 +23,12 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
+    STATE,
     FieldFilter,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    STATE,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows

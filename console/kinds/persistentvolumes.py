@@ -24,12 +24,12 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
+    STATE,
     ChoiceFilter,
     FieldFilter,
     LabelFilter,
     SearchFilter,
     StatusFilter,
-    STATE,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register

@@ -30,15 +30,15 @@ from console.ui.deleting import DeletePod
 from console.ui.evicting import Evict
 from console.ui.facts import Fact, owner_fact, status_fact
 from console.ui.filters import (
+    IMAGE,
+    OWNER,
+    STATE,
+    USES,
     FieldFilter,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    IMAGE,
-    OWNER,
-    STATE,
-    USES,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.links import log_of_labels_url

@@ -18,13 +18,13 @@ from console.ui.columns import (
 )
 from console.ui.deleting import DeleteOwner
 from console.ui.filters import (
+    IMAGE,
+    OWNER,
+    USES,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    IMAGE,
-    OWNER,
-    USES,
 )
 from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs

@@ -21,7 +21,7 @@ from console.ui.columns import (
     WordColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter, OWNER
+from console.ui.filters import OWNER, FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows

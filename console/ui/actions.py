@@ -215,14 +215,15 @@ class Action:
     `danger`: shown apart and in the colour of what cannot be undone. `asks`: there is a page that asks
     first; else a button does it at once, and no link or history leads there. `form`: what is filled in on
     that page, unless `make_form` makes it. `wants_uid`: it is done to nothing but the object that was
-    shown. `stays`: afterwards there still is the object. `places`: with none, only a page of the kind's own offers it. `per_viewer`:
-    `exempt` depends on who the viewer is, so that nobody shares what shows it. `reads_live`: its form
-    begins with what the cache need not have (`Subject.live`). `reviews`: its page leads to one that shows
-    what would come of it, as kube-apiserver says; then `run` does nothing but `fresh` and patches.
+    shown. `stays`: afterwards there still is the object. `places`: with none, only a page of the kind's
+    own offers it. `per_viewer`: `exempt` depends on who the viewer is, so that nobody shares what shows
+    it. `reads_live`: its form begins with what the cache need not have (`Subject.live`). `reviews`: its
+    page leads to one that shows what would come of it, as kube-apiserver says; then `run` does nothing
+    but `fresh` and patches.
     `weight`: how much it is used, from 0 to 3. Above an object's page the weightiest are buttons, and the
     others are in a menu.
-    `title_text` (with action, kind and name), `button_text`, `effect_text` and `reads_also`: what `title`,
-    `button`, `effect` and `reads` say unless they are more than that.
+    `title_text` (with action, kind and name), `button_text`, `effect_text` and `reads_also`: what
+    `title`, `button`, `effect` and `reads` say unless they are more than that.
     """
 
     name: ClassVar[str]

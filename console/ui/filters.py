@@ -263,7 +263,9 @@ class ChoiceFilter(Filter):
 
 
 #: `state=Crash loop`: the status word itself, in English as in exports; finer than `status`.
-STATE = FieldFilter(param="state", label=gettext_lazy("State"), get=lambda item: (item.status.word,))
+STATE = FieldFilter(
+    param="state", label=gettext_lazy("State"), get=lambda item: (item.status.word,)
+)
 #: `owner=Kind/name`, for projections that have an `owner`.
 OWNER = FieldFilter(param="owner", label=gettext_lazy("Managed by"))
 #: `image=registry/name:tag`, for projections that have `images`.

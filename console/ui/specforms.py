@@ -30,7 +30,6 @@ from console.ui.subject import Subject
 from console.ui.text import visible
 
 
-
 class SpecForm(ConsoleForm):
     """`about`: the fields of the spec. `found`: what they were when it was drawn, those that there were.
     Once it is valid, `changed` has the new value of each that is to be another one, None for one that

@@ -49,10 +49,10 @@ class LinkText:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkColumn(TextColumn):
-    """Another object: `get` gives what is shown, `to` the object, None where it has no page; unless given,
-    it is the one of no project that is called as is shown. `leads_to`: the segments of all kinds that it
-    may be of; where it is of any, `ANYWHERE`. `linked`: where it leads in one row, once that is known
-    (`console.ui.linked`)."""
+    """Another object: `get` gives what is shown, `to` the object, None where it has no page; unless
+    given, it is the one of no project that is called as is shown. `leads_to`: the segments of all kinds
+    that it may be of; where it is of any, `ANYWHERE`. `linked`: where it leads in one row, once that is
+    known (`console.ui.linked`)."""
 
     to: Callable[[Any], Target | None] | None = None
     leads_to: Collection[str]

@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import SERVICES
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
-from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
 from console.ui.network.ports import PortField
 from console.ui.relations.seeing import Seeing
@@ -32,7 +31,12 @@ _LONGEST_PATH = 1024
 #: The id of the names that are offered.
 SERVICE_NAMES = "service-names"
 #: The parts of a path's row by the fields that they become.
-_PATH_CAUSES = {"path": "path", "pathType": "type", "backend": "service", "backend.service.port": "port"}
+_PATH_CAUSES = {
+    "path": "path",
+    "pathType": "type",
+    "backend": "service",
+    "backend.service.port": "port",
+}
 
 
 class HostField(TextField):

@@ -118,7 +118,7 @@ class Seeing:
 
     @property
     def everywhere(self) -> list[Entry[Any]]:
-        """All of the type that may be seen; none while nothing is known. For types of which there are few."""
+        """All of the type that may be seen; none while nothing is known. For types with few objects."""
         if self.informer is None:
             return []
         return self.among(self.informer.store.snapshot().entries.values())

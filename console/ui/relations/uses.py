@@ -36,7 +36,9 @@ class UsesPanel(Panel):
         for ref in references(subject.kind.gvr, subject.entry):
             found.setdefault(ref.gvr, {}).setdefault(ref.key, []).append(ref)
         groups = [_group(Seeing(subject, gvr), named) for gvr, named in found.items()]
-        return render_to_string("ui/relations/groups.html", {"groups": groups}) if groups else NOTHING
+        return (
+            render_to_string("ui/relations/groups.html", {"groups": groups}) if groups else NOTHING
+        )
 
 
 def _group(seeing: Seeing, named: dict[Key, list[Reference]]) -> Group:

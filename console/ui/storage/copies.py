@@ -258,9 +258,7 @@ def _storage_classes(subject: Subject) -> list[str]:
     found = taken_by.get(Key("", subject.entry.projection.snapshot_class))
     driver = found.projection.driver if found is not None else ""
     return [
-        one.key.name
-        for one in classes.everywhere
-        if driver in ("", one.projection.provisioner)
+        one.key.name for one in classes.everywhere if driver in ("", one.projection.provisioner)
     ]
 
 

@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import CONFIG_MAPS
 from console.ui.forms import ChoiceField, ConsoleForm, LinesField, NumberField, TextField, is_line
-from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
 from console.ui.relations.seeing import Seeing
 from console.ui.rowforms import MOST, MOST_NEW, POSITION, Given, Rows, given_again

@@ -24,15 +24,15 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.filters import (
+    IMAGE,
+    OWNER,
+    STATE,
+    USES,
     Filter,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    IMAGE,
-    OWNER,
-    STATE,
-    USES,
 )
 from console.ui.kind import ResourceKind
 

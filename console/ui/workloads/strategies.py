@@ -4,8 +4,8 @@ https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
 """
 
 import re
-from copy import deepcopy
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, ClassVar
 
 from django import forms
@@ -133,9 +133,7 @@ _FIELDS: Mapping[str, forms.Field] = {
     ),
     WAIT: NumberField(
         label=gettext_lazy("Min ready seconds"),
-        help_text=gettext_lazy(
-            "How long a pod must be ready before it counts as available."
-        ),
+        help_text=gettext_lazy("How long a pod must be ready before it counts as available."),
         least=0,
         most=MOST,
         required=False,
@@ -163,7 +161,6 @@ class _EditStrategy(EditSpec, WorkloadAction):
     label = gettext_lazy("Edit update strategy")
     title_text = gettext_lazy("Edit the update strategy of %(kind)s %(name)s")
     effect_text = gettext_lazy("It counts for the rollout that goes on now, and for all after it.")
-
 
 
 class EditDeploymentStrategy(_EditStrategy):
