@@ -58,12 +58,8 @@ class CertificateSigningRequestKind(ResourceKind):
         SearchFilter(texts=lambda found: (found.signer, found.requestor)),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(
-            param="signer", label=gettext_lazy("Signer"), get=lambda found: (found.signer,)
-        ),
-        FieldFilter(
-            param="requestor", label=gettext_lazy("Requestor"), get=lambda found: (found.requestor,)
-        ),
+        FieldFilter(param="signer", label=gettext_lazy("Signer")),
+        FieldFilter(param="requestor", label=gettext_lazy("Requestor")),
     )
     actions = (Approve(), Deny(), Delete())
 

@@ -1,7 +1,6 @@
 """Definitions of custom resources."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.utils.functional import Promise
@@ -32,7 +31,6 @@ from console.ui.filters import (
     LabelFilter,
     SearchFilter,
     StatusFilter,
-    Test,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import kinds, register
@@ -79,15 +77,6 @@ def _is_listed(definition: Definition, versions: tuple[str, ...]) -> bool:
     if kinds.declares(group, plural):
         return True
     return not any(is_kept(GVR(group, version, plural)) for version in versions)
-
-
-@dataclass(frozen=True, kw_only=True)
-class StateFilter(StatusFilter):
-    """The severities of `status_of`."""
-
-    def test(self, values: tuple[str, ...]) -> Test:
-        wanted = frozenset(Severity(value) for value in values)
-        return lambda entry: status_of(entry.projection).severity in wanted
 
 
 @register
@@ -145,10 +134,8 @@ class CustomResourceDefinitionKind(ResourceKind):
             texts=lambda definition: (definition.kind, *definition.short_names),
         ),
         LabelFilter(),
-        StateFilter(),
-        FieldFilter(
-            param="group", label=gettext_lazy("Group"), get=lambda definition: (definition.group,)
-        ),
+        StatusFilter(status=status_of),
+        FieldFilter(param="group", label=gettext_lazy("Group")),
         ChoiceFilter(
             param="scope",
             label=gettext_lazy("Scope"),

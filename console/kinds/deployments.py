@@ -52,12 +52,7 @@ class DeploymentKind(WorkloadKind):
         *TEMPLATE,
         TextColumn(id="strategy", label=gettext_lazy("Strategy"), priority=4),
         OwnerColumn(),
-        AgeColumn(
-            id="changed",
-            label=gettext_lazy("Last rollout"),
-            priority=4,
-            since=lambda item: item.changed,
-        ),
+        AgeColumn(id="changed", label=gettext_lazy("Last rollout"), priority=4),
         AgeColumn(priority=1),
     )
     actions = (

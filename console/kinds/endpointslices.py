@@ -86,11 +86,7 @@ class EndpointSliceKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(
-            param="service",
-            label=gettext_lazy("Service"),
-            get=lambda endpoints: (endpoints.service,),
-        ),
+        FieldFilter(param="service", label=gettext_lazy("Service")),
     )
 
     def references(self, item: EndpointSlice) -> Iterable[Reference]:

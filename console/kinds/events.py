@@ -56,9 +56,7 @@ class EventKind(ResourceKind):
         AgeColumn(
             id="age", label=gettext_lazy("Last seen"), priority=1, since=lambda item: item.last
         ),
-        AgeColumn(
-            id="first", label=gettext_lazy("First seen"), priority=4, since=lambda item: item.first
-        ),
+        AgeColumn(id="first", label=gettext_lazy("First seen"), priority=4),
         TextColumn(id="source", label=pgettext_lazy("event", "Source"), priority=4),
         NamespaceColumn(),
         NameColumn(priority=4),
@@ -74,7 +72,7 @@ class EventKind(ResourceKind):
         ChoiceFilter(
             param="type", label=gettext_lazy("Type"), choices=TYPES, get=lambda item: item.type
         ),
-        FieldFilter(param="reason", label=gettext_lazy("Reason"), get=lambda item: (item.reason,)),
+        FieldFilter(param="reason", label=gettext_lazy("Reason")),
         FieldFilter(param="object", label=gettext_lazy("Object"), get=lambda item: (item.about,)),
     )
 

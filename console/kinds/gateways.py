@@ -19,7 +19,6 @@ from console.ui.columns import (
     NamespaceColumn,
     NumberColumn,
     StatusColumn,
-    Target,
 )
 from console.ui.facts import Fact
 from console.ui.filters import (
@@ -34,12 +33,6 @@ from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.relations.references import named_across
 from console.ui.text import visible
-
-
-def class_of(gateway: Gateway) -> Target | None:
-    if not gateway.class_name:
-        return None
-    return Target("gatewayclasses.gateway.networking.k8s.io", "", gateway.class_name)
 
 
 @register
@@ -61,7 +54,6 @@ class GatewayKind(ResourceKind):
             label=gettext_lazy("Class"),
             priority=3,
             get=lambda gateway: gateway.class_name,
-            to=class_of,
             leads_to=("gatewayclasses.gateway.networking.k8s.io",),
         ),
         ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=2),

@@ -10,16 +10,12 @@ from console.kube.gvr import GLOBAL_ROLE_BINDINGS
 from console.kube.projections.iam import GlobalRoleBinding
 from console.kube.store import Entry
 from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, Target
+from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn
 from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
-
-
-def role_of(binding: GlobalRoleBinding) -> Target | None:
-    return Target("globalroles.iam.kubesphere.io", "", binding.role) if binding.role else None
 
 
 def subjects(binding: GlobalRoleBinding, kind: str) -> tuple[str, ...]:
@@ -43,7 +39,6 @@ class GlobalRoleBindingKind(ResourceKind):
             id="role",
             label=gettext_lazy("Role"),
             priority=1,
-            to=role_of,
             leads_to=("globalroles.iam.kubesphere.io",),
         ),
         ListColumn(
@@ -68,7 +63,7 @@ class GlobalRoleBindingKind(ResourceKind):
             texts=lambda binding: (binding.role, *everybody(binding)),
         ),
         LabelFilter(),
-        FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),
+        FieldFilter(param="role", label=gettext_lazy("Role")),
         FieldFilter(param="subject", label=gettext_lazy("Subject"), get=everybody),
     )
     actions = (Delete(),)

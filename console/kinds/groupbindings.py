@@ -10,16 +10,12 @@ from console.kube.gvr import GROUP_BINDINGS
 from console.kube.projections.tenancy import GroupBinding
 from console.kube.store import Entry
 from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, Target, TextColumn
+from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, TextColumn
 from console.ui.facts import Fact
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
-
-
-def group_of(binding: GroupBinding) -> Target | None:
-    return Target("groups.iam.kubesphere.io", "", binding.group) if binding.group else None
 
 
 @register
@@ -35,7 +31,6 @@ class GroupBindingKind(ResourceKind):
             id="group",
             label=gettext_lazy("Department"),
             priority=1,
-            to=group_of,
             leads_to=("groups.iam.kubesphere.io",),
         ),
         ListColumn(id="users", label=gettext_lazy("Users"), priority=1, most=3),
@@ -45,15 +40,9 @@ class GroupBindingKind(ResourceKind):
     filters = (
         SearchFilter(texts=lambda binding: (binding.group, *binding.users)),
         LabelFilter(),
-        FieldFilter(
-            param="group", label=gettext_lazy("Department"), get=lambda binding: (binding.group,)
-        ),
+        FieldFilter(param="group", label=gettext_lazy("Department")),
         FieldFilter(param="user", label=gettext_lazy("User"), get=lambda binding: binding.users),
-        FieldFilter(
-            param="workspace",
-            label=gettext_lazy("Workspace"),
-            get=lambda binding: (binding.workspace,),
-        ),
+        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
     )
     actions = (Delete(),)
 

@@ -35,14 +35,8 @@ class GroupKind(ResourceKind):
     filters = (
         SearchFilter(texts=lambda group: (group.title, group.workspace)),
         LabelFilter(),
-        FieldFilter(
-            param="workspace",
-            label=gettext_lazy("Workspace"),
-            get=lambda group: (group.workspace,),
-        ),
-        FieldFilter(
-            param="parent", label=gettext_lazy("Part of"), get=lambda group: (group.parent,)
-        ),
+        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
+        FieldFilter(param="parent", label=gettext_lazy("Part of")),
     )
     actions = (Delete(),)
 

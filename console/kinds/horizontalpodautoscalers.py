@@ -25,13 +25,13 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, owner_fact, status_fact
 from console.ui.filters import (
+    OWNER,
+    STATE,
     FieldFilter,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    owner_filter,
-    state_filter,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -88,12 +88,7 @@ class AutoscalerKind(ResourceKind):
         NumberColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
         NumberColumn(id="current", label=gettext_lazy("Replicas"), priority=2),
         NumberColumn(id="desired", label=gettext_lazy("Desired"), priority=4),
-        AgeColumn(
-            id="last_scaled",
-            label=gettext_lazy("Last scaled"),
-            priority=4,
-            since=lambda item: item.last_scaled,
-        ),
+        AgeColumn(id="last_scaled", label=gettext_lazy("Last scaled"), priority=4),
         OwnerColumn(),
         AgeColumn(priority=1),
     )
@@ -105,9 +100,9 @@ class AutoscalerKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
-        FieldFilter(param="target", label=gettext_lazy("Scales"), get=lambda item: (item.target,)),
-        owner_filter(),
+        STATE,
+        FieldFilter(param="target", label=gettext_lazy("Scales")),
+        OWNER,
     )
     actions = (Delete(),)
 

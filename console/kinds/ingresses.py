@@ -19,7 +19,6 @@ from console.ui.columns import (
     NameColumn,
     NamespaceColumn,
     StatusColumn,
-    Target,
 )
 from console.ui.facts import Fact
 from console.ui.filters import (
@@ -34,10 +33,6 @@ from console.ui.network.rules import EditRules
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
 from console.ui.text import visible
-
-
-def class_of(ingress: Ingress) -> Target | None:
-    return Target("ingressclasses", "", ingress.class_name) if ingress.class_name else None
 
 
 @register
@@ -77,7 +72,6 @@ class IngressKind(ResourceKind):
             label=gettext_lazy("Class"),
             priority=3,
             get=lambda ingress: ingress.class_name,
-            to=class_of,
             leads_to=("ingressclasses",),
         ),
         ListColumn(id="hosts", label=gettext_lazy("Hosts"), priority=2, most=2),

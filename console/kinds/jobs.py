@@ -72,9 +72,7 @@ class JobKind(WorkloadKind):
         DurationColumn(
             id="duration", label=gettext_lazy("Duration"), priority=2, get=lambda item: item.seconds
         ),
-        AgeColumn(
-            id="started", label=gettext_lazy("Started"), priority=4, since=lambda item: item.started
-        ),
+        AgeColumn(id="started", label=gettext_lazy("Started"), priority=4),
         OwnerColumn(priority=3),
         *TEMPLATE,
         AgeColumn(priority=1),

@@ -28,12 +28,7 @@ class LeaseKind(ResourceKind):
         NameColumn(),
         NamespaceColumn(),
         TextColumn(id="holder", label=gettext_lazy("Holder"), priority=1),
-        AgeColumn(
-            id="renewed",
-            label=gettext_lazy("Renewed"),
-            priority=2,
-            since=lambda lease: lease.renewed,
-        ),
+        AgeColumn(id="renewed", label=gettext_lazy("Renewed"), priority=2),
         DurationColumn(
             id="good_for",
             label=gettext_lazy("Lease duration"),
@@ -47,7 +42,5 @@ class LeaseKind(ResourceKind):
         SearchFilter(texts=lambda lease: (lease.holder,)),
         NamespaceFilter(),
         LabelFilter(),
-        FieldFilter(
-            param="holder", label=gettext_lazy("Holder"), get=lambda lease: (lease.holder,)
-        ),
+        FieldFilter(param="holder", label=gettext_lazy("Holder")),
     )

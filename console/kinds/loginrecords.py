@@ -11,16 +11,11 @@ from console.ui.columns import (
     LinkColumn,
     NameColumn,
     StatusColumn,
-    Target,
     TextColumn,
 )
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-
-
-def user_of(record: LoginRecord) -> Target | None:
-    return Target("users.iam.kubesphere.io", "", record.user) if record.user else None
 
 
 @register
@@ -40,7 +35,6 @@ class LoginRecordKind(ResourceKind):
             id="user",
             label=gettext_lazy("User"),
             priority=1,
-            to=user_of,
             leads_to=("users.iam.kubesphere.io",),
         ),
         StatusColumn(),
@@ -57,6 +51,6 @@ class LoginRecordKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(param="user", label=gettext_lazy("User"), get=lambda record: (record.user,)),
+        FieldFilter(param="user", label=gettext_lazy("User")),
         FieldFilter(param="ip", label=gettext_lazy("From"), get=lambda record: (record.source_ip,)),
     )

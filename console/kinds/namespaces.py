@@ -17,7 +17,6 @@ from console.ui.columns import (
     LinkColumn,
     NameColumn,
     StatusColumn,
-    Target,
     TextColumn,
 )
 from console.ui.facts import Fact, status_fact
@@ -28,10 +27,6 @@ from console.ui.text import visible
 from workspaces.pages.projectactions import AssignWorkspace, EditProject, EditQuota
 
 WORKSPACE_SEGMENT = segment_of(WORKSPACES)
-
-
-def workspace_of(project: Namespace) -> Target | None:
-    return Target(WORKSPACE_SEGMENT, "", project.workspace) if project.workspace else None
 
 
 @register
@@ -56,7 +51,6 @@ class NamespaceKind(ResourceKind):
             id="workspace",
             label=gettext_lazy("Workspace"),
             priority=2,
-            to=workspace_of,
             leads_to=(WORKSPACE_SEGMENT,),
         ),
         TextColumn(id="creator", label=gettext_lazy("Creator"), priority=3),
@@ -69,12 +63,8 @@ class NamespaceKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(
-            param="workspace", label=gettext_lazy("Workspace"), get=lambda item: (item.workspace,)
-        ),
-        FieldFilter(
-            param="creator", label=gettext_lazy("Creator"), get=lambda item: (item.creator,)
-        ),
+        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
+        FieldFilter(param="creator", label=gettext_lazy("Creator")),
     )
     actions = (EditProject(), EditQuota(), AssignWorkspace(), Delete())
     precious = True

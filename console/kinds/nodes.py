@@ -24,11 +24,11 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
+    STATE,
     FieldFilter,
     LabelFilter,
     SearchFilter,
     StatusFilter,
-    state_filter,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.nodecapacity import NodeCapacityPanel
@@ -109,11 +109,9 @@ class NodeKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
+        STATE,
         FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda item: item.roles),
-        FieldFilter(
-            param="version", label=gettext_lazy("Version"), get=lambda item: (item.version,)
-        ),
+        FieldFilter(param="version", label=gettext_lazy("Version")),
     )
     actions = (
         Cordon(),

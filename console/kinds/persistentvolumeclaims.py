@@ -19,17 +19,16 @@ from console.ui.columns import (
     NamespaceColumn,
     QuantityColumn,
     StatusColumn,
-    Target,
     TextColumn,
 )
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
+    STATE,
     FieldFilter,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    state_filter,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
@@ -41,14 +40,6 @@ from console.ui.sight import see
 from console.ui.storage.copies import Clone, TakeSnapshot
 from console.ui.storage.expanding import Expand
 from console.ui.text import visible
-
-
-def volume_of(claim: PersistentVolumeClaim) -> Target | None:
-    return Target("persistentvolumes", "", claim.volume) if claim.volume else None
-
-
-def class_of(claim: PersistentVolumeClaim) -> Target | None:
-    return Target("storageclasses", "", claim.storage_class) if claim.storage_class else None
 
 
 @register
@@ -76,7 +67,6 @@ class PersistentVolumeClaimKind(ResourceKind):
             id="volume",
             label=gettext_lazy("Volume"),
             priority=3,
-            to=volume_of,
             leads_to=("persistentvolumes",),
         ),
         QuantityColumn(id="capacity", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
@@ -86,7 +76,6 @@ class PersistentVolumeClaimKind(ResourceKind):
             id="storage_class",
             label=gettext_lazy("Storage class"),
             priority=2,
-            to=class_of,
             leads_to=("storageclasses",),
         ),
         TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),
@@ -101,7 +90,7 @@ class PersistentVolumeClaimKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
+        STATE,
         FieldFilter(
             param="storageclass",
             names=STORAGE_CLASSES,

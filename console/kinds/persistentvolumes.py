@@ -24,12 +24,12 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
+    STATE,
     ChoiceFilter,
     FieldFilter,
     LabelFilter,
     SearchFilter,
     StatusFilter,
-    state_filter,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -46,10 +46,6 @@ POLICIES: dict[str, str | Promise] = {
 def claim_of(volume: PersistentVolume) -> Target | None:
     namespace, _slash, name = volume.claim.partition("/")
     return Target("persistentvolumeclaims", namespace, name) if name else None
-
-
-def class_of(volume: PersistentVolume) -> Target | None:
-    return Target("storageclasses", "", volume.storage_class) if volume.storage_class else None
 
 
 @register
@@ -92,7 +88,6 @@ class PersistentVolumeKind(ResourceKind):
             id="storage_class",
             label=gettext_lazy("Storage class"),
             priority=3,
-            to=class_of,
             leads_to=("storageclasses",),
         ),
         TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),
@@ -107,7 +102,7 @@ class PersistentVolumeKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
+        STATE,
         FieldFilter(
             param="storageclass",
             names=STORAGE_CLASSES,

@@ -25,11 +25,11 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, status_fact
 from console.ui.filters import (
+    OWNER,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    owner_filter,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
@@ -104,7 +104,7 @@ class BudgetKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        owner_filter(),
+        OWNER,
     )
     actions = (Delete(),)
 

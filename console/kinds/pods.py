@@ -30,15 +30,15 @@ from console.ui.deleting import DeletePod
 from console.ui.evicting import Evict
 from console.ui.facts import Fact, owner_fact, status_fact
 from console.ui.filters import (
+    IMAGE,
+    OWNER,
+    STATE,
+    USES,
     FieldFilter,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    image_filter,
-    owner_filter,
-    state_filter,
-    uses_filter,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.links import log_of_labels_url
@@ -127,11 +127,11 @@ class PodKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
-        FieldFilter(param="node", label=gettext_lazy("Node"), get=lambda pod: (pod.node,)),
-        image_filter(),
-        owner_filter(),
-        uses_filter(),
+        STATE,
+        FieldFilter(param="node", label=gettext_lazy("Node")),
+        IMAGE,
+        OWNER,
+        USES,
     )
     actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD

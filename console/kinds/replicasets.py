@@ -18,13 +18,13 @@ from console.ui.columns import (
 )
 from console.ui.deleting import DeleteOwner
 from console.ui.filters import (
+    IMAGE,
+    OWNER,
+    USES,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    image_filter,
-    owner_filter,
-    uses_filter,
 )
 from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
@@ -61,9 +61,9 @@ class ReplicaSetKind(WorkloadKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        image_filter(),
-        owner_filter(),
-        uses_filter(),
+        IMAGE,
+        OWNER,
+        USES,
     )
     actions = (
         ShowLogs(),

@@ -22,11 +22,11 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact
 from console.ui.filters import (
+    STATE,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    state_filter,
 )
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -68,7 +68,7 @@ class ResourceQuotaKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
+        STATE,
     )
     actions = (Delete(),)
 

@@ -28,7 +28,5 @@ class RoleBaseKind(ResourceKind):
     filters = (
         SearchFilter(covers=gettext_lazy("Name or role"), texts=lambda base: (base.role,)),
         LabelFilter(),
-        FieldFilter(
-            param="role_kind", label=gettext_lazy("Kind"), get=lambda base: (base.role_kind,)
-        ),
+        FieldFilter(param="role_kind", label=gettext_lazy("Kind")),
     )

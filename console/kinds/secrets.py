@@ -21,7 +21,7 @@ from console.ui.columns import (
     WordColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter, owner_filter
+from console.ui.filters import OWNER, FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
@@ -65,12 +65,8 @@ class SecretKind(ResourceKind):
         SearchFilter(texts=lambda secret: (secret.type,)),
         NamespaceFilter(),
         LabelFilter(),
-        FieldFilter(
-            param="type",
-            label=gettext_lazy("Type"),
-            get=lambda secret: (secret.type,),
-        ),
-        owner_filter(),
+        FieldFilter(param="type", label=gettext_lazy("Type")),
+        OWNER,
     )
     masked = (("data",), ("stringData",))
     actions = (Reveal(), EditKeys(secret=True), SetDefaultRegistry(), Delete())

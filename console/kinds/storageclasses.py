@@ -65,11 +65,7 @@ class StorageClassKind(ResourceKind):
     filters = (
         SearchFilter(texts=lambda found: (found.provisioner,)),
         LabelFilter(),
-        FieldFilter(
-            param="provisioner",
-            label=gettext_lazy("Provisioner"),
-            get=lambda found: (found.provisioner,),
-        ),
+        FieldFilter(param="provisioner", label=gettext_lazy("Provisioner")),
         ChoiceFilter(
             param="reclaim",
             label=gettext_lazy("Reclaim policy"),

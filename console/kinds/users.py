@@ -1,7 +1,6 @@
 """Accounts of people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
@@ -27,7 +26,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter, Test
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -47,15 +46,6 @@ def status_of(user: User) -> Status:
         return _TERMINATING
     found = _STATES.get(user.state)
     return found or Status(Severity.UNKNOWN, gettext_noop("Unknown"), user.state)
-
-
-@dataclass(frozen=True, kw_only=True)
-class StateFilter(StatusFilter):
-    """The severities of `status_of`."""
-
-    def test(self, values: tuple[str, ...]) -> Test:
-        wanted = frozenset(Severity(value) for value in values)
-        return lambda entry: status_of(entry.projection).severity in wanted
 
 
 class DeleteOther(OfOthers, Delete):
@@ -96,7 +86,7 @@ class UserKind(ResourceKind):
             texts=lambda user: (user.email, *user.groups),
         ),
         LabelFilter(),
-        StateFilter(),
+        StatusFilter(status=status_of),
         FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),
     )
     actions = (*USER_ACTIONS, DeleteOther())

@@ -38,8 +38,6 @@ class VolumeSnapshotClassKind(ResourceKind):
     filters = (
         SearchFilter(texts=lambda found: (found.driver,)),
         LabelFilter(),
-        FieldFilter(
-            param="driver", label=gettext_lazy("Driver"), get=lambda found: (found.driver,)
-        ),
+        FieldFilter(param="driver", label=gettext_lazy("Driver")),
     )
     actions = (Delete(),)

@@ -90,9 +90,7 @@ class VolumeSnapshotContentKind(ResourceKind):
         SearchFilter(texts=lambda content: (content.snapshot, content.driver)),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(
-            param="driver", label=gettext_lazy("Driver"), get=lambda content: (content.driver,)
-        ),
+        FieldFilter(param="driver", label=gettext_lazy("Driver")),
     )
     actions = (Delete(),)
 

@@ -64,12 +64,7 @@ class VolumeSnapshotKind(ResourceKind):
             get=lambda snapshot: snapshot.snapshot_class,
         ),
         TextColumn(id="content", label=gettext_lazy("Content"), priority=4),
-        AgeColumn(
-            id="taken",
-            label=gettext_lazy("Taken"),
-            priority=3,
-            since=lambda snapshot: snapshot.taken,
-        ),
+        AgeColumn(id="taken", label=gettext_lazy("Taken"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

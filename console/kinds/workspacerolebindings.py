@@ -26,9 +26,5 @@ class WorkspaceRoleBindingKind(BindingKind):
     filters = (
         SEARCH,
         *FILTERS,
-        FieldFilter(
-            param="workspace",
-            label=gettext_lazy("Workspace"),
-            get=lambda binding: (binding.workspace,),
-        ),
+        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
     )

@@ -33,10 +33,6 @@ class WorkspaceRoleKind(ResourceKind):
             texts=lambda role: (role.alias, role.description, role.workspace),
         ),
         LabelFilter(),
-        FieldFilter(
-            param="workspace",
-            label=gettext_lazy("Workspace"),
-            get=lambda role: (role.workspace,),
-        ),
+        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
     )
     actions = (DeleteRole(level=Level.WORKSPACE),)

@@ -38,9 +38,7 @@ class WorkspaceKind(ResourceKind):
         SearchFilter(texts=lambda found: (found.alias, found.manager, found.description)),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(
-            param="manager", label=gettext_lazy("Manager"), get=lambda found: (found.manager,)
-        ),
+        FieldFilter(param="manager", label=gettext_lazy("Manager")),
     )
 
     def page_url(self, cluster: str, key: Key) -> str:

@@ -49,9 +49,7 @@ class WorkspaceTemplateKind(ResourceKind):
         SearchFilter(texts=lambda found: (found.alias, found.manager, *found.clusters)),
         LabelFilter(),
         StatusFilter(),
-        FieldFilter(
-            param="manager", label=gettext_lazy("Manager"), get=lambda found: (found.manager,)
-        ),
+        FieldFilter(param="manager", label=gettext_lazy("Manager")),
         FieldFilter(
             param="cluster", label=gettext_lazy("Cluster"), get=lambda found: found.clusters
         ),

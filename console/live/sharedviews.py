@@ -17,7 +17,7 @@ from console.live.sharedview import SharedView, Viewer
 from console.live.view import Known, View
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.detail import informers_for
+from console.ui.detail import followed
 from console.ui.kind import ResourceKind
 from console.ui.places import DetailPlace, ListPlace, PagePlace
 from console.ui.reading import objects_of, source_of
@@ -79,7 +79,7 @@ class SharedViews:
 
 def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Access) -> View:
     if isinstance(place, DetailPlace):
-        return DetailView(place, lang, informer, informers_for(place, access))
+        return DetailView(place, lang, informer, followed(place.needs, access))
     if isinstance(place, PagePlace):
         return PageView(place, lang, informer, _others(place))
     return ListView(place.spec, lang, informer, place.cluster.usage)

@@ -58,6 +58,7 @@ from console.ui.shell import live_of
 from console.ui.sight import Sight, look
 from console.ui.states import StateBlock
 from console.ui.text import visible
+from console.views.denial import withheld_page
 from console.views.guard import access_of
 from console.views.listbefore import list_before
 from console.views.page import page
@@ -173,7 +174,7 @@ async def project_overview(
         raise Http404
     if sight.blind:
         text = _("You may not see anything of project %(name)s.") % {"name": visible(namespace)}
-        return _denied(request, text, _("Project"))
+        return withheld_page(request, text, _("Project"))
     known = known_namespaces(sight.access)
     if known is not None and namespace not in known:
         raise Http404
@@ -285,13 +286,3 @@ def _nothing(request: ConsoleRequest) -> StateBlock:
         )
         % {"who": visible(request.account or "")},
     )
-
-
-def _denied(request: ConsoleRequest, text: str, title: str) -> HttpResponse:
-    context = {
-        "text": text,
-        "who": request.account or "",
-        "kind": {"title": title},
-        "request_id": getattr(request, "request_id", ""),
-    }
-    return render(request, "console/denied.html", context, status=403)

@@ -5,8 +5,7 @@ As KubeSphere has it: a binding that belongs to the account, and an annotation t
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -16,8 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.errors import NotFound
-from console.kube.gvr import GVR, ROLE_BINDINGS, ROLES, Key
-from console.kube.indexes import indexes_of
+from console.kube.gvr import ROLE_BINDINGS, ROLES, Key
 from console.kube.projections.config import ROLE_ANNOTATION
 from console.kube.selectors import is_label_value
 from console.kube.store import Entry
@@ -81,35 +79,25 @@ class AccountRoleForm(ConsoleForm):
         return {**given, "made": made, "gone": gone, "named": named}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChangeAccountRole(Action):
     """Done as the viewer throughout, so that kube-apiserver lets nobody give more than they have."""
 
-    name: ClassVar[str] = "role"
-    label: ClassVar[str | Promise] = gettext_lazy("Change role")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "role"
+    label = gettext_lazy("Change role")
+    reads_also = (ROLES, ROLE_BINDINGS)
+    title_text = gettext_lazy("Change the role of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "Whatever runs with its tokens may do in the project what the role allows. Nobody can give "
+        "it more than they have."
+    )
+    weight = 2
+    needs = (
         Permission("patch"),
         Permission("get"),
         *(Permission(verb, gvr=ROLE_BINDINGS) for verb in ("list", "create", "delete")),
         Permission("list", gvr=ROLES),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "role")
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Change the role of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Whatever runs with its tokens may do in the project what the role allows. Nobody can give "
-            "it more than they have."
-        )
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (ROLES, ROLE_BINDINGS)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         held, others = _bindings(subject)
@@ -129,10 +117,7 @@ class ChangeAccountRole(Action):
         seeing = Seeing(subject, ROLES)
         if seeing.informer is None or Seeing(subject, ROLE_BINDINGS).informer is None:
             raise Refused(_("The cluster does not answer, so nothing can be done now."))
-        roles = seeing.among(
-            indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
-        )
-        names = [one.key.name for one in roles if not one.projection.template]
+        names = [one.key.name for one in seeing.beside if not one.projection.template]
         return AccountRoleForm(data, subject.entry, names, _bindings(subject)[0])
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
@@ -182,12 +167,9 @@ class ChangeAccountRole(Action):
 def _bindings(subject: Subject) -> tuple[list[Entry[Any]], list[Entry[Any]]]:
     """Those that are for the account alone and end with it, and others that give it a role, as far as the
     viewer may see them."""
-    seeing, key = Seeing(subject, ROLE_BINDINGS), subject.key
-    if seeing.informer is None:
-        return [], []
-    there = seeing.among(indexes_of(seeing.informer.store).by_namespace.get(key.namespace))
+    there, account = Seeing(subject, ROLE_BINDINGS).beside, str(subject.key)
     found = sorted(
-        (one for one in there if str(key) in one.projection.service_accounts),
+        (one for one in there if account in one.projection.service_accounts),
         key=lambda one: one.key,
     )
     held = [one for one in found if _is_own(one, subject)]

@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.client import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ObjectClient
-from console.kube.errors import ApiError, Replaced
+from console.kube.errors import ApiError, Conflict, Overtaken, Replaced
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.facts import Fact, status_fact
 from console.ui.forms import ConsoleForm
-from console.ui.kubectl import kubectl, quoted
+from console.ui.kubectl import kubectl, kubectl_patch, quoted
 from console.ui.links import action_url, edit_url
 from console.ui.text import visible
 
@@ -36,6 +36,8 @@ NO_KEY = Key("", "")
 #: Where an action is offered: in the menu of a row, above an object's page, for many chosen rows at once.
 ROW, HEADER, BULK = "row", "header", "bulk"
 EVERYWHERE = frozenset({ROW, HEADER, BULK})
+#: Times that a write is tried while others change the object.
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,25 @@ class Context:
         self.before.append(found)
         return found
 
+    async def rewrite(
+        self,
+        body_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        write: Callable[[Mapping[str, Any]], Awaitable[object]] | None = None,
+    ) -> None:
+        """A patch of the object as it is now, which `body_of` makes of it, and again if others change it
+        meanwhile. `write` sends it, as a merge patch unless it is given. Raises `Overtaken`."""
+        for _try in range(_TRIES):
+            found = await self.fresh()
+            body = body_of(found)
+            version = found["metadata"]["resourceVersion"]
+            metadata = {**body.get("metadata", {}), "resourceVersion": version}
+            try:
+                await (write or self.patch)({**body, "metadata": metadata})
+            except Conflict:
+                continue
+            return
+        raise Overtaken
+
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
         try:
             found = await self.client.patch(
@@ -187,18 +208,22 @@ Outcome = Done | Follow | Page
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """`name`: the last part of its URL. `needs`: the rights that it takes, all of them; the first is what
-    the audit trail calls it, unless `trail` does (verb and subresource).
+    """`name`: the last part of its URL. `needs`: the rights that it takes, all of them. `trail`: verb and
+    subresource in the audit trail, unless they are those of the first right; of one that has no
+    subresource its own name stands for it.
 
     `danger`: shown apart and in the colour of what cannot be undone. `asks`: there is a page that asks
     first; else a button does it at once, and no link or history leads there. `form`: what is filled in on
-    that page. `wants_uid`: it is done to nothing but the object that was shown. `stays`: afterwards there
-    still is the object. `places`: with none, only a page of the kind's own offers it. `per_viewer`:
-    `exempt` depends on who the viewer is, so that nobody shares what shows it. `reads_live`: its form
-    begins with what the cache need not have (`Subject.live`). `reviews`: its page leads to one that shows
-    what would come of it, as kube-apiserver says; then `run` does nothing but `fresh` and patches.
+    that page, unless `make_form` makes it. `wants_uid`: it is done to nothing but the object that was
+    shown. `stays`: afterwards there still is the object. `places`: with none, only a page of the kind's
+    own offers it. `per_viewer`: `exempt` depends on who the viewer is, so that nobody shares what shows
+    it. `reads_live`: its form begins with what the cache need not have (`Subject.live`). `reviews`: its
+    page leads to one that shows what would come of it, as kube-apiserver says; then `run` does nothing
+    but `fresh` and patches.
     `weight`: how much it is used, from 0 to 3. Above an object's page the weightiest are buttons, and the
     others are in a menu.
+    `title_text` (with action, kind and name), `button_text`, `effect_text` and `reads_also`: what
+    `title`, `button`, `effect` and `reads` say unless they are more than that.
     """
 
     name: ClassVar[str]
@@ -215,6 +240,10 @@ class Action:
     per_viewer: ClassVar[bool] = False
     reads_live: ClassVar[bool] = False
     reviews: ClassVar[bool] = False
+    reads_also: ClassVar[Collection[GVR]] = ()
+    title_text: ClassVar[str | Promise] = gettext_lazy("%(action)s %(kind)s %(name)s")
+    button_text: ClassVar[str | Promise] = ""
+    effect_text: ClassVar[str | Promise] = ""
     trail: ClassVar[tuple[str, str] | None] = None
     #: In a list of results, of an object that it was done to, and of another.
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Done")
@@ -252,7 +281,8 @@ class Action:
     @property
     def recorded(self) -> tuple[str, str]:
         """Verb and subresource in the audit trail."""
-        return self.trail or (self.needs[0].verb, self.needs[0].subresource)
+        first = self.needs[0]
+        return self.trail or (first.verb, first.subresource or self.name)
 
     def recorded_name(self, key: Key, data: Mapping[str, Any]) -> str:
         """What the audit trail calls the object that it is done to. `data`: as `run` has it."""
@@ -270,7 +300,7 @@ class Action:
 
     def title(self, kind: "ResourceKind", name: str) -> str:
         words = {"action": self.label, "kind": kind.singular, "name": name}
-        return _("%(action)s %(kind)s %(name)s") % words
+        return str(self.title_text) % words
 
     def titles(self, kind: "ResourceKind", total: str) -> str:
         """The same for several objects."""
@@ -278,12 +308,13 @@ class Action:
         return _("%(action)s %(total)s %(nouns)s") % words
 
     def button(self, kind: "ResourceKind") -> str | Promise:
-        """What is on the button that does it."""
-        return _("%(action)s %(kind)s") % {"action": self.label, "kind": kind.singular}
+        """What is on the button that does it: its label and the kind, or `button_text`."""
+        words = {"action": self.label, "kind": kind.singular}
+        return self.button_text or _("%(action)s %(kind)s") % words
 
     def effect(self, kind: "ResourceKind") -> str | Promise:
         """What it will do, in a sentence or two."""
-        return ""
+        return self.effect_text
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         """The same as a line of kubectl; "" where there is none. `data`: of the form, so far."""
@@ -296,7 +327,7 @@ class Action:
 
     def reads(self, kind: "ResourceKind") -> Collection[GVR]:
         """What its page looks at beside the object: these are the `informers` of its `Subject`."""
-        return ()
+        return self.reads_also
 
     def notes(self, subject: "Subject") -> Sequence[str | Promise]:
         """What speaks against it, or will undo it, as things are."""
@@ -323,22 +354,20 @@ class Action:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class Delete(Action):
-    name: ClassVar[str] = "delete"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Delete")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("delete"),)
-    icon: ClassVar[str] = "trash-2"
-    danger: ClassVar[bool] = True
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    stays: ClassVar[bool] = False
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Deleted")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not deleted")
+    name = "delete"
+    label = pgettext_lazy("action", "Delete")
+    needs = (Permission("delete"),)
+    trail = ("delete", "")
+    icon = "trash-2"
+    danger = True
+    places = EVERYWHERE
+    stays = False
+    done_word = pgettext_lazy("result", "Deleted")
+    refused_word = gettext_lazy("Not deleted")
+    effect_text = gettext_lazy("This cannot be undone.")
     #: More than these must be confirmed by typing their number.
     untyped: ClassVar[int] = 10
-
-    def effect(self, kind: "ResourceKind") -> str | Promise:
-        return _("This cannot be undone.")
 
     def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)
@@ -356,7 +385,21 @@ class Delete(Action):
         return Done(_("Deleted %(kind)s %(name)s.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
+class Patch(Action):
+    """Writes the same into every object: `body`, a merge patch. `done_text`: that it is done."""
+
+    needs = (Permission("patch"),)
+    body: ClassVar[Mapping[str, Any]]
+    done_text: ClassVar[str | Promise]
+
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl_patch(kind.gvr, key, self.body)
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch(self.body)
+        return Done(str(self.done_text) % context.words)
+
+
 class Link(Action):
     """Leads to a page elsewhere (`url`), for those who have the right to what is done there. `dock`: what
     that page is as a tab of the dock, log or terminal; "" for one that is not shown there."""
@@ -364,15 +407,13 @@ class Link(Action):
     dock: ClassVar[str] = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditYaml(Link):
     """Leads to the page where an object is edited as a manifest. Every kind has it."""
 
-    name: ClassVar[str] = "edit"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit YAML")
-    weight: ClassVar[int] = 1
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    trail: ClassVar[tuple[str, str]] = ("patch", "edit")
+    name = "edit"
+    label = gettext_lazy("Edit YAML")
+    weight = 1
+    needs = (Permission("patch"), Permission("get"))
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return edit_url(cluster, segment, key)

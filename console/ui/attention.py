@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.utils.functional import Promise
@@ -33,6 +34,7 @@ MOST = 20
 #: The cause for which there are no pods that could tell why.
 _NO_PODS = "Cannot create pods"
 _UNWELL = frozenset((Severity.ERROR, Severity.WARN, Severity.UNKNOWN))
+_rank = attrgetter("rank")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +153,6 @@ def attention(sight: Sight) -> Attention:
     return Attention(tuple(lines), rests, _nouns(sight))
 
 
-def _rank(found: _Found) -> tuple[int, int]:
-    return found.rank
-
-
 def _order(places: Sequence[GVR], several: list[_Found]) -> tuple[int, int, int, Key]:
     first = min(several, key=_rank)
     kind = places.index(first.seen.kind.gvr)
@@ -162,11 +160,7 @@ def _order(places: Sequence[GVR], several: list[_Found]) -> tuple[int, int, int,
 
 
 def _worst(several: list[_Found]) -> Severity:
-    return min((one.cause.severity for one in several), key=_severity_rank)
-
-
-def _severity_rank(severity: Severity) -> int:
-    return severity.rank
+    return min((one.cause.severity for one in several), key=_rank)
 
 
 def _root(sight: Sight, found: _Found) -> tuple[GVR, Key] | None:
@@ -219,7 +213,7 @@ def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Lin
     how_bad, why = kind.cause(first.entry, manifest, sight.access)
     reason, worst = why or said, _worst(several)
     return Line(
-        severity=min(how_bad or worst, worst, key=_severity_rank).value,
+        severity=min(how_bad or worst, worst, key=_rank).value,
         word=translate(cause.word),
         also=tuple(map(translate, words)),
         noun=noun,

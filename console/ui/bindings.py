@@ -27,7 +27,7 @@ SEARCH = SearchFilter(
     covers=gettext_lazy("Name, label, role or subject"),
     texts=lambda binding: (binding.role, *binding.subjects),
 )
-ROLE = FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,))
+ROLE = FieldFilter(param="role", label=gettext_lazy("Role"))
 SUBJECT = FieldFilter(
     param="subject", label=gettext_lazy("Subject"), get=lambda binding: binding.subjects
 )

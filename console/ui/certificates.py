@@ -5,12 +5,10 @@ https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requ
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cryptography import x509
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -32,11 +30,10 @@ from console.ui.text import visible
 SIGNERS = GVR("certificates.k8s.io", "v1", "signers")
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Decide(Action):
     """`verdict`: the type of the condition that says it."""
 
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("update", "approval"), Permission("get"))
+    needs = (Permission("update", "approval"), Permission("get"))
     verdict: ClassVar[str]
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -77,40 +74,35 @@ class _Decide(Action):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Approve(_Decide):
     """One at a time: what a certificate is for has to be looked at."""
 
-    name: ClassVar[str] = "approve"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Approve")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("update", "approval")
-    verdict: ClassVar[str] = "Approved"
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "The signer may issue the certificate, which then cannot be taken back before it expires."
-        )
+    name = "approve"
+    label = pgettext_lazy("action", "Approve")
+    effect_text = gettext_lazy(
+        "The signer may issue the certificate, which then cannot be taken back before it expires."
+    )
+    weight = 3
+    verdict = "Approved"
 
     async def run(self, context: Context) -> Outcome:
         await self.decide(context, f"Approved by {context.access.identity.name} in the console.")
         return Done(_("Approved %(kind)s %(name)s.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Deny(_Decide):
-    name: ClassVar[str] = "deny"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Deny")
-    weight: ClassVar[int] = 3
-    danger: ClassVar[bool] = True
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str] | None] = ("update", "denial")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Denied")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not denied")
-    verdict: ClassVar[str] = "Denied"
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("No certificate is issued. This cannot be undone; the requestor may ask again.")
+    name = "deny"
+    label = pgettext_lazy("action", "Deny")
+    effect_text = gettext_lazy(
+        "No certificate is issued. This cannot be undone; the requestor may ask again."
+    )
+    weight = 3
+    danger = True
+    places = EVERYWHERE
+    trail = ("update", "denial")
+    done_word = pgettext_lazy("result", "Denied")
+    refused_word = gettext_lazy("Not denied")
+    verdict = "Denied"
 
     async def run(self, context: Context) -> Outcome:
         await self.decide(context, f"Denied by {context.access.identity.name} in the console.")

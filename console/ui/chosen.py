@@ -4,18 +4,16 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from console.kube.selectors import SelectorError, parse_labels
-from console.kube.store import Entry
-from console.ui.columns import Column, UsageColumn
+from console.ui.columns import Column, TextColumn, UsageColumn
 from console.ui.filters import BadValue
 from console.ui.kind import ResourceKind
-from console.ui.text import visible
 from console.ui.words import spoken
 
 LABEL = "label:"
@@ -23,23 +21,6 @@ LABEL = "label:"
 MOST_LABELS, MAX_LENGTH = 8, 1000
 #: Sets of columns that are kept.
 KEPT = 500
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelColumn(Column):
-    """The value of one label. Its id is `label:` and the label's key."""
-
-    key: str
-    priority: int = 3
-    sortable: bool = False
-    template: ClassVar[str] = "ui/cells/text.html"
-
-    def value(self, entry: Entry[Any]) -> str:
-        return visible(self.plain(entry))
-
-    def plain(self, entry: Entry[Any]) -> str:
-        text: str = entry.projection.labels.get(self.key, "")
-        return text
 
 
 def read_columns(kind: ResourceKind, texts: Sequence[str]) -> tuple[str, ...]:
@@ -87,7 +68,16 @@ def _columns(kind: ResourceKind, chosen: tuple[str, ...]) -> Iterator[Column]:
     for name in chosen:
         column = declared.get(name)
         if column is None:
-            key = name.removeprefix(LABEL)
-            yield LabelColumn(id=name, label=key, key=key)
+            yield _label_column(name, name.removeprefix(LABEL))
         else:
             yield replace(column, priority=min(column.priority, 3))
+
+
+def _label_column(name: str, key: str) -> TextColumn:
+    """The value of one label."""
+
+    def value(item: Any) -> str:
+        text: str = item.labels.get(key, "")
+        return text
+
+    return TextColumn(id=name, label=key, priority=3, sortable=False, get=value)

@@ -6,13 +6,11 @@ https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -81,9 +79,9 @@ class DebugForm(ConsoleForm):
     name = TextField(label=gettext_lazy("Name of the container"), max_length=LONGEST)
 
     def __init__(
-        self, data: QueryDict | None = None, *, targets: Sequence[str], **options: Any
+        self, data: QueryDict | None, targets: Sequence[str], initial: Mapping[str, Any]
     ) -> None:
-        super().__init__(data, **options)
+        super().__init__(data, initial=initial)
         self.fields["target"] = ChoiceField(
             label=_("Shares the processes of"),
             help_text=_("It sees them, and by /proc/1/root their files."),
@@ -100,28 +98,21 @@ class DebugForm(ConsoleForm):
         return command
 
 
-@dataclass(frozen=True, kw_only=True)
 class Debug(Action):
     """Whoever may add the container but not attach to it could not use it."""
 
-    name: ClassVar[str] = "debug"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Debug")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch", "ephemeralcontainers"), *ATTACH)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "ephemeralcontainers")
-    form: ClassVar[type[ConsoleForm] | None] = DebugForm
+    name = "debug"
+    label = pgettext_lazy("action", "Debug")
+    button_text = gettext_lazy("Start the debug container")
+    effect_text = gettext_lazy(
+        "One more container starts in the pod, beside those that run, which go on as they are. "
+        "A terminal in it opens. The container can be ended, but stays on the pod's page as long "
+        "as there is the pod: Kubernetes lets nobody remove it."
+    )
+    needs = (Permission("patch", "ephemeralcontainers"), *ATTACH)
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None and not entry.projection.ended
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Start the debug container")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "One more container starts in the pod, beside those that run, which go on as they are. "
-            "A terminal in it opens. The container can be ended, but stays on the pod's page as long "
-            "as there is the pod: Kubernetes lets nobody remove it."
-        )
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         targets = list(_targets(subject.entry.original()))
@@ -132,7 +123,7 @@ class Debug(Action):
             "command": "",
             "name": new_name("debugger"),
         }
-        return DebugForm(data, targets=targets, initial=initial)
+        return DebugForm(data, targets, initial)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         options = {

@@ -1,8 +1,7 @@
 """Deleting with a choice: how long a pod may take to end, and what becomes of what an object owns."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import QueryDict
 from django.template.loader import render_to_string
@@ -59,10 +58,7 @@ class GraceForm(ConsoleForm):
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeletePod(Delete):
-    form: ClassVar[type[ConsoleForm] | None] = GraceForm
-
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         usual = mapping(subject.manifest, "spec").get("terminationGracePeriodSeconds")
         return GraceForm(data, usual if isinstance(usual, int) else USUAL)
@@ -98,11 +94,10 @@ class PropagationForm(ConsoleForm):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeleteOwner(Delete):
     """For objects that own others."""
 
-    form: ClassVar[type[ConsoleForm] | None] = PropagationForm
+    form = PropagationForm
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return owned_types(kind)

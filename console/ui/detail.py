@@ -42,14 +42,15 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Part:
     """`id` is the element's. `template` draws the element around `body`, which is "" inside of a part
-    that is not shown. `signature` changes when what is drawn does. `place`: that of its panel."""
+    that is not shown. `signature` changes when what is drawn does. `place`: that of its panel, or the
+    head."""
 
     id: str
     template: str
     title: str | Promise
     body: Drawing
     signature: str
-    place: str = ""
+    place: str = "head"
 
     @property
     def empty(self) -> bool:
@@ -89,34 +90,18 @@ class Detail:
     resource_version: str
     freshness: LiveState
 
-    def at(self, place: str) -> tuple[Part, ...]:
-        return tuple(part for part in self.parts if part.place == place)
-
     @property
-    def head(self) -> tuple[Part, ...]:
-        return self.at("")
-
-    @property
-    def above(self) -> tuple[Part, ...]:
-        return self.at("above")
-
-    @property
-    def left(self) -> tuple[Part, ...]:
-        return self.at("left")
-
-    @property
-    def right(self) -> tuple[Part, ...]:
-        return self.at("right")
-
-
-def informers_for(place: DetailPlace, access: Access) -> Mapping[GVR, Informer[Any]]:
-    """Those that the panels need, started where nobody follows them; none of what the viewer may not list
-    anywhere, of what the cluster does not have, and of what is never cached."""
-    return followed(place.needs, access)
+    def at(self) -> Mapping[str, list[Part]]:
+        """The parts by their places."""
+        found: dict[str, list[Part]] = {}
+        for part in self.parts:
+            found.setdefault(part.place, []).append(part)
+        return found
 
 
 def followed(types: Collection[GVR], access: Access) -> Mapping[GVR, Informer[Any]]:
-    """Of some types, as `informers_for` has them."""
+    """Those of the types, started where nobody follows them; none of what the viewer may not list
+    anywhere, of what the cluster does not have, and of what is never cached."""
     found: dict[GVR, Informer[Any]] = {}
     for gvr in sorted(types):
         nowhere = access.namespaces_where("list", gvr) == frozenset()

@@ -1,15 +1,14 @@
 """Deleting a pod as far as its disruption budget allows it."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.errors import Replaced
-from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS
+from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.store import Entry
 from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
 from console.ui.facts import Fact
@@ -20,28 +19,23 @@ from console.ui.subject import Subject
 from console.ui.text import visible
 
 
-@dataclass(frozen=True, kw_only=True)
 class Evict(Action):
-    name: ClassVar[str] = "evict"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Evict")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("create", "eviction"),)
-    danger: ClassVar[bool] = True
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    stays: ClassVar[bool] = False
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Evicted")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not evicted")
+    name = "evict"
+    label = pgettext_lazy("action", "Evict")
+    reads_also = (POD_DISRUPTION_BUDGETS,)
+    effect_text = gettext_lazy("A pod is deleted if its disruption budget allows it.")
+    needs = (Permission("create", "eviction"),)
+    danger = True
+    places = EVERYWHERE
+    stays = False
+    done_word = pgettext_lazy("result", "Evicted")
+    refused_word = gettext_lazy("Not evicted")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None
 
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A pod is deleted if its disruption budget allows it.")
-
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (POD_DISRUPTION_BUDGETS,)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         pod, seeing = subject.entry.projection, Seeing(subject, POD_DISRUPTION_BUDGETS)

@@ -1,8 +1,7 @@
 """How a service can be reached from outside its cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
@@ -40,28 +39,20 @@ class ExternalAccessForm(ConsoleForm):
         return given
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExternalAccess(Action):
-    name: ClassVar[str] = "external-access"
-    label: ClassVar[str | Promise] = gettext_lazy("External access")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "external-access")
+    name = "external-access"
+    label = gettext_lazy("External access")
+    title_text = gettext_lazy("External access of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "Inside the cluster nothing changes. Ports of nodes and addresses of load balancers that it "
+        "gives up may be others the next time."
+    )
+    needs = (Permission("patch"),)
 
     def applicable(self, entry: Entry[Any]) -> bool:
         service = entry.projection
         return service.type in TYPES and service.cluster_ip != "None"
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("External access of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Inside the cluster nothing changes. Ports of nodes and addresses of load balancers that it "
-            "gives up may be others the next time."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, _patch(data["type"]))

@@ -7,6 +7,7 @@ are short before they are looked at, and nothing here uses a regular expression 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -16,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GVR
 from console.kube.scopes import is_label
 from console.kube.selectors import Requirement, SelectorError, parse_labels
-from console.kube.status import Severity
+from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.words import spoken
 
@@ -183,10 +184,11 @@ SEVERITY_ALIASES = {
 
 @dataclass(frozen=True, kw_only=True)
 class StatusFilter(Filter):
-    """Any of these severities."""
+    """Any of these severities of its `status`."""
 
     param: str = "status"
     label: str | Promise = gettext_lazy("Status")
+    status: Callable[[Any], Status] = lambda item: item.status
     faceted: ClassVar[bool] = True
 
     def canonical(self, text: str) -> str:
@@ -199,17 +201,37 @@ class StatusFilter(Filter):
 
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(Severity(value) for value in values)
-        return lambda entry: entry.projection.status.severity in wanted
+        return lambda entry: self.status(entry.projection).severity in wanted
+
+
+def by_param(projection: Any) -> Any:
+    """Stands for the attribute that a filter's `param` names."""
+    raise NotImplementedError
+
+
+def _texts_of(name: str) -> Callable[[Any], Iterable[str]]:
+    get = attrgetter(name)
+
+    def texts(projection: Any) -> Iterable[str]:
+        found = get(projection)
+        return (found,) if isinstance(found, str) else found
+
+    return texts
 
 
 @dataclass(frozen=True, kw_only=True)
 class FieldFilter(Filter):
     """Objects of which a field is one of these texts, exactly: `node=node-1`, `owner=Job/backup`.
 
-    `get` gives the field's texts, several where there can be several (images, roles, classes).
+    `get` gives the field's texts, several where there can be several (images, roles, classes): unless
+    given, what the attribute called `param` has of them.
     """
 
-    get: Callable[[Any], Iterable[str]]
+    get: Callable[[Any], Iterable[str]] = by_param
+
+    def __post_init__(self) -> None:
+        if self.get is by_param:
+            object.__setattr__(self, "get", _texts_of(self.param))
 
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(values)
@@ -240,25 +262,13 @@ class ChoiceFilter(Filter):
         return lambda entry: self.get(entry.projection) in wanted
 
 
-def state_filter() -> FieldFilter:
-    """`state=Crash loop`: the status word itself, in English as in exports; finer than `status`."""
-    return FieldFilter(
-        param="state", label=gettext_lazy("State"), get=lambda item: (item.status.word,)
-    )
-
-
-def owner_filter() -> FieldFilter:
-    """`owner=Kind/name`, for projections that have an `owner`."""
-    return FieldFilter(
-        param="owner", label=gettext_lazy("Managed by"), get=lambda item: (item.owner,)
-    )
-
-
-def image_filter() -> FieldFilter:
-    """`image=registry/name:tag`, for projections that have `images`."""
-    return FieldFilter(param="image", label=gettext_lazy("Image"), get=lambda item: item.images)
-
-
-def uses_filter() -> FieldFilter:
-    """`uses=Secret/name`, for projections that have `uses`: what a pod or a template names."""
-    return FieldFilter(param="uses", label=gettext_lazy("Uses"), get=lambda item: item.uses)
+#: `state=Crash loop`: the status word itself, in English as in exports; finer than `status`.
+STATE = FieldFilter(
+    param="state", label=gettext_lazy("State"), get=lambda item: (item.status.word,)
+)
+#: `owner=Kind/name`, for projections that have an `owner`.
+OWNER = FieldFilter(param="owner", label=gettext_lazy("Managed by"))
+#: `image=registry/name:tag`, for projections that have `images`.
+IMAGE = FieldFilter(param="image", label=gettext_lazy("Image"), get=lambda item: item.images)
+#: `uses=Secret/name`, for projections that have `uses`: what a pod or a template names.
+USES = FieldFilter(param="uses", label=gettext_lazy("Uses"))

@@ -7,8 +7,7 @@ that others have changed since.
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -17,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.ui.actions import Action, Context, Done, Outcome, Permission
@@ -39,8 +38,6 @@ _RESERVED = ("kubernetes.io", "k8s.io")
 #: Of these only names are agreed on; people write them.
 _RECOMMENDED = "app.kubernetes.io"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-#: Times that a write is tried while others change the object.
-_TRIES = 3
 #: What is written: to each key its new value, None to remove it.
 Changes = Mapping[str, Mapping[str, str | None]]
 
@@ -104,22 +101,14 @@ class LabelsForm(ConsoleForm):
         return {**given, "changed": changed}
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditLabels(Action):
     """Every kind has it."""
 
-    name: ClassVar[str] = "labels"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit labels")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "labels")
-    form: ClassVar[type[ConsoleForm] | None] = LabelsForm
-
-    def title(self, kind: "ResourceKind", name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Edit labels and annotations of %(kind)s %(name)s") % words
-
-    def button(self, kind: "ResourceKind") -> str | Promise:
-        return _("Save")
+    name = "labels"
+    label = gettext_lazy("Edit labels")
+    title_text = gettext_lazy("Edit labels and annotations of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    needs = (Permission("patch"), Permission("get"))
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         changed: Changes = data.get("changed") or {}
@@ -147,16 +136,9 @@ class EditLabels(Action):
         return LabelsForm(data, _read(subject)[0])
 
     async def run(self, context: Context) -> Outcome:
-        for _try in range(_TRIES):
-            found = await context.fresh()
-            changes = _pending(found, context.data["was"], context.data["changed"])
-            version = found["metadata"]["resourceVersion"]
-            try:
-                await context.patch({"metadata": {**changes, "resourceVersion": version}})
-            except Conflict:
-                continue
-            return Done(_("Saved labels and annotations of %(kind)s %(name)s.") % context.words)
-        raise Overtaken
+        was, changed = context.data["was"], context.data["changed"]
+        await context.rewrite(lambda found: {"metadata": _pending(found, was, changed)})
+        return Done(_("Saved labels and annotations of %(kind)s %(name)s.") % context.words)
 
 
 def _read(subject: "Subject") -> tuple[dict[str, dict[str, str]], list[str]]:

@@ -1,10 +1,8 @@
 """The way to logs, for those who may read them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import PODS, Key
@@ -16,15 +14,14 @@ from console.ui.links import log_url
 READ_LOG = Permission("get", "log")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ShowLog(Link):
     """Leads to the log of a pod."""
 
-    name: ClassVar[str] = "log"
-    label: ClassVar[str | Promise] = gettext_lazy("Logs")
-    weight: ClassVar[int] = 3
-    dock: ClassVar[str] = "log"
-    needs: ClassVar[tuple[Permission, ...]] = (READ_LOG,)
+    name = "log"
+    label = gettext_lazy("Logs")
+    weight = 3
+    dock = "log"
+    needs = (READ_LOG,)
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return log_url(cluster, segment, key)
@@ -33,18 +30,10 @@ class ShowLog(Link):
         return kubectl(f"logs {quoted(key.name)}", key)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ShowLogs(Link):
+class ShowLogs(ShowLog):
     """Leads to the logs of all pods of an object, as one."""
 
-    name: ClassVar[str] = "log"
-    label: ClassVar[str | Promise] = gettext_lazy("Logs")
-    weight: ClassVar[int] = 3
-    dock: ClassVar[str] = "log"
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("get", "log", gvr=PODS),)
-
-    def url(self, cluster: str, segment: str, key: Key) -> str:
-        return log_url(cluster, segment, key)
+    needs = (Permission("get", "log", gvr=PODS),)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"logs {kind.gvr.qualified}/{quoted(key.name)} --all-pods", key)

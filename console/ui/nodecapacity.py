@@ -1,6 +1,5 @@
 """The panel of a node's detail that says how full it is."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.template.loader import render_to_string
@@ -8,13 +7,12 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, NODE_METRICS, PODS
+from console.kube.gvr import NODE_METRICS, PODS
 from console.kube.metricslist import Used
 from console.kube.reservations import Held, reservations_of
 from console.kube.usage import UsageHistory
 from console.ui.decisions import Denied, readable
 from console.ui.gauges import gauges, node_room, plots
-from console.ui.kind import ResourceKind
 from console.ui.metered import DENIED, Capacity, NotMetered, sees_node_usage, why_not
 from console.ui.panels import Panel
 from console.ui.registry import kinds
@@ -31,10 +29,8 @@ class NodeCapacityPanel(Panel):
 
     id: str = "capacity"
     title: str | Promise = gettext_lazy("Capacity")
-
-    def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        # Nobody follows usage; whether the viewer may see it is asked.
-        return (PODS, NODE_METRICS)
+    # Nobody follows usage; whether the viewer may see it is asked.
+    also = (PODS, NODE_METRICS)
 
     def html(self, subject: Subject) -> SafeString:
         used, history, note = _used(subject)

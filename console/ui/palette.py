@@ -150,7 +150,7 @@ def _all(total: int, hits: Sequence[Hit], url: str) -> Iterator[Option]:
 def _commands(cluster: Cluster, query: SearchQuery, offered: Offered) -> Iterator[Option]:
     """Found by their words in any language of the console, so that nobody is lost in a foreign one."""
     for label, option in _all_commands(cluster, creates=offered.creates):
-        if _names(query, [label, *_in_all_languages(label)]):
+        if _names(query, [label, *_in_each_language(partial(_, label))]):
             yield option
 
 
@@ -164,7 +164,7 @@ def _names(query: SearchQuery, names: Iterable[str]) -> bool:
 
 def _pages(query: SearchQuery, pages: Sequence[tuple[RailEntry, str]]) -> Iterator[Option]:
     for page, where in pages if not query.empty else ():
-        if _names(query, [where, *_spoken(page.label)]):
+        if _names(query, [where, *_in_each_language(partial(str, page.label))]):
             yield Option(str(page.label), page.url, where)
 
 
@@ -199,14 +199,6 @@ def _all_commands(cluster: Cluster, *, creates: bool) -> Iterator[tuple[str, Opt
         yield label, Option(own, reverse("set_language"), field="language", value=lang)
     label = gettext_noop("Log out")
     yield label, Option(_(label), reverse("accounts:logout"), field="command", value="logout")
-
-
-def _in_all_languages(label: str) -> Iterable[str]:
-    return _in_each_language(lambda: _(label))
-
-
-def _spoken(label: str | Promise) -> Iterable[str]:
-    return _in_each_language(lambda: str(label))
 
 
 def _in_each_language(say: Callable[[], str]) -> Iterator[str]:

@@ -1,16 +1,14 @@
 """The secret with which every pod of a project pulls its images."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.errors import Conflict, Overtaken
-from console.kube.gvr import GVR, SERVICE_ACCOUNTS, Key
+from console.kube.gvr import SERVICE_ACCOUNTS, Key
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Outcome, Permission
 from console.ui.forms import ConsoleForm
@@ -39,42 +37,32 @@ class RegistryForm(ConsoleForm):
         return dict(self.initial)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetDefaultRegistry(Action):
     """As KubeSphere does it: by the service account that pods have unless they name one."""
 
-    name: ClassVar[str] = "default-registry"
-    label: ClassVar[str | Promise] = gettext_lazy("Set as default registry")
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "default-registry"
+    label = gettext_lazy("Set as default registry")
+    reads_also = (SERVICE_ACCOUNTS,)
+    title_text = gettext_lazy("Set %(kind)s %(name)s as default registry")
+    button_text = label
+    effect_text = gettext_lazy(
+        "New pods of the project that name no service account pull their images with it, beside "
+        "what they pull with now."
+    )
+    needs = (
         *(Permission(verb, gvr=SERVICE_ACCOUNTS) for verb in ("get", "patch")),
         Permission("get"),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "default-registry")
+    trail = ("patch", "default-registry")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.type in TYPES
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Set %(kind)s %(name)s as default registry") % words
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "New pods of the project that name no service account pull their images with it, beside "
-            "what they pull with now."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if data["there"] is None:
             return ""
         account = Key(key.namespace, ACCOUNT)
         return kubectl_patch(SERVICE_ACCOUNTS, account, _patch(data["there"], key.name))
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (SERVICE_ACCOUNTS,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         account = Seeing(subject, SERVICE_ACCOUNTS).get(Key(subject.key.namespace, ACCOUNT))

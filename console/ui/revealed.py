@@ -8,10 +8,9 @@ import asyncio
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.ui.actions import Action, Context, Outcome, Page, Permission
@@ -37,18 +36,17 @@ class Value:
     encoded: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reveal(Action):
     """Shows the values of `data`, which no other page has, read as the viewer at that moment. They are in
     this one answer, which nobody keeps: an address alone must not lead to it, nor a history."""
 
-    name: ClassVar[str] = "reveal"
-    label: ClassVar[str | Promise] = gettext_lazy("Reveal values")
-    weight: ClassVar[int] = 3
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
-    asks: ClassVar[bool] = False
-    wants_uid: ClassVar[bool] = False
-    trail: ClassVar[tuple[str, str]] = ("reveal", "")
+    name = "reveal"
+    label = gettext_lazy("Reveal values")
+    weight = 3
+    needs = (Permission("get"),)
+    asks = False
+    wants_uid = False
+    trail = ("reveal", "")
 
     async def run(self, context: Context) -> Outcome:
         kind, key = context.kind, context.key

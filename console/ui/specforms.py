@@ -6,7 +6,7 @@ have changed since.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -14,8 +14,9 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import Key
 from console.kube.merging import merge_patch
 from console.ui.actions import Action, Context, Done, Outcome, Permission
@@ -24,12 +25,9 @@ from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
 from console.ui.manifests import mapping
-from console.ui.rowforms import Rows
+from console.ui.rowforms import Given, Rows
 from console.ui.subject import Subject
 from console.ui.text import visible
-
-#: Times that a write is tried while others change the object.
-_TRIES = 3
 
 
 class SpecForm(ConsoleForm):
@@ -92,6 +90,17 @@ class SpecForm(ConsoleForm):
             raise ValidationError(_("Nothing was changed."))
         return {**given, "changed": changed, "found": self.found}
 
+    def wrong(self, row: Given, part: str, text: str) -> None:
+        """Of a field of a row: the first that is said of it."""
+        field = f"{row.name}-{part}"
+        if field not in self.errors:
+            self.add_error(field, text)
+
+    def tell_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
+        """`parts`: of the row, by where they are below `at` in the object."""
+        found = {f"{at}.{below}".rstrip("."): f"{row.name}-{part}" for below, part in parts.items()}
+        self.causes = {**self.causes, **found}
+
 
 def _opened(sent: str) -> object:
     try:
@@ -103,15 +112,12 @@ def _opened(sent: str) -> object:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditSpec(Action):
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
+    needs = (Permission("patch"), Permission("get"))
     form: ClassVar[type[SpecForm]]
-    reads_live: ClassVar[bool] = True
-    reviews: ClassVar[bool] = True
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
+    reads_live = True
+    reviews = True
+    button_text = gettext_lazy("Save")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, _patch(data)) if "changed" in data else ""
@@ -129,23 +135,21 @@ class EditSpec(Action):
         return self.form(data, mapping(subject.live, *self.place(subject.kind)))
 
     async def run(self, context: Context) -> Outcome:
-        for _try in range(_TRIES):
-            found = await context.fresh()
-            place = self.place(context.kind)
+        place = self.place(context.kind)
+
+        def body(found: Mapping[str, Any]) -> Mapping[str, Any]:
             part = self.form.part_of(mapping(found, *place))
             for name in context.data["changed"]:
                 if part.get(name) != context.data["found"].get(name):
                     raise Overtaken(".".join((*place, name)))
-            try:
-                await self.write(context, found["metadata"]["resourceVersion"])
-            except Conflict:
-                continue
-            return Done(_("Saved %(kind)s %(name)s.") % context.words)
-        raise Overtaken
+            return {}
 
-    async def write(self, context: Context, version: str) -> None:
-        """Raises `Conflict` if the object is of another `version` by now."""
-        await context.patch({"metadata": {"resourceVersion": version}, **_patch(context.data)})
+        await context.rewrite(body, partial(self.write, context))
+        return Done(_("Saved %(kind)s %(name)s.") % context.words)
+
+    async def write(self, context: Context, body: Mapping[str, Any]) -> None:
+        """`body`: of which version the object must be."""
+        await context.patch({**body, **_patch(context.data)})
 
 
 def _patch(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,8 @@
 """The way to terminals, for those who may run commands in containers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import Key
@@ -19,15 +17,14 @@ EXEC = (Permission("create", "exec"), Permission("get", "exec"))
 ATTACH = (Permission("create", "attach"), Permission("get", "attach"))
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpenTerminal(Link):
     """Leads to a shell in a container of a pod."""
 
-    name: ClassVar[str] = "terminal"
-    label: ClassVar[str | Promise] = gettext_lazy("Terminal")
-    weight: ClassVar[int] = 3
-    dock: ClassVar[str] = "terminal"
-    needs: ClassVar[tuple[Permission, ...]] = EXEC
+    name = "terminal"
+    label = gettext_lazy("Terminal")
+    weight = 3
+    dock = "terminal"
+    needs = EXEC
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.ended

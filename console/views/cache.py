@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -27,6 +27,7 @@ from console.ui.platform import may_list_everything
 from console.ui.states import StateBlock
 from console.ui.text import visible
 from console.ui.words import spoken
+from console.views.denial import withheld_page
 from console.views.guard import access_of
 from console.views.page import page
 
@@ -79,7 +80,8 @@ class Total:
 async def cache_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}/cache"""
     if not may_list_everything(access_of(request)):
-        return _denied(request)
+        text = _("The cache is for those who may list everything in the cluster.")
+        return withheld_page(request, text, _("Cache"))
     return render(request, "console/cache.html", _context(cluster))
 
 
@@ -190,13 +192,3 @@ def _nothing() -> StateBlock:
         _("Nothing is cached yet"),
         _("A kind is followed from when somebody first opens its list."),
     )
-
-
-def _denied(request: HttpRequest) -> HttpResponse:
-    context = {
-        "text": _("The cache is for those who may list everything in the cluster."),
-        "who": getattr(request, "account", None) or "",
-        "kind": {"title": _("Cache")},
-        "request_id": getattr(request, "request_id", ""),
-    }
-    return render(request, "console/denied.html", context, status=403)

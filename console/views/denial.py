@@ -72,8 +72,14 @@ def denied_page(
         "missing": missing,
         "granters": _granters(access, denied),
         "wanted": request_text(who, missing, request.path),
-        "request_id": str(getattr(request, "request_id", "")),
     }
+    return render(request, "console/denied.html", context, status=403)
+
+
+def withheld_page(request: HttpRequest, text: str, title: str) -> HttpResponse:
+    """Of a page that no single right of Kubernetes' would open."""
+    who = getattr(request, "account", None) or ""
+    context = {"text": text, "who": who, "kind": {"title": title}}
     return render(request, "console/denied.html", context, status=403)
 
 

@@ -20,7 +20,7 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.detail import Detail, detail, informers_for
+from console.ui.detail import Detail, detail, followed
 from console.ui.export import item
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.freshness import live_state
@@ -84,7 +84,7 @@ async def _shown(
     entry = informer.store.get(place.key)
     if entry is not None:
         await prepare_links(place.kind, Links(access), [entry], seconds=FIRST_LIST_WAIT)
-    found = detail(place, access, informer, informers_for(place, access))
+    found = detail(place, access, informer, followed(place.needs, access))
     if found is None or entry is None:
         return _missing(request, place, informer)
     more = await changes_html(place, access, entry) if place.tab == CHANGES else ""

@@ -18,7 +18,7 @@ from console.live.detailview import DetailView
 from console.live.mailbox import Mail
 from console.live.view import Known
 from console.ui.columns import NameColumn, StatusColumn
-from console.ui.detail import informers_for
+from console.ui.detail import followed
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url, object_url
 from console.ui.panels.standard import tabs_of
@@ -142,7 +142,7 @@ async def test_page_fragment_and_frames_are_the_same(
             assert isinstance(place, DetailPlace)
             assert place.url == url
             with objects_of(kind, admin(), place.namespaces) as informer:
-                view = DetailView(place, "en", informer, informers_for(place, admin()))
+                view = DetailView(place, "en", informer, followed(place.needs, admin()))
             assert view.update(Mail(), admin(), anew=True) == []
             assert view.known().rows == parts_of(page)
             # A browser that has nothing gets all of it, as it stands on the page.

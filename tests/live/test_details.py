@@ -14,7 +14,7 @@ from console.live.mailbox import Mail
 from console.live.sharedviews import get_shared_views
 from console.live.view import Known
 from console.ui.decisions import Denied
-from console.ui.detail import informers_for
+from console.ui.detail import followed
 from console.ui.places import DetailPlace, find_place
 from rbac.current import no_host, use_host
 from tests.live.conftest import Browser, Browsers
@@ -49,7 +49,7 @@ def place_of(url: str = URL) -> DetailPlace:
 def opened(pods: Informer[Any], url: str = URL) -> DetailView:
     """With browsers that have what the page shows now."""
     place = place_of(url)
-    view = DetailView(place, "en", pods, informers_for(place, admin()), now=lambda: NOON)
+    view = DetailView(place, "en", pods, followed(place.needs, admin()), now=lambda: NOON)
     assert view.update(Mail(), admin(), anew=True) == []
     return view
 
@@ -214,5 +214,5 @@ async def test_no_right_is_no_subscription(browsers: Browsers, name: str) -> Non
 
 async def test_nobody_starts_what_they_may_not_list(runtime: StaticRuntime) -> None:
     nothing = FakeAccess("eve", list_in=())
-    assert informers_for(place_of(), nothing) == {}
-    assert set(informers_for(place_of(), admin())) == {EVENTS}
+    assert followed(place_of().needs, nothing) == {}
+    assert set(followed(place_of().needs, admin())) == {EVENTS}

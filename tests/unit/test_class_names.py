@@ -12,7 +12,7 @@ APPS = ("access", "accounts", "rbac", "workspaces")
 #: Django's own names.
 _DJANGO = frozenset({"Command", "Meta", "Migration"})
 #: Packages that have names of two meanings yet. One that has none any more leaves this list.
-_NOT_YET = frozenset({"draining", "kinds", "logs", "ui", "views"})
+_NOT_YET = frozenset({"draining", "logs", "ui", "views"})
 
 
 def packages() -> list[Path]:

@@ -2,7 +2,6 @@
 
 import socket
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 from console.kube.store import Entry
@@ -19,7 +18,6 @@ def ip_order(address: str) -> tuple[int, bytes, str]:
     return sys.maxsize - bool(address), b"", address
 
 
-@dataclass(frozen=True, kw_only=True)
 class IpColumn(TextColumn):
     """An IP address, sorted by its number."""
 

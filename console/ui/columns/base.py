@@ -36,7 +36,7 @@ class Column(ABC):
     priority: int = 2
     align: Align = "start"
     sortable: bool = True
-    template: ClassVar[str]
+    template: ClassVar[str] = "ui/cells/text.html"
 
     def __post_init__(self) -> None:
         if getattr(self, "get", None) is by_id:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.columns.base import Column, by_id
+from console.ui.columns.texts import TextColumn
 from console.ui.links import list_url, object_url
 from console.ui.text import visible
 
@@ -48,18 +48,21 @@ class LinkText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkColumn(Column):
-    """Another object: `get` gives what is shown, `to` the object, None where it has no page. `leads_to`:
-    the segments of all kinds that it may be of; where it is of any, `ANYWHERE`. `linked`: where it leads
-    in one row, once that is known (`console.ui.linked`)."""
+class LinkColumn(TextColumn):
+    """Another object: `get` gives what is shown, `to` the object, None where it has no page; unless
+    given, it is the one of no project that is called as is shown. `leads_to`: the segments of all kinds
+    that it may be of; where it is of any, `ANYWHERE`. `linked`: where it leads in one row, once that is
+    known (`console.ui.linked`)."""
 
-    get: Callable[[Any], str] = by_id
-    to: Callable[[Any], Target | None]
+    to: Callable[[Any], Target | None] | None = None
     leads_to: Collection[str]
     linked: Linked = Linked()
     template: ClassVar[str] = "ui/cells/link.html"
 
     def target(self, entry: Entry[Any]) -> Target | None:
+        if self.to is None:
+            [segment], name = self.leads_to, self.get(entry.projection)
+            return Target(segment, "", name) if name else None
         found = self.to(entry.projection)
         # Of any other kind nobody has compared the rights of those who share the row.
         known = found is not None and (self.leads_to == ANYWHERE or found.segment in self.leads_to)
@@ -67,13 +70,6 @@ class LinkColumn(Column):
 
     def value(self, entry: Entry[Any]) -> LinkText:
         return LinkText(visible(self.get(entry.projection)), *self.linked)
-
-    def plain(self, entry: Entry[Any]) -> str:
-        return self.get(entry.projection)
-
-    def sort_key(self, entry: Entry[Any]) -> tuple[bool, str]:
-        text = self.get(entry.projection)
-        return (not text, text)
 
 
 def target_url(cluster: str, target: Target) -> str:
@@ -110,4 +106,4 @@ class OwnerColumn(LinkColumn):
     label: str | Promise = _("Managed by")
     priority: int = 4
     leads_to: Collection[str] = BY_KIND
-    to: Callable[[Any], Target | None] = lambda item: target_of(item.owner, item.namespace)
+    to: Callable[[Any], Target | None] | None = lambda item: target_of(item.owner, item.namespace)

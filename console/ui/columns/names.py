@@ -42,7 +42,6 @@ class NamespaceColumn(Column):
     id: str = "namespace"
     label: str | Promise = _("Project")
     priority: int = 2
-    template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str:
         return visible(entry.key.namespace)

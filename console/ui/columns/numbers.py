@@ -20,7 +20,7 @@ class NumberColumn(Column):
     align: Align = "end"
     template: ClassVar[str] = "ui/cells/number.html"
 
-    def value(self, entry: Entry[Any]) -> int | None:
+    def value(self, entry: Entry[Any]) -> object:
         return self.get(entry.projection)
 
     def plain(self, entry: Entry[Any]) -> int | None:
@@ -42,7 +42,6 @@ class RatioColumn(Column):
     part: Callable[[Any], int]
     whole: Callable[[Any], int | None]
     align: Align = "end"
-    template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str:
         return self.plain(entry)
@@ -75,7 +74,6 @@ class QuantityColumn(Column):
     get: Callable[[Any], str] = by_id
     unit: Unit
     align: Align = "end"
-    template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str:
         text = self.get(entry.projection)
@@ -90,21 +88,11 @@ class QuantityColumn(Column):
         return (amount is None, amount or Decimal(0))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PercentColumn(Column):
+class PercentColumn(NumberColumn):
     """A whole percentage, None for one that does not apply. Exported as a number."""
 
-    get: Callable[[Any], int | None] = by_id
-    align: Align = "end"
     template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str:
         percent = self.get(entry.projection)
         return "" if percent is None else f"{percent}\N{NO-BREAK SPACE}%"
-
-    def plain(self, entry: Entry[Any]) -> int | None:
-        return self.get(entry.projection)
-
-    def sort_key(self, entry: Entry[Any]) -> tuple[bool, int]:
-        percent = self.get(entry.projection)
-        return (percent is None, percent or 0)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.functional import Promise
 
@@ -24,7 +24,6 @@ class PrintedColumn(Column):
 
     at: int
     of: tuple[PrinterColumn, ...]
-    template: ClassVar[str] = "ui/cells/text.html"
 
     def _found(self, entry: Entry[Any]) -> Value:
         item = entry.projection

@@ -20,9 +20,8 @@ class TextColumn(Column):
 
     get: Callable[[Any], str] = by_id
     order: Callable[[Any], Any] | None = None
-    template: ClassVar[str] = "ui/cells/text.html"
 
-    def value(self, entry: Entry[Any]) -> str:
+    def value(self, entry: Entry[Any]) -> object:
         return visible(self.get(entry.projection))
 
     def plain(self, entry: Entry[Any]) -> str:
@@ -36,26 +35,17 @@ class TextColumn(Column):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordColumn(Column):
+class WordColumn(TextColumn):
     """One of Kubernetes' own words, shown in the reader's language where `words` has it.
 
     `get` gives the word ("ClusterIP", "Delete"), which is what is sorted by and exported.
     """
 
-    get: Callable[[Any], str] = by_id
     words: dict[str, str | Promise]
-    template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str | Promise:
         word = self.get(entry.projection)
         return self.words.get(word) or visible(word)
-
-    def plain(self, entry: Entry[Any]) -> str:
-        return self.get(entry.projection)
-
-    def sort_key(self, entry: Entry[Any]) -> tuple[bool, str]:
-        word = self.get(entry.projection)
-        return (not word, word)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +53,6 @@ class BoolColumn(Column):
     """Yes or no; a dash for None. Exported as `true` and `false`, sorted no before yes."""
 
     get: Callable[[Any], bool | None] = by_id
-    template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str | Promise:
         found = self.get(entry.projection)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -11,22 +12,29 @@ from django.utils.translation import gettext_lazy as _
 from console.kube.store import Entry
 from console.ui.amounts import seconds_text
 from console.ui.columns.base import Align, Column, by_id
+from console.ui.columns.numbers import NumberColumn
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgeColumn(Column):
     """How long ago, counted on by the browser: what is sent and exported is the moment itself.
 
-    Ascending is the youngest first, as the numbers that are shown grow. With another `id`, `label` and
-    `since` it serves any moment in the past ("Last run").
+    Ascending is the youngest first, as the numbers that are shown grow. With another `id` and
+    `label` it serves any moment in the past ("Last run"): `since` gives it, unless given the attribute of
+    the `id`.
     """
 
     id: str = "age"
     label: str | Promise = _("Age")
     priority: int = 2
     align: Align = "end"
-    since: Callable[[Any], datetime | None] = lambda item: item.created
+    since: Callable[[Any], datetime | None] = by_id
     template: ClassVar[str] = "ui/cells/age.html"
+
+    def __post_init__(self) -> None:
+        if self.since is by_id:
+            name = "created" if self.id == "age" else self.id
+            object.__setattr__(self, "since", attrgetter(name))
 
     def value(self, entry: Entry[Any]) -> datetime | None:
         return self.since(entry.projection)
@@ -40,24 +48,14 @@ class AgeColumn(Column):
         return -since.timestamp() if since else float("inf")
 
 
-@dataclass(frozen=True, kw_only=True)
-class DurationColumn(Column):
+class DurationColumn(NumberColumn):
     """How long something took, in whole seconds; None for what has not ended, or has no length.
 
     Exported as seconds. Beside it an `AgeColumn` can say since when something runs.
     """
 
-    get: Callable[[Any], int | None] = by_id
-    align: Align = "end"
     template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str:
         seconds = self.get(entry.projection)
         return "" if seconds is None else seconds_text(seconds)
-
-    def plain(self, entry: Entry[Any]) -> int | None:
-        return self.get(entry.projection)
-
-    def sort_key(self, entry: Entry[Any]) -> tuple[bool, int]:
-        seconds = self.get(entry.projection)
-        return (seconds is None, seconds or 0)

@@ -6,7 +6,8 @@ that others have changed since. No page shows the values of a Secret.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 from django.http import QueryDict
 from django.template.loader import render_to_string
@@ -15,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Outcome, Page, Permission
@@ -32,8 +33,6 @@ from console.ui.statuses import wants_status
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Times that a write is tried while others change the object.
-_TRIES = 3
 #: Characters of a value that stands in a line of kubectl, and what stands for others.
 _SHORT, _ELIDED = 200, "VALUE"
 
@@ -43,25 +42,17 @@ class EditKeys(Action):
     """`secret`: its values are base64, and nobody is shown them."""
 
     secret: bool = False
-    name: ClassVar[str] = "keys"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit keys")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "keys")
-    form: ClassVar[type[ConsoleForm] | None] = KeysForm
-    reads_live: ClassVar[bool] = True
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit keys of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Containers see a new value in their environment, or in a file that is mounted with "
-            "subPath, only after a restart. Other mounted files follow by themselves within minutes."
-        )
+    name = "keys"
+    label = gettext_lazy("Edit keys")
+    title_text = gettext_lazy("Edit keys of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "Containers see a new value in their environment, or in a file that is mounted with "
+        "subPath, only after a restart. Other mounted files follow by themselves within minutes."
+    )
+    weight = 2
+    needs = (Permission("patch"), Permission("get"))
+    reads_live = True
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)
@@ -114,7 +105,7 @@ class EditKeys(Action):
         }
 
     async def run(self, context: Context) -> Outcome:
-        await self._save(context)
+        await context.rewrite(partial(self._body, context.data))
         text = _("Saved the keys of %(kind)s %(name)s.") % context.words
         offers = context.data["offers"]
         if not offers or wants_status(context.request):
@@ -122,25 +113,17 @@ class EditKeys(Action):
         url = object_url(context.access.cluster.name, context.kind.segment, context.key)
         return Page("console/keys_saved.html", {"text": text, "offers": offers, "url": url})
 
-    async def _save(self, context: Context) -> None:
-        shown: Mapping[str, Shown] = context.data["shown"]
-        changed: Mapping[str, bytes | None] = context.data["changed"]
-        for _try in range(_TRIES):
-            found = await context.fresh()
-            there = contents_of(found, secret=self.secret)
-            pending = {key: new for key, new in changed.items() if there.get(key) != new}
-            for key in pending:
-                before = shown[key].digest if key in shown else None
-                if (digest_of(there[key]) if key in there else None) != before:
-                    raise Overtaken(key)
-            version = found["metadata"]["resourceVersion"]
-            body = written(pending, found, secret=self.secret)
-            try:
-                await context.patch({"metadata": {"resourceVersion": version}, **body})
-            except Conflict:
-                continue
-            return
-        raise Overtaken
+    def _body(self, data: Mapping[str, Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Raises `Overtaken`."""
+        shown: Mapping[str, Shown] = data["shown"]
+        changed: Mapping[str, bytes | None] = data["changed"]
+        there = contents_of(found, secret=self.secret)
+        pending = {key: new for key, new in changed.items() if there.get(key) != new}
+        for key in pending:
+            before = shown[key].digest if key in shown else None
+            if (digest_of(there[key]) if key in there else None) != before:
+                raise Overtaken(key)
+        return written(pending, found, secret=self.secret)
 
 
 def _short(value: str | None) -> str | None:

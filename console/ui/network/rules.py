@@ -11,13 +11,11 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, SERVICES
+from console.kube.gvr import SERVICES
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
-from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
 from console.ui.network.ports import PortField
 from console.ui.relations.seeing import Seeing
@@ -32,6 +30,13 @@ _HOST = re.compile(
 _LONGEST_PATH = 1024
 #: The id of the names that are offered.
 SERVICE_NAMES = "service-names"
+#: The parts of a path's row by the fields that they become.
+_PATH_CAUSES = {
+    "path": "path",
+    "pathType": "type",
+    "backend": "service",
+    "backend.service.port": "port",
+}
 
 
 class HostField(TextField):
@@ -171,7 +176,7 @@ class RulesForm(SpecForm):
             else:
                 rule = _of_host(built, host)
             at = f"spec.rules[{next(n for n, one in enumerate(built) if one is rule)}]"
-            self.causes = {**self.causes, f"{at}.host": f"{row.name}-host"}
+            self.tell_causes(at, row, {"host": "host"})
             if (
                 known is not None
                 and not known.manifest
@@ -179,15 +184,9 @@ class RulesForm(SpecForm):
             ):
                 continue
             http = rule.setdefault("http", {"paths": []})
-            self._tell_causes(f"{at}.http.paths[{len(http['paths'])}]", row)
+            self.tell_causes(f"{at}.http.paths[{len(http['paths'])}]", row, _PATH_CAUSES)
             http["paths"].append(self._path(row, known.manifest if known is not None else {}))
         return built
-
-    def _tell_causes(self, at: str, row: Given) -> None:
-        fields = {"path": "path", "type": "pathType", "service": "backend"}
-        found = {f"{at}.{path}": f"{row.name}-{part}" for part, path in fields.items()}
-        port = {f"{at}.backend.service.port": f"{row.name}-port"}
-        self.causes = {**self.causes, **found, **port}
 
     def _path(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
         """With what it has that no field shows; as it is if none of them was changed."""
@@ -195,9 +194,9 @@ class RulesForm(SpecForm):
             return before
         path, service, port = (row.values[part] for part in ("path", "service", "port"))
         if path and not path.startswith("/"):
-            self._wrong(row, "path", _("A path begins with “/”."))
+            self.wrong(row, "path", _("A path begins with “/”."))
         elif not path and row.values["type"] != "ImplementationSpecific":
-            self._wrong(row, "path", _("Give it a path, “/” for all."))
+            self.wrong(row, "path", _("Give it a path, “/” for all."))
         backend = mapping(before, "backend")
         if row.changed("service", "port") or "resource" not in backend:
             for part, text in (
@@ -205,7 +204,7 @@ class RulesForm(SpecForm):
                 ("port", _("Give it a port.")),
             ):
                 if not row.values[part]:
-                    self._wrong(row, part, text)
+                    self.wrong(row, part, text)
         if row.changed("service", "port"):
             named = {"number" if isinstance(port, int) else "name": port}
             backend = {"service": {**mapping(backend, "service"), "name": service, "port": named}}
@@ -215,22 +214,13 @@ class RulesForm(SpecForm):
     def _certificates(self) -> Iterator[Mapping[str, Any]]:
         before = listed(self.found, "tls")
         for n, row in enumerate(self._tls.given()):
-            self.causes = {
-                **self.causes,
-                f"spec.tls[{n}]": f"{row.name}-hosts",
-                f"spec.tls[{n}].secretName": f"{row.name}-secret",
-            }
+            self.tell_causes(f"spec.tls[{n}]", row, {"": "hosts", "secretName": "secret"})
             entry = {**before[row.at]} if row.at is not None else {}
             for part, name in (("hosts", "hosts"), ("secret", "secretName")):
                 if row.changed(part):
                     entry[name] = row.values[part]
             if entry:
                 yield {name: value for name, value in entry.items() if value}
-
-    def _wrong(self, row: Given, part: str, text: str) -> None:
-        field = f"{row.name}-{part}"
-        if field not in self.errors:
-            self.add_error(field, text)
 
 
 def _of_host(rules: list[dict[str, Any]], host: str) -> dict[str, Any]:
@@ -296,25 +286,17 @@ def _is_tls(entry: object) -> bool:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditRules(EditSpec):
-    name: ClassVar[str] = "rules"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit rules")
-    weight: ClassVar[int] = 2
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "rules")
-    form: ClassVar[type[SpecForm]] = RulesForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the rules of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "The controller of its class follows within moments. Its annotations and whatever else it "
-            "has stay."
-        )
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (SERVICES,)
+    name = "rules"
+    label = gettext_lazy("Edit rules")
+    reads_also = (SERVICES,)
+    title_text = gettext_lazy("Edit the rules of %(kind)s %(name)s")
+    effect_text = gettext_lazy(
+        "The controller of its class follows within moments. Its annotations and whatever else it "
+        "has stay."
+    )
+    weight = 2
+    form = RulesForm
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         spec = mapping(subject.live, *self.place(subject.kind))

@@ -5,7 +5,6 @@ https://kubernetes.io/docs/concepts/services-networking/service/
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
@@ -17,7 +16,6 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.store import Entry
 from console.ui.forms import ChoiceField, NumberField, TextField
-from console.ui.kind import ResourceKind
 from console.ui.labels import label_problem
 from console.ui.manifests import listed, mapping
 from console.ui.network.ports import HIGHEST, PortField
@@ -136,29 +134,19 @@ class ServiceForm(SpecForm):
         for n, row in enumerate(rows):
             name = row.values["name"]
             if not row.values["port"]:
-                self._wrong(row, "port", _("Give it a port."))
+                self.wrong(row, "port", _("Give it a port."))
             if not name and len(rows) > 1:
-                self._wrong(row, "name", _("With several ports each needs a name."))
+                self.wrong(row, "name", _("With several ports each needs a name."))
             elif name in names:
-                self._wrong(row, "name", _("There is a port of this name already."))
+                self.wrong(row, "name", _("There is a port of this name already."))
             names.add(name)
-            self.causes = {
-                **self.causes,
-                f"spec.ports[{n}]": f"{row.name}-port",
-                **{
-                    f"spec.ports[{n}].{path}": f"{row.name}-{part}" for part, path in _PATHS.items()
-                },
-            }
+            self.tell_causes(f"spec.ports[{n}]", row, _CAUSES)
             yield _port(row, listed(self.found, "ports"))
-
-    def _wrong(self, row: Given, part: str, text: str) -> None:
-        field = f"{row.name}-{part}"
-        if field not in self.errors:
-            self.add_error(field, text)
 
 
 #: The fields of a port by the parts of its row.
 _PATHS = {"name": "name", "protocol": "protocol", "port": "port", "target": "targetPort"}
+_CAUSES = {"": "port", **{path: part for part, path in _PATHS.items()}}
 
 
 def _port_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
@@ -203,23 +191,17 @@ def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return port
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditService(EditSpec):
-    name: ClassVar[str] = "service"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit service")
-    weight: ClassVar[int] = 2
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "service")
-    form: ClassVar[type[SpecForm]] = ServiceForm
+    name = "service"
+    label = gettext_lazy("Edit service")
+    title_text = gettext_lazy("Edit %(kind)s %(name)s")
+    effect_text = gettext_lazy(
+        "New connections follow within moments. Its addresses, ports of nodes and whatever else it "
+        "has stay."
+    )
+    weight = 2
+    form = ServiceForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
         """Of a name elsewhere there is nothing to pass on."""
         return bool(entry.projection.type != "ExternalName")
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "New connections follow within moments. Its addresses, ports of nodes and whatever else it "
-            "has stay."
-        )

@@ -1,66 +1,51 @@
 """Whether new pods may come to a node."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
+from console.ui.actions import EVERYWHERE, Patch
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Schedulable(Action):
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
+class _Schedulable(Patch):
+    places = EVERYWHERE
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"{self.name} {quoted(key.name)}", key)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Cordon(_Schedulable):
-    name: ClassVar[str] = "cordon"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Cordon")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "cordon")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Cordoned")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not cordoned")
+    name = "cordon"
+    label = pgettext_lazy("action", "Cordon")
+    effect_text = gettext_lazy(
+        "No new pods are placed on it, except those of DaemonSets. Those that are there stay."
+    )
+    weight = 3
+    done_word = pgettext_lazy("result", "Cordoned")
+    refused_word = gettext_lazy("Not cordoned")
+    body = {"spec": {"unschedulable": True}}
+    done_text = gettext_lazy("Cordoned %(kind)s %(name)s.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.cordoned
 
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "No new pods are placed on it, except those of DaemonSets. Those that are there stay."
-        )
 
-    async def run(self, context: Context) -> Outcome:
-        await context.patch({"spec": {"unschedulable": True}})
-        return Done(_("Cordoned %(kind)s %(name)s.") % context.words)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Uncordon(_Schedulable):
-    name: ClassVar[str] = "uncordon"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Uncordon")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "uncordon")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Uncordoned")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not uncordoned")
+    name = "uncordon"
+    label = pgettext_lazy("action", "Uncordon")
+    effect_text = gettext_lazy(
+        "New pods may be placed on it again. Those that moved away stay where they are."
+    )
+    weight = 3
+    done_word = pgettext_lazy("result", "Uncordoned")
+    refused_word = gettext_lazy("Not uncordoned")
+    body = {"spec": {"unschedulable": None}}
+    done_text = gettext_lazy("Uncordoned %(kind)s %(name)s.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.cordoned)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("New pods may be placed on it again. Those that moved away stay where they are.")
-
-    async def run(self, context: Context) -> Outcome:
-        await context.patch({"spec": {"unschedulable": None}})
-        return Done(_("Uncordoned %(kind)s %(name)s.") % context.words)

@@ -5,9 +5,9 @@ unless `NODE_SHELL_NAMESPACE` names the namespace of these pods.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.utils.functional import Promise
@@ -58,19 +58,19 @@ class NodeShellForm(ConsoleForm):
     name = TextField(label=gettext_lazy("Name of the pod"), max_length=LONGEST)
 
 
-@dataclass(frozen=True, kw_only=True)
 class NodeShell(Action):
-    name: ClassVar[str] = "shell"
-    label: ClassVar[str | Promise] = gettext_lazy("Open shell")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "shell"
+    label = gettext_lazy("Open shell")
+    title_text = gettext_lazy("Open a shell on %(kind)s %(name)s")
+    button_text = gettext_lazy("Open the shell")
+    weight = 2
+    needs = (
         Permission("create", gvr=PODS, place=shells),
         Permission("get", gvr=PODS, place=shells),
         *(replace(one, gvr=PODS, place=shells) for one in ATTACH),
     )
-    danger: ClassVar[bool] = True
-    form: ClassVar[type[ConsoleForm] | None] = NodeShellForm
-    trail: ClassVar[tuple[str, str] | None] = ("create", "shell")
+    danger = True
+    form = NodeShellForm
 
     def exempt(self, access: Access, name: str) -> bool:
         return not shells()
@@ -80,12 +80,6 @@ class NodeShell(Action):
         if found.freshness.synced and found.store.get(Key("", shells())) is None:
             text = _("There is no project %(name)s, in which the pods of node shells run.")
             raise Refused(text % {"name": visible(shells())})
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Open a shell on %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Open the shell")
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         text = _(

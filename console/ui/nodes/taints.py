@@ -5,15 +5,14 @@ https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.kube.store import Entry
@@ -26,8 +25,6 @@ from console.ui.text import visible
 
 #: Characters of all lines.
 LONGEST = 64 * 1024
-#: Times that a write is tried while others change the node.
-_TRIES = 3
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -94,27 +91,19 @@ class TaintsForm(ConsoleForm):
         return {**self.cleaned_data, "shown": _lines(shown)}
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditTaints(Action):
     """All taints are sent, as Kubernetes has it; so they must be those that were shown."""
 
-    name: ClassVar[str] = "taints"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit taints")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    form: ClassVar[type[ConsoleForm] | None] = TaintsForm
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "taints")
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the taints of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "New pods without a toleration stay away from it. With NoExecute those that run there "
-            "without one have to leave at once."
-        )
+    name = "taints"
+    label = gettext_lazy("Edit taints")
+    title_text = gettext_lazy("Edit the taints of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "New pods without a toleration stay away from it. With NoExecute those that run there "
+        "without one have to leave at once."
+    )
+    needs = (Permission("patch"), Permission("get"))
+    form = TaintsForm
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
         return {"taints": "\n".join(map(visible, entry.projection.taints))}
@@ -131,20 +120,17 @@ class EditTaints(Action):
 
     async def run(self, context: Context) -> Outcome:
         wanted: Iterable[Taint] = context.data["taints"]
-        for _try in range(_TRIES):
-            node = await context.fresh()
+
+        def body(node: Mapping[str, Any]) -> Mapping[str, Any]:
             there = {str(_taint(one)): one for one in listed(node, "spec", "taints")}
             if sorted(there) != sorted(context.data["shown"]):
                 raise Overtaken("spec.taints")
             # One that stays keeps the time since when it is there.
             taints = [there.get(str(taint)) or _manifest(taint) for taint in wanted]
-            metadata = {"resourceVersion": node["metadata"]["resourceVersion"]}
-            try:
-                await context.patch({"metadata": metadata, "spec": {"taints": taints or None}})
-            except Conflict:
-                continue
-            return Done(_("Changed the taints of %(kind)s %(name)s.") % context.words)
-        raise Overtaken
+            return {"spec": {"taints": taints or None}}
+
+        await context.rewrite(body)
+        return Done(_("Changed the taints of %(kind)s %(name)s.") % context.words)
 
 
 def _identity(taint: str) -> str:

@@ -29,11 +29,13 @@ class Panel:
     title: str | Promise
     place: Literal["above", "left", "right"] = "left"
     params: ClassVar[tuple[str, ...]] = ()
+    also: ClassVar[Collection[GVR]] = ()
 
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
         """The types it looks at beside the kind's own: it may ask whether their objects may be listed.
-        To any other question about rights the answer is no (`console.ui.declared`)."""
-        return ()
+        To any other question about rights the answer is no (`console.ui.declared`). Unless it depends
+        on the kind, `also`."""
+        return self.also
 
     def html(self, subject: Subject) -> SafeString:
         """What it shows, "" where it has nothing to say: then its head is not shown either."""

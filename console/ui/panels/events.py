@@ -3,7 +3,7 @@
 Whoever may create events writes all of them, so they are shown and not believed.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,13 +15,12 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from console.kube.gvr import EVENTS, GVR
+from console.kube.gvr import EVENTS
 from console.kube.indexes import Index
 from console.kube.projections.event import Event
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
 from console.ui.columns.status import StatusText
-from console.ui.kind import ResourceKind
 from console.ui.links import list_url, object_url
 from console.ui.manifests import text
 from console.ui.panels import NOTHING, Panel
@@ -51,9 +50,7 @@ class EventsPanel(Panel):
     title: str | Promise = _("Events")
     most: int = 200
     quiet: bool = False
-
-    def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        return (EVENTS,)
+    also = (EVENTS,)
 
     def html(self, subject: Subject) -> SafeString:
         informer = subject.informers.get(EVENTS)

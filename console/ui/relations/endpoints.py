@@ -3,7 +3,7 @@
 https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.kube.gvr import ENDPOINT_SLICES, GVR, PODS, Key
+from console.kube.gvr import ENDPOINT_SLICES, PODS, Key
 from console.kube.projections.common import Object
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.causes import Cause
-from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
 from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.referrers import referrers_of
@@ -72,9 +71,7 @@ class EndpointsPanel(Panel):
 
     id: str = "endpoints"
     title: str | Promise = gettext_lazy("Endpoints")
-
-    def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        return (ENDPOINT_SLICES, PODS)
+    also = (ENDPOINT_SLICES, PODS)
 
     def html(self, subject: Subject) -> SafeString:
         found = _slices(subject)
@@ -94,12 +91,10 @@ class EndpointsPanel(Panel):
         return render_to_string("ui/relations/endpoints.html", context)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EndpointsCause(CausePanel):
     """For services: whether anybody answers."""
 
-    def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        return (ENDPOINT_SLICES,)
+    also = (ENDPOINT_SLICES,)
 
     def trouble(self, subject: Subject) -> Trouble | None:
         found = _slices(subject)

@@ -1,6 +1,6 @@
 """The pods that are placed on a node, and what they ask of it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,14 +10,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, PODS, Key
+from console.kube.gvr import PODS, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections.pod import Pod
 from console.kube.projections.reserved import NOTHING
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text, number_text
-from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
 from console.ui.relations.bars import Bar
 from console.ui.relations.seeing import Line, Seeing
@@ -42,9 +41,7 @@ class PodsPanel(Panel):
 
     id: str = "pods"
     title: str | Promise = gettext_lazy("Pods on this node")
-
-    def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        return (PODS,)
+    also = (PODS,)
 
     def html(self, subject: Subject) -> SafeString:
         seeing = Seeing(subject, PODS)

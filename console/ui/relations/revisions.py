@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
-from console.ui.difference import Line, compared
+from console.ui.difference import Line
 from console.ui.kind import ResourceKind
+from console.ui.manifests import listed, mapping
 from console.ui.panels import Panel
 from console.ui.relations.seeing import Seeing
-from console.ui.relations.templates import TooLong, template_lines
+from console.ui.relations.templates import template_difference
 from console.ui.subject import Subject
 from console.ui.text import visible
 
@@ -54,7 +54,7 @@ class Comparison:
     before: int
     after: int
     lines: list[Line]
-    problem: str = ""
+    problem: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ def revisions_of(subject: Subject, seeing: Seeing) -> list[Revision]:
 
 def _revision(seeing: Seeing, entry: Entry[Any], *, current: bool) -> Revision:
     original, item = entry.original(), entry.projection
-    template, notes = _template(original), _map(_map(original, "metadata"), "annotations")
+    template, notes = _template(original), mapping(original, "metadata", "annotations")
     return Revision(
         number=item.revision,
         current=current,
@@ -125,21 +125,14 @@ def _revision(seeing: Seeing, entry: Entry[Any], *, current: bool) -> Revision:
 
 def _template(original: Mapping[str, Any]) -> Mapping[str, Any]:
     """Of a ReplicaSet, or of the patch that a ControllerRevision holds."""
-    holder = _map(original, "data") or original
-    return _map(_map(holder, "spec"), "template")
-
-
-def _map(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = holder.get(name)
-    return found if isinstance(found, dict) else {}
+    holder = mapping(original, "data") or original
+    return mapping(holder, "spec", "template")
 
 
 def _images(template: Mapping[str, Any]) -> Iterator[str]:
-    spec = _map(template, "spec")
     for name in ("containers", "initContainers"):
-        listed = spec.get(name)
-        for container in listed if isinstance(listed, list) else ():
-            image = container.get("image") if isinstance(container, dict) else None
+        for container in listed(template, "spec", name):
+            image = container.get("image")
             if isinstance(image, str):
                 yield image
 
@@ -149,12 +142,8 @@ def _comparison(found: list[Revision], query: Mapping[str, str]) -> Comparison:
     known = {revision.number: revision for revision in found}
     before = _chosen(query.get("from", ""), known) or found[1]
     after = _chosen(query.get("to", ""), known) or found[0]
-    try:
-        lines = compared(template_lines(before.template), template_lines(after.template))
-    except TooLong:
-        return Comparison(before.number, after.number, [], _("These are too long to compare here."))
-    problem = "" if lines else _("Their pod templates are the same.")
-    return Comparison(before.number, after.number, lines, problem)
+    differing = template_difference(before.template, after.template)
+    return Comparison(before.number, after.number, *differing)
 
 
 def _chosen(text: str, known: Mapping[int, Revision]) -> Revision | None:

@@ -71,7 +71,6 @@ class RolloutPanel(Panel):
         return render_to_string("ui/relations/rollout.html", context)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RolloutCause(CausePanel):
     """What its pods say of why it does not get on."""
 

@@ -117,12 +117,23 @@ class Seeing:
         return [entry for entry in entries if self.sees(entry.key)]
 
     @property
-    def names(self) -> list[str]:
-        """Those of the type in the project of `subject`, as far as they may be seen."""
+    def everywhere(self) -> list[Entry[Any]]:
+        """All of the type that may be seen; none while nothing is known. For types with few objects."""
         if self.informer is None:
             return []
-        there = indexes_of(self.informer.store).by_namespace.get(self.subject.key.namespace)
-        return sorted(entry.key.name for entry in self.among(there))
+        return self.among(self.informer.store.snapshot().entries.values())
+
+    @property
+    def beside(self) -> list[Entry[Any]]:
+        """Those in the project of `subject`, likewise."""
+        if self.informer is None:
+            return []
+        there = indexes_of(self.informer.store).by_namespace
+        return self.among(there.get(self.subject.key.namespace))
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(entry.key.name for entry in self.beside)
 
     def url(self, key: Key) -> str:
         """The object's page, "" where there is none for the viewer or nobody knows yet. The page of what

@@ -1,6 +1,5 @@
 """The pods that an object selects by their labels."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.template.loader import render_to_string
@@ -8,8 +7,7 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, PODS
-from console.ui.kind import ResourceKind
+from console.kube.gvr import PODS
 from console.ui.panels import Panel
 from console.ui.relations.seeing import Seeing
 from console.ui.relations.selecting import pods_selected
@@ -22,9 +20,7 @@ class SelectedPodsPanel(Panel):
 
     id: str = "selected"
     title: str | Promise = gettext_lazy("Pods")
-
-    def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        return (PODS,)
+    also = (PODS,)
 
     def html(self, subject: Subject) -> SafeString:
         seeing, namespace = Seeing(subject, PODS), subject.key.namespace

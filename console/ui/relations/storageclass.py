@@ -1,18 +1,15 @@
 """Why a claim waits, as far as its storage class tells."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.gvr import GVR, STORAGE_CLASSES, Key
+from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.informer import Informer
 from console.kube.projections.claims import PersistentVolumeClaim
 from console.kube.status import Severity
 from console.ui.causes import Cause
 from console.ui.decisions import Readable
-from console.ui.kind import ResourceKind
 from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
@@ -22,12 +19,10 @@ from console.ui.text import visible
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
-@dataclass(frozen=True, kw_only=True)
 class StorageClassCause(CausePanel):
     """For claims."""
 
-    def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
+    also = (STORAGE_CLASSES,)
 
     def trouble(self, subject: Subject) -> Trouble | None:
         classes = Seeing(subject, STORAGE_CLASSES)

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
+from django.utils.translation import gettext as _
 
-from console.ui.difference import WIDEST
+from console.ui.difference import WIDEST, Line, compared
 
 #: Lines that are compared.
 LONGEST = 1500
@@ -32,6 +33,17 @@ def template_lines(template: Mapping[str, Any]) -> list[str]:
     if len(lines) > LONGEST:
         raise TooLong
     return lines
+
+
+def template_difference(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[list[Line], str]:
+    """What differs line by line, or why nothing is shown of it."""
+    try:
+        lines = compared(template_lines(before), template_lines(after))
+    except TooLong:
+        return [], _("These are too long to compare here.")
+    return lines, "" if lines else _("Their pod templates are the same.")
 
 
 def _without_own(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, Key
 from console.ui.kind import ResourceKind
-from console.ui.panels import Panel
+from console.ui.panels import NOTHING, Panel
 from console.ui.relations.naming import Reference
 from console.ui.relations.references import references
 from console.ui.relations.seeing import Group, Seeing
@@ -36,10 +36,9 @@ class UsesPanel(Panel):
         for ref in references(subject.kind.gvr, subject.entry):
             found.setdefault(ref.gvr, {}).setdefault(ref.key, []).append(ref)
         groups = [_group(Seeing(subject, gvr), named) for gvr, named in found.items()]
-        return render_to_string("ui/relations/groups.html", {"groups": groups}) if groups else _NONE
-
-
-_NONE = SafeString("")
+        return (
+            render_to_string("ui/relations/groups.html", {"groups": groups}) if groups else NOTHING
+        )
 
 
 def _group(seeing: Seeing, named: dict[Key, list[Reference]]) -> Group:

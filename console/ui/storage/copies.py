@@ -4,8 +4,7 @@ https://kubernetes.io/docs/concepts/storage/volume-snapshots/
 https://kubernetes.io/docs/concepts/storage/volume-pvc-datasource/
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -106,7 +105,6 @@ class VolumeForm(_CopyForm):
             self.fields[name] = ChoiceField(label=label, choices=offered)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Copy(Action):
     """`made`: what it makes."""
 
@@ -129,18 +127,21 @@ class _Copy(Action):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class TakeSnapshot(_Copy):
-    name: ClassVar[str] = "snapshot"
-    label: ClassVar[str | Promise] = gettext_lazy("Take snapshot")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "snapshot"
+    label = gettext_lazy("Take snapshot")
+    reads_also = (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
+    title_text = gettext_lazy("Take a snapshot of %(kind)s %(name)s")
+    button_text = label
+    effect_text = gettext_lazy(
+        "What is on the volume at that moment is kept. What a pod has not written yet is not."
+    )
+    weight = 2
+    needs = (
         Permission("create", gvr=VOLUME_SNAPSHOTS),
         Permission("get"),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("create", "snapshot")
-    form: ClassVar[type[ConsoleForm] | None] = SnapshotForm
-    made: ClassVar[GVR] = VOLUME_SNAPSHOTS
+    made = VOLUME_SNAPSHOTS
 
     def exempt(self, access: Access, name: str) -> bool:
         """Of every claim where the cluster has no snapshots."""
@@ -148,20 +149,6 @@ class TakeSnapshot(_Copy):
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return _has_volume(entry)
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Take a snapshot of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "What is on the volume at that moment is kept. What a pod has not written yet is not."
-        )
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         seeing = Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
@@ -190,26 +177,19 @@ class TakeSnapshot(_Copy):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
 class Clone(_Copy):
-    name: ClassVar[str] = "clone"
-    label: ClassVar[str | Promise] = gettext_lazy("Clone")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("create"), Permission("get"))
-    trail: ClassVar[tuple[str, str] | None] = ("create", "clone")
-    form: ClassVar[type[ConsoleForm] | None] = CloneForm
-    made: ClassVar[GVR] = PERSISTENT_VOLUME_CLAIMS
+    name = "clone"
+    label = gettext_lazy("Clone")
+    reads_also = (STORAGE_CLASSES,)
+    effect_text = gettext_lazy(
+        "A new claim of the same class and access modes gets a volume with the same data. Its "
+        "driver must be able to clone."
+    )
+    needs = (Permission("create"), Permission("get"))
+    made = PERSISTENT_VOLUME_CLAIMS
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return _has_volume(entry) and bool(entry.projection.storage_class)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "A new claim of the same class and access modes gets a volume with the same data. Its "
-            "driver must be able to clone."
-        )
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Raises `Refused` where its class does not allow it."""
@@ -229,34 +209,22 @@ class Clone(_Copy):
         return _claim(data, {**same, "dataSource": source})
 
 
-@dataclass(frozen=True, kw_only=True)
 class CreateVolume(_Copy):
-    name: ClassVar[str] = "volume"
-    label: ClassVar[str | Promise] = gettext_lazy("Create volume")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (
+    name = "volume"
+    label = gettext_lazy("Create volume")
+    reads_also = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
+    title_text = gettext_lazy("Create a volume from %(kind)s %(name)s")
+    button_text = label
+    effect_text = gettext_lazy("A new claim gets a volume with what the snapshot holds.")
+    weight = 2
+    needs = (
         Permission("create", gvr=PERSISTENT_VOLUME_CLAIMS),
         Permission("get"),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("create", "volume")
-    form: ClassVar[type[ConsoleForm] | None] = VolumeForm
-    made: ClassVar[GVR] = PERSISTENT_VOLUME_CLAIMS
+    made = PERSISTENT_VOLUME_CLAIMS
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.status.severity is Severity.OK
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Create a volume from %(kind)s %(name)s") % words
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A new claim gets a volume with what the snapshot holds.")
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         snapshot, key = subject.entry.projection, subject.key
@@ -289,12 +257,8 @@ def _storage_classes(subject: Subject) -> list[str]:
     classes, taken_by = Seeing(subject, STORAGE_CLASSES), Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
     found = taken_by.get(Key("", subject.entry.projection.snapshot_class))
     driver = found.projection.driver if found is not None else ""
-    if classes.informer is None:
-        return []
     return [
-        one.key.name
-        for one in classes.among(classes.informer.store.snapshot().entries.values())
-        if driver in ("", one.projection.provisioner)
+        one.key.name for one in classes.everywhere if driver in ("", one.projection.provisioner)
     ]
 
 
@@ -336,10 +300,7 @@ def _driver(subject: Subject) -> str:
 
 def _snapshot_classes(subject: Subject) -> list[Entry[Any]]:
     """Those of the volume's driver, as far as the viewer may see them; all where nobody knows it."""
-    seeing, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES), _driver(subject)
-    if seeing.informer is None:
-        return []
-    found = seeing.among(seeing.informer.store.snapshot().entries.values())
+    found, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES).everywhere, _driver(subject)
     return sorted(
         (one for one in found if driver in ("", one.projection.driver)), key=lambda one: one.key
     )

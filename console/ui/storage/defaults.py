@@ -3,9 +3,8 @@
 https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclass
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -14,10 +13,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, STORAGE_CLASSES, Key
+from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.projections.storage import DEFAULT_ANNOTATIONS
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, Context, Done, Outcome, Patch, Permission
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.labels import command_of
@@ -54,30 +53,23 @@ class DefaultForm(ConsoleForm):
         return {**self.cleaned_data, "taken": taken}
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnsetDefault(Action):
-    name: ClassVar[str] = "unset-default"
-    label: ClassVar[str | Promise] = gettext_lazy("Unset default")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "unset-default")
+class UnsetDefault(Patch):
+    name = "unset-default"
+    label = gettext_lazy("Unset default")
+    reads_also = (STORAGE_CLASSES,)
+    title_text = gettext_lazy("Unset %(kind)s %(name)s as default")
+    button_text = label
+    effect_text = gettext_lazy(
+        "New claims without a class do not use it any more. Claims that have it stay."
+    )
+    body = {"metadata": {"annotations": _IS_NOT}}
+    done_text = gettext_lazy("%(name)s is not the default any more.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.default)
 
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Unset %(kind)s %(name)s as default") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("New claims without a class do not use it any more. Claims that have it stay.")
-
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return command_of("annotate", kind, key, _IS_NOT)
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         seeing = Seeing(subject, STORAGE_CLASSES)
@@ -88,39 +80,26 @@ class UnsetDefault(Action):
             return [_("No class is the default then: claims without a class wait for one.")]
         return [_("These are the default then: %(names)s.") % {"names": _names(others)}]
 
-    async def run(self, context: Context) -> Outcome:
-        await context.patch({"metadata": {"annotations": _IS_NOT}})
-        return Done(_("%(name)s is not the default any more.") % context.words)
 
-
-@dataclass(frozen=True, kw_only=True)
 class SetDefault(Action):
-    name: ClassVar[str] = "set-default"
-    label: ClassVar[str | Promise] = gettext_lazy("Set as default")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "set-default")
-    form: ClassVar[type[ConsoleForm] | None] = DefaultForm
+    name = "set-default"
+    label = gettext_lazy("Set as default")
+    reads_also = (STORAGE_CLASSES,)
+    title_text = gettext_lazy("Set %(kind)s %(name)s as default")
+    button_text = label
+    effect_text = gettext_lazy(
+        "New claims without a class use it. Claims that have a class stay as they are."
+    )
+    weight = 2
+    needs = (Permission("patch"),)
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.default
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Set %(kind)s %(name)s as default") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("New claims without a class use it. Claims that have a class stay as they are.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         taken = data["taken"] if data["others"] else ()
         lines = [command_of("annotate", kind, one.key, _IS_NOT) for one in taken]
         return " && ".join((command_of("annotate", kind, key, _IS), *lines))
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         others = _others(subject)
@@ -157,10 +136,7 @@ class SetDefault(Action):
 
 def _others(subject: Subject) -> list[Entry[Any]]:
     """The other default classes, as far as the viewer may see them."""
-    seeing = Seeing(subject, STORAGE_CLASSES)
-    if seeing.informer is None:
-        return []
-    found = seeing.among(seeing.informer.store.snapshot().entries.values())
+    found = Seeing(subject, STORAGE_CLASSES).everywhere
     return sorted(
         (one for one in found if one.projection.default and one.key != subject.key),
         key=lambda one: one.key,

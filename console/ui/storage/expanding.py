@@ -3,18 +3,16 @@
 https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.gvr import GVR, STORAGE_CLASSES, Key
+from console.kube.gvr import STORAGE_CLASSES, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Follow, Outcome, Permission
+from console.ui.actions import Action, Context, Follow, Outcome, Patch, Permission
 from console.ui.decisions import Refused
 from console.ui.facts import Fact
 from console.ui.forms import ConsoleForm
@@ -35,23 +33,19 @@ class ExpandForm(ConsoleForm):
         self.fields["size"] = SizeField(label=_("New size"), least=now, larger=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Expand(Action):
     """Only of what a class with expansion provisioned, as kube-apiserver has it."""
 
-    name: ClassVar[str] = "expand"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Expand")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "expand")
-    form: ClassVar[type[ConsoleForm] | None] = ExpandForm
+    name = "expand"
+    label = pgettext_lazy("action", "Expand")
+    reads_also = (STORAGE_CLASSES,)
+    effect_text = gettext_lazy("This cannot be undone: a volume never shrinks. Its data stays.")
+    weight = 2
+    needs = (Permission("patch"),)
 
     def applicable(self, entry: Entry[Any]) -> bool:
         claim = entry.projection
         return bool(claim.capacity and claim.storage_class) and claim.deleted is None
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("This cannot be undone: a volume never shrinks. Its data stays.")
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         claim = entry.projection
@@ -64,9 +58,6 @@ class Expand(Action):
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, _patch(data["size"]))
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (STORAGE_CLASSES,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Raises `Refused` where the viewer may know that kube-apiserver will."""
@@ -86,74 +77,35 @@ class Expand(Action):
         return Follow(_("%(name)s is being expanded to %(size)s.") % words)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Expansion(Action):
-    """Of a class. `allows`: what the field is set to."""
-
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    allows: ClassVar[bool]
+class _Expansion(Patch):
+    """Of a class."""
 
     def applicable(self, entry: Entry[Any]) -> bool:
-        return entry.projection.expandable is not self.allows
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl_patch(kind.gvr, key, self._body())
-
-    async def run(self, context: Context) -> Outcome:
-        await context.patch(self._body())
-        return Done(self.text % context.words)
-
-    @property
-    def text(self) -> str:
-        """That it is done."""
-        raise NotImplementedError
-
-    def _body(self) -> dict[str, Any]:
-        return {"allowVolumeExpansion": self.allows}
+        return entry.projection.expandable is not self.body["allowVolumeExpansion"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class AllowExpansion(_Expansion):
-    name: ClassVar[str] = "allow-expansion"
-    label: ClassVar[str | Promise] = gettext_lazy("Allow expansion")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "allow-expansion")
-    allows: ClassVar[bool] = True
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Let volumes of %(kind)s %(name)s grow") % {"kind": kind.singular, "name": name}
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Claims of this class can be expanded, those that exist too. Its driver must be able to."
-        )
-
-    @property
-    def text(self) -> str:
-        return _("Claims of %(name)s can be expanded now.")
+    name = "allow-expansion"
+    label = gettext_lazy("Allow expansion")
+    button_text = label
+    title_text = gettext_lazy("Let volumes of %(kind)s %(name)s grow")
+    effect_text = gettext_lazy(
+        "Claims of this class can be expanded, those that exist too. Its driver must be able to."
+    )
+    body = {"allowVolumeExpansion": True}
+    done_text = gettext_lazy("Claims of %(name)s can be expanded now.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ForbidExpansion(_Expansion):
-    name: ClassVar[str] = "forbid-expansion"
-    label: ClassVar[str | Promise] = gettext_lazy("Forbid expansion")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "forbid-expansion")
-    allows: ClassVar[bool] = False
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Let volumes of %(kind)s %(name)s not grow any more") % words
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Claims of this class cannot be expanded any more. Their volumes stay as they are."
-        )
-
-    @property
-    def text(self) -> str:
-        return _("Claims of %(name)s cannot be expanded any more.")
+    name = "forbid-expansion"
+    label = gettext_lazy("Forbid expansion")
+    button_text = label
+    title_text = gettext_lazy("Let volumes of %(kind)s %(name)s not grow any more")
+    effect_text = gettext_lazy(
+        "Claims of this class cannot be expanded any more. Their volumes stay as they are."
+    )
+    body = {"allowVolumeExpansion": False}
+    done_text = gettext_lazy("Claims of %(name)s cannot be expanded any more.")
 
 
 def _patch(size: str) -> dict[str, Any]:

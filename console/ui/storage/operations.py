@@ -5,8 +5,7 @@ driver is able to do.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
@@ -60,25 +59,16 @@ def _choice(value: object) -> str:
     return value if isinstance(value, str) and value in CHOICES else ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class VolumeOperations(Action):
-    name: ClassVar[str] = "operations"
-    label: ClassVar[str | Promise] = gettext_lazy("Volume operations")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "operations")
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"kind": kind.singular, "name": name}
-        return _("Operations on volumes of %(kind)s %(name)s") % words
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "What a class does not allow is not done here. Kubernetes itself does not look at it, so "
-            "in other ways it can be done."
-        )
+    name = "operations"
+    label = gettext_lazy("Volume operations")
+    title_text = gettext_lazy("Operations on volumes of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "What a class does not allow is not done here. Kubernetes itself does not look at it, so "
+        "in other ways it can be done."
+    )
+    needs = (Permission("patch"),)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         changed = data.get("changed") or {ALLOW_CLONE: "true"}

@@ -1,7 +1,6 @@
 """What the actions on workloads have in common."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -13,7 +12,6 @@ from console.ui.kind import ResourceKind
 from console.ui.text import visible
 
 
-@dataclass(frozen=True, kw_only=True)
 class WorkloadAction(Action):
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         """Also whoever may undo what is done to it."""

@@ -1,19 +1,16 @@
 """The autoscaler of a workload: made, or changed where there is one."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.errors import Conflict, Overtaken, Replaced
-from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
-from console.kube.indexes import indexes_of
+from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
 from console.ui.actions import Context, Done, Outcome, Permission
 from console.ui.decisions import Refused
@@ -35,16 +32,11 @@ RESOURCES = ("cpu", "memory")
 _TRIES = 3
 
 
-def autoscalers(subject: Subject) -> Iterator[Entry[Any]]:
+def autoscalers(subject: Subject) -> list[Entry[Any]]:
     """Those that scale the object, as far as the viewer may see them."""
-    seeing = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS)
-    if seeing.informer is None:
-        return
     target = f"{subject.kind.api_kind}/{subject.key.name}"
-    there = indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
-    for entry in seeing.among(there):
-        if entry.projection.target == target:
-            yield entry
+    there = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).beside
+    return [entry for entry in there if entry.projection.target == target]
 
 
 def _utilization(metric: Any) -> tuple[str, int] | None:
@@ -133,28 +125,23 @@ class AutoscalerForm(ConsoleForm):
         return {**given, "name": name, "shares": shares, "metrics": metrics}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Autoscale(WorkloadAction):
-    name: ClassVar[str] = "autoscale"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Autoscale")
+    name = "autoscale"
+    label = pgettext_lazy("action", "Autoscale")
+    reads_also = (HORIZONTAL_POD_AUTOSCALERS,)
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "A HorizontalPodAutoscaler sets the number of pods from now on, by what they use. It needs "
+        "a metrics server, and pods that request what is measured."
+    )
     # To see one is part of it: two that scale the same undo each other's work.
-    needs: ClassVar[tuple[Permission, ...]] = (
+    needs = (
         *(
             Permission(verb, gvr=HORIZONTAL_POD_AUTOSCALERS)
             for verb in ("create", "get", "list", "patch")
         ),
         Permission("get"),
     )
-    trail: ClassVar[tuple[str, str] | None] = ("create", "autoscale")
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "A HorizontalPodAutoscaler sets the number of pods from now on, by what they use. It needs "
-            "a metrics server, and pods that request what is measured."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if "metrics" not in data:
@@ -166,14 +153,11 @@ class Autoscale(WorkloadAction):
         scaler = Key(key.namespace, data["name"])
         return kubectl_patch(HORIZONTAL_POD_AUTOSCALERS, scaler, _patch(data))
 
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (HORIZONTAL_POD_AUTOSCALERS,)
-
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Raises `Refused`."""
         if Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).informer is None:
             raise Refused(_("The cluster does not answer, so nothing can be done now."))
-        found = list(autoscalers(subject))
+        found = autoscalers(subject)
         if len(found) > 1:
             names = ", ".join(visible(one.key.name) for one in found)
             raise Refused(_("Several scale it: %(names)s. Delete all but one.") % {"names": names})

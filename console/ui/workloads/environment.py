@@ -4,8 +4,7 @@ https://kubernetes.io/docs/tasks/inject-data-application/define-environment-vari
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
@@ -13,9 +12,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CONFIG_MAPS, GVR
+from console.kube.gvr import CONFIG_MAPS
 from console.ui.forms import ChoiceField, ConsoleForm, LinesField, NumberField, TextField, is_line
-from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
 from console.ui.relations.seeing import Seeing
 from console.ui.rowforms import MOST, MOST_NEW, POSITION, Given, Rows, given_again
@@ -174,21 +172,12 @@ def _is_variable(variable: object) -> bool:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditEnvironment(EditTemplate):
-    name: ClassVar[str] = "environment"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit environment")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "environment")
-    form: ClassVar[type[TemplateForm]] = EnvironmentForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the environment of %(kind)s %(name)s") % {
-            "kind": kind.singular,
-            "name": name,
-        }
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (CONFIG_MAPS,)
+    name = "environment"
+    label = gettext_lazy("Edit environment")
+    reads_also = (CONFIG_MAPS,)
+    title_text = gettext_lazy("Edit the environment of %(kind)s %(name)s")
+    form = EnvironmentForm
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         place = self.place(subject.kind)

@@ -2,25 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome, Permission
+from console.ui.actions import Context, Follow, Outcome
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import listed
 from console.ui.subject import Subject
 from console.ui.text import visible
-from console.ui.workloads.action import WorkloadAction
-from console.ui.workloads.rollouts import held_back
+from console.ui.workloads.rollouts import Replaces
 
 LONGEST = 1000
 _TEMPLATE = ("spec", "template", "spec")
@@ -62,10 +60,8 @@ class ImageField(TextField):
 class ImagesForm(ConsoleForm):
     """`changed`: the containers that are to have another image, once it is valid."""
 
-    def __init__(
-        self, data: QueryDict | None = None, *, found: Sequence[Container] = (), **options: Any
-    ) -> None:
-        super().__init__(data, initial={one.field: one.image for one in found}, **options)
+    def __init__(self, data: QueryDict | None, found: Sequence[Container]) -> None:
+        super().__init__(data, initial={one.field: one.image for one in found})
         self._found = found
         for one in found:
             self.fields[one.field] = ImageField(label=visible(one.name))
@@ -82,25 +78,11 @@ class ImagesForm(ConsoleForm):
         return {**given, "changed": changed}
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetImage(WorkloadAction):
-    name: ClassVar[str] = "set-image"
-    label: ClassVar[str | Promise] = gettext_lazy("Set image")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    form: ClassVar[type[ConsoleForm] | None] = ImagesForm
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "set-image")
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Set images of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("All its pods are replaced, as its update strategy says.")
-
-    def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return held_back(subject)
+class SetImage(Replaces):
+    name = "set-image"
+    label = gettext_lazy("Set image")
+    title_text = gettext_lazy("Set images of %(kind)s %(name)s")
+    button_text = label
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         images = [
@@ -115,7 +97,7 @@ class SetImage(WorkloadAction):
         return bool(entry.projection.containers)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        return ImagesForm(data, found=list(containers(subject.entry.original())))
+        return ImagesForm(data, [*containers(subject.entry.original())])
 
     async def run(self, context: Context) -> Outcome:
         changed: list[Container] = context.data["changed"]

@@ -24,15 +24,15 @@ from console.ui.columns import (
 )
 from console.ui.facts import Fact, owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.filters import (
+    IMAGE,
+    OWNER,
+    STATE,
+    USES,
     Filter,
     LabelFilter,
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
-    image_filter,
-    owner_filter,
-    state_filter,
-    uses_filter,
 )
 from console.ui.kind import ResourceKind
 
@@ -86,10 +86,10 @@ class WorkloadKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
-        state_filter(),
-        image_filter(),
-        owner_filter(),
-        uses_filter(),
+        STATE,
+        IMAGE,
+        OWNER,
+        USES,
     )
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -5,8 +5,7 @@ https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-read
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -16,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.forms import ChoiceField, LinesField, NumberField, TextField, is_line
-from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping, number
 from console.ui.network.ports import PortField
 from console.ui.rowforms import Given, Rows
@@ -221,12 +219,8 @@ def _is_probe(probe: object) -> bool:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditProbes(EditTemplate):
-    name: ClassVar[str] = "probes"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit probes")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "probes")
-    form: ClassVar[type[TemplateForm]] = ProbesForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the probes of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+    name = "probes"
+    label = gettext_lazy("Edit probes")
+    title_text = gettext_lazy("Edit the probes of %(kind)s %(name)s")
+    form = ProbesForm

@@ -15,7 +15,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.errors import Conflict, Overtaken
+from console.kube.errors import Overtaken
 from console.kube.gvr import Key
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
@@ -27,11 +27,8 @@ from console.ui.manifests import listed, mapping, text
 from console.ui.rowforms import Given, Rows
 from console.ui.subject import Subject
 from console.ui.text import visible
-from console.ui.workloads.action import WorkloadAction
-from console.ui.workloads.rollouts import held_back
+from console.ui.workloads.rollouts import Replaces
 
-#: Times that a write is tried while others change the workload.
-_TRIES = 3
 #: Characters of an amount; Kubernetes' own have a dozen.
 _LONGEST = 32
 _TEMPLATE = ("spec", "template", "spec")
@@ -155,29 +152,16 @@ def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
     return {part: AmountField(label=label) for part, label in _LABELS.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetResources(WorkloadAction):
-    name: ClassVar[str] = "set-resources"
-    label: ClassVar[str | Promise] = gettext_lazy("Set resources")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
-    form: ClassVar[type[ConsoleForm] | None] = ResourcesForm
-    reviews: ClassVar[bool] = True
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "set-resources")
+class SetResources(Replaces):
+    name = "set-resources"
+    label = gettext_lazy("Set resources")
+    title_text = gettext_lazy("Set resources of %(kind)s %(name)s")
+    button_text = label
+    needs = (Permission("patch"), Permission("get"))
+    reviews = True
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Set resources of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("All its pods are replaced, as its update strategy says.")
-
-    def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return held_back(subject)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if "changed" not in data:
@@ -189,21 +173,18 @@ class SetResources(WorkloadAction):
 
     async def run(self, context: Context) -> Outcome:
         changed: Sequence[Change] = context.data["changed"]
-        for _try in range(_TRIES):
-            found = await context.fresh()
+
+        def body(found: Mapping[str, Any]) -> Mapping[str, Any]:
             there = {(one.group, one.name): one.amounts for one in containers(found)}
             for change in changed:
                 one = change.container
                 # No container is made where one was taken away meanwhile.
                 if there.get((one.group, one.name)) != one.amounts:
                     raise Overtaken(one.name)
-            metadata = {"resourceVersion": found["metadata"]["resourceVersion"]}
-            try:
-                await context.strategic_patch({"metadata": metadata, **_patch(changed)})
-            except Conflict:
-                continue
-            return Follow(_("Set resources of %(kind)s %(name)s.") % context.words)
-        raise Overtaken
+            return _patch(changed)
+
+        await context.rewrite(body, context.strategic_patch)
+        return Follow(_("Set resources of %(kind)s %(name)s.") % context.words)
 
 
 def _patch(changed: Sequence[Change]) -> dict[str, Any]:

@@ -1,13 +1,11 @@
 """Going back to an earlier pod template of a workload."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
 from django.http import QueryDict
 from django.template.loader import render_to_string
-from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,17 +14,15 @@ from console.kube.gvr import CONTROLLER_REVISIONS, GVR, REPLICA_SETS, Key
 from console.kube.store import Entry
 from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.decisions import Refused
-from console.ui.difference import Line, compared
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import quoted
 from console.ui.manifests import mapping
 from console.ui.relations.revisions import Revision, revisions_of
 from console.ui.relations.seeing import Seeing
-from console.ui.relations.templates import TooLong, template_lines
+from console.ui.relations.templates import template_difference
 from console.ui.subject import Subject
-from console.ui.workloads.action import WorkloadAction
-from console.ui.workloads.rollouts import held_back, rollout
+from console.ui.workloads.rollouts import Replaces, rollout
 
 _HASH_LABEL = "pod-template-hash"
 #: Annotations of a Deployment that are not its revision's, as kubectl and the controller have them.
@@ -45,9 +41,7 @@ _OWN_ANNOTATIONS = frozenset(
 class RevisionForm(ConsoleForm):
     """What is chosen is what was compared. `known`: what can be chosen, the newest first."""
 
-    def __init__(
-        self, data: QueryDict | None = None, *, known: Sequence[Revision], first: str
-    ) -> None:
+    def __init__(self, data: QueryDict | None, known: Sequence[Revision], first: str) -> None:
         super().__init__(data, initial={"revision": first})
         self.known = {str(one.number): one for one in known}
         field = ChoiceField(
@@ -64,32 +58,24 @@ class RevisionForm(ConsoleForm):
         return {**(super().clean() or {}), "chosen": self.chosen}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _RollBack(WorkloadAction):
+class _RollBack(Replaces):
     """`kept_in`: what holds the revisions."""
 
-    name: ClassVar[str] = "rollback"
-    label: ClassVar[str | Promise] = gettext_lazy("Roll back")
-    form: ClassVar[type[ConsoleForm] | None] = RevisionForm
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "rollback")
+    name = "rollback"
+    label = gettext_lazy("Roll back")
+    effect_text = gettext_lazy(
+        "All its pods are replaced by those of the chosen revision, which is the newest then."
+    )
     kept_in: ClassVar[GVR]
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not getattr(entry.projection, "paused", False)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "All its pods are replaced by those of the chosen revision, which is the newest then."
-        )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return f"{rollout('undo', kind, key)} --to-revision={quoted(data['revision'])}"
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (self.kept_in,)
-
-    def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        return held_back(subject)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         found = revisions_of(subject, Seeing(subject, self.kept_in))
@@ -99,14 +85,14 @@ class _RollBack(WorkloadAction):
         asked = subject.query.get("revision", str(known[0].number))
         if asked not in {str(one.number) for one in known}:
             raise Refused(_("There is no such revision any more."))
-        return RevisionForm(data, known=known, first=asked)
+        return RevisionForm(data, known, asked)
 
     def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         if not isinstance(form, RevisionForm):
             return SafeString("")
         chosen = form.chosen
         now = mapping(subject.entry.original(), "spec", "template")
-        lines, problem = _difference(now, chosen.template) if chosen else ([], "")
+        lines, problem = template_difference(now, chosen.template) if chosen else ([], "")
         context = {
             "revisions": form.known.values(),
             "chosen": chosen,
@@ -127,14 +113,13 @@ class _RollBack(WorkloadAction):
         return [{"op": "replace", "path": "/spec/template", "value": _restored(revision.template)}]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RollBackDeployment(_RollBack):
-    needs: ClassVar[tuple[Permission, ...]] = (
+    needs = (
         Permission("patch"),
         Permission("get"),
         Permission("list", gvr=REPLICA_SETS),
     )
-    kept_in: ClassVar[GVR] = REPLICA_SETS
+    kept_in = REPLICA_SETS
 
     async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
         """Annotations are the revision's as well, such as why it was made."""
@@ -149,24 +134,14 @@ class RollBackDeployment(_RollBack):
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RollBackSet(_RollBack):
     """Of a StatefulSet or a DaemonSet."""
 
-    needs: ClassVar[tuple[Permission, ...]] = (
+    needs = (
         Permission("patch"),
         Permission("list", gvr=CONTROLLER_REVISIONS),
     )
-    kept_in: ClassVar[GVR] = CONTROLLER_REVISIONS
-
-
-def _difference(now: Mapping[str, Any], then: Mapping[str, Any]) -> tuple[list[Line], str]:
-    """Lines, or why there are none."""
-    try:
-        lines = compared(template_lines(now), template_lines(then))
-    except TooLong:
-        return [], _("These are too long to compare here.")
-    return lines, "" if lines else _("Their pod templates are the same.")
+    kept_in = CONTROLLER_REVISIONS
 
 
 def _restored(template: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Rollouts: replacing the pods of a workload, and holding that back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Context, Done, Follow, Outcome, Permission
+from console.ui.actions import EVERYWHERE, Context, Follow, Outcome, Patch, Permission
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping
@@ -34,27 +33,28 @@ def held_back(subject: Subject) -> Sequence[str | Promise]:
     return []
 
 
-@dataclass(frozen=True, kw_only=True)
-class Restart(WorkloadAction):
-    """As kubectl does it: a new annotation makes the template another one."""
+class Replaces(WorkloadAction):
+    """Makes the pod template another one."""
 
-    name: ClassVar[str] = "restart"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Restart")
-    weight: ClassVar[int] = 2
+    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "restart")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Restarted")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not restarted")
-
-    def applicable(self, entry: Entry[Any]) -> bool:
-        return not getattr(entry.projection, "paused", False)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("All its pods are replaced, as its update strategy says.")
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return held_back(subject)
+
+
+class Restart(Replaces):
+    """As kubectl does it: a new annotation makes the template another one."""
+
+    name = "restart"
+    label = pgettext_lazy("action", "Restart")
+    weight = 2
+    places = EVERYWHERE
+    done_word = pgettext_lazy("result", "Restarted")
+    refused_word = gettext_lazy("Not restarted")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return not getattr(entry.projection, "paused", False)
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return rollout("restart", kind, key)
@@ -65,46 +65,37 @@ class Restart(WorkloadAction):
         return Follow(_("Restarted %(kind)s %(name)s.") % context.words)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pause(WorkloadAction):
-    name: ClassVar[str] = "pause"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Pause")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "pause")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Paused")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not paused")
+class Pause(Patch, WorkloadAction):
+    name = "pause"
+    label = pgettext_lazy("action", "Pause")
+    effect_text = gettext_lazy(
+        "Its pods run on. Changes of its pod template reach them when it is resumed."
+    )
+    places = EVERYWHERE
+    done_word = pgettext_lazy("result", "Paused")
+    refused_word = gettext_lazy("Not paused")
+    body = {"spec": {"paused": True}}
+    done_text = gettext_lazy("Paused %(kind)s %(name)s.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not entry.projection.paused
 
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("Its pods run on. Changes of its pod template reach them when it is resumed.")
-
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return rollout("pause", kind, key)
 
-    async def run(self, context: Context) -> Outcome:
-        await context.patch({"spec": {"paused": True}})
-        return Done(_("Paused %(kind)s %(name)s.") % context.words)
 
-
-@dataclass(frozen=True, kw_only=True)
 class Resume(WorkloadAction):
-    name: ClassVar[str] = "resume"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
-    weight: ClassVar[int] = 3
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "resume")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Resumed")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not resumed")
+    name = "resume"
+    label = pgettext_lazy("action", "Resume")
+    effect_text = gettext_lazy("What was changed of its pod template meanwhile is rolled out.")
+    weight = 3
+    needs = (Permission("patch"),)
+    places = EVERYWHERE
+    done_word = pgettext_lazy("result", "Resumed")
+    refused_word = gettext_lazy("Not resumed")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.paused)
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("What was changed of its pod template meanwhile is rolled out.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return rollout("resume", kind, key)

@@ -1,8 +1,7 @@
 """Runs of jobs: one more, and holding them back."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -10,10 +9,10 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import JOBS, Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Context, Done, Outcome, Permission
+from console.ui.actions import EVERYWHERE, Context, Outcome, Patch, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
-from console.ui.kubectl import kubectl, kubectl_patch, quoted
+from console.ui.kubectl import kubectl, quoted
 from console.ui.making import LONGEST, make, new_name
 from console.ui.manifests import mapping
 from console.ui.text import visible
@@ -43,10 +42,9 @@ class RunForm(ConsoleForm):
     name = TextField(label=gettext_lazy("Name of the job"), max_length=LONGEST)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Run(WorkloadAction):
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("create", gvr=JOBS), Permission("get"))
-    form: ClassVar[type[ConsoleForm] | None] = RunForm
+    needs = (Permission("create", gvr=JOBS), Permission("get"))
+    form = RunForm
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
         return {"name": new_name(entry.key.name)}
@@ -62,20 +60,16 @@ class _Run(WorkloadAction):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rerun(_Run):
     """As KubeSphere's, but the old job stays."""
 
-    name: ClassVar[str] = "rerun"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Rerun")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("create", "rerun")
+    name = "rerun"
+    label = pgettext_lazy("action", "Rerun")
+    effect_text = gettext_lazy("A new job with the same template starts. This one stays as it is.")
+    weight = 3
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.ended is not None
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A new job with the same template starts. This one stays as it is.")
 
     def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
         about, spec = mapping(found, "metadata"), _without(mapping(found, "spec"), _OWN_FIELDS)
@@ -93,23 +87,17 @@ class Rerun(_Run):
         return {"metadata": metadata, "spec": spec}
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunNow(_Run):
     """As `kubectl create job --from` does it."""
 
-    name: ClassVar[str] = "run"
-    label: ClassVar[str | Promise] = gettext_lazy("Run now")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("create", "run")
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Run %(kind)s %(name)s now") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A job starts at once, whatever runs already. The schedule goes on as it is.")
+    name = "run"
+    label = gettext_lazy("Run now")
+    title_text = gettext_lazy("Run %(kind)s %(name)s now")
+    button_text = label
+    effect_text = gettext_lazy(
+        "A job starts at once, whatever runs already. The schedule goes on as it is."
+    )
+    weight = 3
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         source, name = quoted(f"cronjob/{key.name}"), quoted(data["name"])
@@ -137,69 +125,40 @@ def _without(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in names}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Suspending(WorkloadAction):
-    """`suspend`: what the field is set to."""
-
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    suspend: ClassVar[bool]
+class _Suspending(Patch, WorkloadAction):
+    places = EVERYWHERE
 
     def applicable(self, entry: Entry[Any]) -> bool:
         item = entry.projection
-        return getattr(item, "ended", None) is None and item.suspended is not self.suspend
-
-    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl_patch(kind.gvr, key, self._body())
-
-    async def run(self, context: Context) -> Outcome:
-        await context.patch(self._body())
-        return Done(self.text % context.words)
-
-    def _body(self) -> dict[str, Any]:
-        return {"spec": {"suspend": self.suspend}}
-
-    @property
-    def text(self) -> str:
-        """That it is done."""
-        raise NotImplementedError
+        wanted = self.body["spec"]["suspend"]
+        return getattr(item, "ended", None) is None and item.suspended is not wanted
 
 
-@dataclass(frozen=True, kw_only=True)
 class Suspend(_Suspending):
-    name: ClassVar[str] = "suspend"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Suspend")
-    weight: ClassVar[int] = 2
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "suspend")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Suspended")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not suspended")
-    suspend: ClassVar[bool] = True
+    name = "suspend"
+    label = pgettext_lazy("action", "Suspend")
+    weight = 2
+    done_word = pgettext_lazy("result", "Suspended")
+    refused_word = gettext_lazy("Not suspended")
+    body = {"spec": {"suspend": True}}
+    done_text = gettext_lazy("Suspended %(kind)s %(name)s.")
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if kind.gvr == JOBS:
             return _("Its running pods are deleted. When it is resumed, it does what is left.")
         return _("The schedule starts no more jobs. Those that run go on.")
 
-    @property
-    def text(self) -> str:
-        return _("Suspended %(kind)s %(name)s.")
 
-
-@dataclass(frozen=True, kw_only=True)
 class Unsuspend(_Suspending):
-    name: ClassVar[str] = "resume"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
-    weight: ClassVar[int] = 3
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "resume")
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Resumed")
-    refused_word: ClassVar[str | Promise] = gettext_lazy("Not resumed")
-    suspend: ClassVar[bool] = False
+    name = "resume"
+    label = pgettext_lazy("action", "Resume")
+    weight = 3
+    done_word = pgettext_lazy("result", "Resumed")
+    refused_word = gettext_lazy("Not resumed")
+    body = {"spec": {"suspend": False}}
+    done_text = gettext_lazy("Resumed %(kind)s %(name)s.")
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if kind.gvr == JOBS:
             return _("Its pods are made again, for what is left to do.")
         return _("The schedule starts jobs again. A run that was missed may start at once.")
-
-    @property
-    def text(self) -> str:
-        return _("Resumed %(kind)s %(name)s.")

@@ -1,14 +1,13 @@
 """How many replicas a workload has."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
+from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.store import Entry
 from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.forms import ConsoleForm, NumberField
@@ -25,23 +24,18 @@ class ReplicasForm(ConsoleForm):
     replicas = NumberField(label=gettext_lazy("Replicas"), least=0, most=MOST)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Scale(WorkloadAction):
-    name: ClassVar[str] = "scale"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Scale")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch", "scale"),)
-    form: ClassVar[type[ConsoleForm] | None] = ReplicasForm
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("Pods are added, or deleted, until there are so many.")
+    name = "scale"
+    label = pgettext_lazy("action", "Scale")
+    reads_also = (HORIZONTAL_POD_AUTOSCALERS,)
+    effect_text = gettext_lazy("Pods are added, or deleted, until there are so many.")
+    weight = 2
+    needs = (Permission("patch", "scale"),)
+    form = ReplicasForm
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         words = f"scale {kind.gvr.qualified} {quoted(key.name)}"
         return kubectl(f"{words} --replicas={data['replicas']}", key)
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (HORIZONTAL_POD_AUTOSCALERS,)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         text = _(

@@ -5,7 +5,7 @@ https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
 from typing import Any, ClassVar
 
 from django import forms
@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.forms import ChoiceField, NumberField, TextField
-from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping, number
 from console.ui.specforms import EditSpec, SpecForm
 from console.ui.workloads.action import WorkloadAction
@@ -54,7 +53,7 @@ class StrategyForm(SpecForm):
         super().__init__(data, spec)
         types = [(one, TYPES[one]) for one in self.types]
         self.fields["type"] = ChoiceField(label=_("Pods are replaced"), choices=types)
-        self.fields |= {part: _FIELDS[part]() for part in (*self.parts, WAIT)}
+        self.fields |= {part: deepcopy(_FIELDS[part]) for part in (*self.parts, WAIT)}
         rolling = {part: self._rolling.get(part) for part in self.parts}
         kind = self._strategy.get("type", ROLLING)
         self.initial = {**self.initial, "type": kind, **rolling, WAIT: self.found.get(WAIT, 0)}
@@ -110,47 +109,35 @@ def _is_share(value: object) -> bool:
     return number(value) is not None or (isinstance(value, str) and bool(_SHARE.fullmatch(value)))
 
 
-def _max_surge() -> forms.Field:
-    return ShareField(
-        label=_("Max surge"),
-        help_text=_("How many pods more than the replicas: a number, or a share such as 25%."),
+_FIELDS: Mapping[str, forms.Field] = {
+    "maxSurge": ShareField(
+        label=gettext_lazy("Max surge"),
+        help_text=gettext_lazy(
+            "How many pods more than the replicas: a number, or a share such as 25%."
+        ),
         required=False,
-    )
-
-
-def _max_unavailable() -> forms.Field:
-    return ShareField(
-        label=_("Max unavailable"),
-        help_text=_("How many pods fewer than the replicas: a number, or a share such as 25%."),
+    ),
+    "maxUnavailable": ShareField(
+        label=gettext_lazy("Max unavailable"),
+        help_text=gettext_lazy(
+            "How many pods fewer than the replicas: a number, or a share such as 25%."
+        ),
         required=False,
-    )
-
-
-def _partition() -> forms.Field:
-    return NumberField(
-        label=_("Partition"),
-        help_text=_("Pods with a smaller number stay as they are."),
+    ),
+    "partition": NumberField(
+        label=gettext_lazy("Partition"),
+        help_text=gettext_lazy("Pods with a smaller number stay as they are."),
         least=0,
         most=MOST,
         required=False,
-    )
-
-
-def _wait() -> forms.Field:
-    return NumberField(
-        label=_("Min ready seconds"),
-        help_text=_("How long a pod must be ready before it counts as available."),
+    ),
+    WAIT: NumberField(
+        label=gettext_lazy("Min ready seconds"),
+        help_text=gettext_lazy("How long a pod must be ready before it counts as available."),
         least=0,
         most=MOST,
         required=False,
-    )
-
-
-_FIELDS = {
-    "maxSurge": _max_surge,
-    "maxUnavailable": _max_unavailable,
-    "partition": _partition,
-    WAIT: _wait,
+    ),
 }
 
 
@@ -169,32 +156,20 @@ class DaemonSetStrategyForm(StrategyForm):
     parts: ClassVar[Sequence[str]] = ("maxSurge", "maxUnavailable")
 
 
-@dataclass(frozen=True, kw_only=True)
 class _EditStrategy(EditSpec, WorkloadAction):
-    name: ClassVar[str] = "strategy"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit update strategy")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "strategy")
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the update strategy of %(kind)s %(name)s") % {
-            "kind": kind.singular,
-            "name": name,
-        }
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("It counts for the rollout that goes on now, and for all after it.")
+    name = "strategy"
+    label = gettext_lazy("Edit update strategy")
+    title_text = gettext_lazy("Edit the update strategy of %(kind)s %(name)s")
+    effect_text = gettext_lazy("It counts for the rollout that goes on now, and for all after it.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditDeploymentStrategy(_EditStrategy):
-    form: ClassVar[type[SpecForm]] = DeploymentStrategyForm
+    form = DeploymentStrategyForm
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditStatefulSetStrategy(_EditStrategy):
-    form: ClassVar[type[SpecForm]] = StatefulSetStrategyForm
+    form = StatefulSetStrategyForm
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditDaemonSetStrategy(_EditStrategy):
-    form: ClassVar[type[SpecForm]] = DaemonSetStrategyForm
+    form = DaemonSetStrategyForm

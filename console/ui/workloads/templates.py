@@ -126,18 +126,9 @@ class TemplateForm(SpecForm):
         """What its fields are to be. Adds the errors that it finds."""
         raise NotImplementedError
 
-    def tell_causes(self, path: str, row: Given, parts: Mapping[str, str]) -> None:
-        """`parts`: of the row, by where they are below `path` of the pods' specification."""
-        at = f"{self._place}.{path}"
-        self.causes = {
-            **self.causes,
-            **{f"{at}.{below}".rstrip("."): f"{row.name}-{part}" for below, part in parts.items()},
-        }
-
-    def wrong(self, row: Given, part: str, text: str) -> None:
-        field = f"{row.name}-{part}"
-        if field not in self.errors:
-            self.add_error(field, text)
+    def tell_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
+        """`at`: of the pods' specification."""
+        super().tell_causes(f"{self._place}.{at}", row, parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +167,8 @@ class EditTemplate(EditSpec, WorkloadAction):
             return done
         return Follow(_("Saved %(kind)s %(name)s.") % context.words)
 
-    async def write(self, context: Context, version: str) -> None:
+    async def write(self, context: Context, body: Mapping[str, Any]) -> None:
+        version = body["metadata"]["resourceVersion"]
         same = {"op": "replace", "path": "/metadata/resourceVersion", "value": version}
         await context.json_patch(same, *self._operations(context.kind, context.data))
 

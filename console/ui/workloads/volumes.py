@@ -4,8 +4,7 @@ https://kubernetes.io/docs/concepts/storage/volumes/
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
@@ -13,9 +12,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
-from console.kube.gvr import CONFIG_MAPS, GVR, PERSISTENT_VOLUME_CLAIMS
+from console.kube.gvr import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS
 from console.ui.forms import ChoiceField, ConsoleForm, TextField, is_line
-from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
 from console.ui.relations.seeing import Seeing
 from console.ui.rowforms import MOST, Given, Rows, given_again
@@ -261,20 +259,14 @@ def _is_mount(mount: object) -> bool:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditVolumes(EditTemplate):
-    name: ClassVar[str] = "volumes"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit volumes")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "volumes")
-    form: ClassVar[type[TemplateForm]] = VolumesForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit the volumes of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS)
+    name = "volumes"
+    label = gettext_lazy("Edit volumes")
+    reads_also = (CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS)
+    title_text = gettext_lazy("Edit the volumes of %(kind)s %(name)s")
+    form = VolumesForm
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         place = self.place(subject.kind)
-        objects = {name for gvr in self.reads(subject.kind) for name in Seeing(subject, gvr).names}
+        objects = {name for gvr in self.reads_also for name in Seeing(subject, gvr).names}
         return VolumesForm(data, mapping(subject.live, *place), place, sorted(objects))
