@@ -8,7 +8,7 @@ from typing import Any
 from console.kube.factory import Factory, UnknownKind
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
-from console.kube.projections import generic
+from tests.kube import generic
 from console.kube.scoped import ScopedInformer
 from tests.kube.fakes import FakeClock, FakeServer
 

@@ -19,7 +19,7 @@ from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
-from console.kube.projections import generic
+from tests.kube import generic
 from tests.kube.fakes import FakeClock
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"

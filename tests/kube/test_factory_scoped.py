@@ -19,7 +19,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from console.kube.projections import generic
+from tests.kube import generic
 from console.kube.scoped import ScopedInformer
 from console.kube.scopes import configured_namespaces, is_namespaced, is_the_clusters
 from tests.kube.fakes import FakeClock, FakeServer

@@ -7,7 +7,7 @@ from typing import Any
 from console.kube.gvr import GVR, PODS
 from console.kube.history import KEPT, STEP, History
 from console.kube.informer import Informer
-from console.kube.projections import generic
+from tests.kube import generic
 from console.kube.scoped import ScopedInformer
 from console.kube.stats import stats_of
 from tests.kube.fakes import FakeClock, FakeServer

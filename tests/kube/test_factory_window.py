@@ -10,7 +10,7 @@ import pytest
 
 from console.kube.errors import Gone
 from console.kube.gvr import EVENTS, Key
-from console.kube.projections import generic
+from tests.kube import generic
 from console.kube.window import Window, last_seen
 from tests.kube.fakes import FakeClock, FakeServer, event, raw
 

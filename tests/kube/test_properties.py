@@ -20,7 +20,7 @@ from console.kube import store as store_module
 from console.kube.gvr import GVR, Key
 from console.kube.indexes import Index
 from console.kube.informer import Informer
-from console.kube.projections import generic
+from tests.kube import generic
 from console.kube.ratelimit import Backoff
 from console.kube.reflector import Reflector
 from console.kube.store import Entry

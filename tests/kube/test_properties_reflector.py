@@ -8,7 +8,7 @@ import pytest
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
-from console.kube.projections import generic
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer, event
 from tests.kube.model import Model, ModelClock
 from tests.kube.tape import Deliver, Fail, Lag, Put, Slow, Step

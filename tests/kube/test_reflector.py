@@ -20,7 +20,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.kube.liststream import ListMeta
 from console.kube.listwatch import WatchEvent
-from console.kube.projections import generic
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeListing, FakeServer
 
 THINGS = GVR("", "v1", "things")

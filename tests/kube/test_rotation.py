@@ -19,7 +19,7 @@ from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
-from console.kube.projections import generic
+from tests.kube import generic
 from tests.controlplane.pki import Authority
 from tests.ports import LOOPBACK, free_port
 

@@ -10,7 +10,7 @@ from django.utils import translation
 
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS
 from console.kube.informer import Informer
-from console.kube.projections import generic
+from tests.kube import generic
 from console.kube.runtime import StaticRuntime
 from console.live.counters import counters
 from console.ui.charts import line, round_up

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from console.kube.gvr import GVR, PODS
 from console.kube.informer import Informer
-from console.kube.projections import generic
+from tests.kube import generic
 from console.kube.runtime import StaticRuntime
 from console.live.counters import Counters
 from console.metrics import families
