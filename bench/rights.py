@@ -26,7 +26,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac.authorizer import Authorizer
 
 Obj = dict[str, Any]

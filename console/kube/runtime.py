@@ -47,7 +47,6 @@ from console.kube.livelist import LiveList, UserReader, UserSource
 from console.kube.liveobject import LiveObject
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.scopes import configured_namespaces, is_the_clusters
-from console.kube.static import StaticRuntime
 from console.kube.typewatch import TypeWatch
 from console.kube.uncached import UNCACHED
 from console.kube.usage import Usage
@@ -248,7 +247,7 @@ class Runtime:
 
 
 class CurrentRuntime(Reads, Protocol):
-    """`Runtime` and `StaticRuntime` as the rest of the process knows them."""
+    """`Runtime` as the rest of the process knows it."""
 
     types: Types
     history: History
@@ -277,6 +276,5 @@ __all__ = [
     "NeverCached",
     "Reads",
     "Runtime",
-    "StaticRuntime",
     "UnknownKind",
 ]

@@ -22,7 +22,7 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.informer import Freshness, Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import clusters
 from rbac.current import cluster_of
 from tests.access.conftest import IAM, READ, Browser

@@ -21,7 +21,7 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
 )
 from console.kube.identity import Identity
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
 from tests.access.conftest import Browser

@@ -17,7 +17,7 @@ from console.kube.gvr import (
     USERS,
     WORKSPACE_ROLE_BINDINGS,
 )
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import clusters
 from tests.access.conftest import IAM, Browser
 from tests.access.test_roles import signed_in, text_of, writes

@@ -24,7 +24,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.kubeconfig import write_console_kubeconfig
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
+from tests.staticruntime import StaticRuntime
 from console.management.commands._installing import install_into
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES

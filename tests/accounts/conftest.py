@@ -36,7 +36,7 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user

@@ -22,7 +22,7 @@ from accounts.models import FailedAttempts, Grant, NamedToken, SecondFactor, Sig
 from accounts.signin import passwords
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, ORIGIN, PASSWORD, Browser
 from tests.accounts.factors.conftest import App
 from tests.accounts.oauth.clients import SECRET, basic

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from accounts.signin import passwords
 from console.kube.gvr import USERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, ORIGIN, Browser
 from tests.depth import number
 

@@ -21,7 +21,7 @@ from console.audit.models import AuditRecord
 from console.edge import harden
 from console.kube.gvr import LOGIN_RECORDS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.clients import basic
 from tests.accounts.oauth.conftest import Config, Program, authorize_url

@@ -10,7 +10,7 @@ from accounts.signin.presence import find_session, is_signed_in, session_presenc
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import clusters
 from console.ui.presence import Presence
 from tests.accounts.conftest import HASH, Browser

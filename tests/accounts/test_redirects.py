@@ -8,7 +8,7 @@ import pytest
 
 from accounts.signin.views import decode, encode
 from console.kube.gvr import USERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.rbac.objects import user
 

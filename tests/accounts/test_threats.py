@@ -20,7 +20,7 @@ from accounts.public import PUBLIC_ROUTES
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.conftest import Config, Program
 from tests.accounts.test_sessions import routes

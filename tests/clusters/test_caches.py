@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from console.kube.gvr import USERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import HOST, clusters
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url, list_url

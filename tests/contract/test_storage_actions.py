@@ -16,7 +16,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.projections.storage import ALLOW_CLONE, ALLOW_SNAPSHOT
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import HOST
 from console.ui.storage.copies import TakeSnapshot
 from devcluster.sample.standards import definitions

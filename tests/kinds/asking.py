@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url

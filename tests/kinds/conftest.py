@@ -7,7 +7,7 @@ import pytest
 
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, VOLUME_SNAPSHOTS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from devcluster.sample.standards import definitions

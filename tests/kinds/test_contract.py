@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import translation
 from pytest_django import Settings
 
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import ROW, Link

@@ -9,7 +9,7 @@ import pytest
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusterkinds import Kinds
 from console.ui.clusters import clusters
 from console.ui.customs import SPARE

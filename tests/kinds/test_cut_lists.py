@@ -8,7 +8,7 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, SECRETS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.registry import kinds
 from rbac.current import no_host, use_host
 from tests.kinds.world import LiveLists, informer_of

@@ -12,7 +12,7 @@ from django.template.loader import get_template
 from django.urls import reverse
 
 from console.kube.gvr import Key
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.kube.store import Entry
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from channels.testing import WebsocketCommunicator
 
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.kube.store import Entry
 from console.live.routing import websocket_application
 from console.ui.columns import Column

@@ -23,7 +23,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind, Scope
 from rbac.current import no_host, use_host

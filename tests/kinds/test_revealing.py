@@ -15,7 +15,7 @@ from console.kube.errors import ApiError, Forbidden, NotFound, ServerError, Unav
 from console.kube.gvr import GVR, NAMESPACES, SECRETS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.panels.yaml import LARGEST
 from console.ui.registry import kinds
 from console.ui.revealed import Value, values

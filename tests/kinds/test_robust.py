@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.kube.uncached import UNCACHED
 from console.ui.detail import detail
 from console.ui.kind import ResourceKind

@@ -7,7 +7,7 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, USERS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.links import detail_url
 from console.ui.masking import MASK, masked
 from console.ui.panels.standard import tabs_of

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import GVR, PODS, SECRETS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import NeverCached, StaticRuntime, UnknownKind
+from console.kube.factory import NeverCached, UnknownKind
+from tests.staticruntime import StaticRuntime
 from console.kube.uncached import UNCACHED, SecretMeta, redact_secret
 from tests.kube.fakes import raw
 

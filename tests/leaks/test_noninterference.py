@@ -30,7 +30,7 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.identity import Identity
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.sharedviews import get_shared_views
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind

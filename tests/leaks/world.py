@@ -33,7 +33,7 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.kube.usage import Usage
 from console.ui.generic import GenericKind, generic_kind
 from console.ui.kind import ResourceKind, Scope

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from console.kube.current import get_runtime
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.consumer import LiveConsumer
 from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap

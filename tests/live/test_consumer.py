@@ -9,7 +9,7 @@ from django.utils import translation
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.sharedviews import get_shared_views
 from console.ui.places import find_list
 from console.ui.selection import ListQuery

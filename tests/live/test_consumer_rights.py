@@ -7,7 +7,7 @@ import pytest
 
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.sessionmonitor import SessionMonitor
 from tests.live.conftest import URL, Browser, Browsers, Session
 from tests.rbac.objects import user

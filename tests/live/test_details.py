@@ -8,7 +8,7 @@ import pytest
 
 from console.kube.gvr import EVENTS, PODS, ROLE_BINDINGS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
 from console.live.sharedviews import get_shared_views

@@ -11,7 +11,7 @@ from django.utils.translation import override
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.sessionmonitor import RIGHTS
 from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place

@@ -8,7 +8,7 @@ import pytest
 from console.kube.current import get_runtime
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.sharedviews import get_shared_views
 from console.ui.places import find_list
 from console.ui.selection import ListQuery

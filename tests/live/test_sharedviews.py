@@ -11,7 +11,7 @@ import pytest
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.consumer import LiveConsumer
 from console.live.counters import counters
 from console.live.frames import rows_frame

@@ -8,7 +8,7 @@ import pytest
 from console.kube.errors import NotFound
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.live.conftest import Browsers
 from tests.pages.overview.world import Measuring, pod_usage

@@ -13,7 +13,7 @@ import pytest
 
 from console.kube.gvr import GVR, NAMESPACES, PODS, SERVICES
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.portlist import Port, ports_of
 from rbac.current import no_host, use_host
 from tests.contract.cluster import kubectl_program

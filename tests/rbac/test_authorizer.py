@@ -25,7 +25,7 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.access import Access
 from console.ui.platform import may_change_everything
 from rbac.authorizer import SOURCES, Authorizer

@@ -18,7 +18,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac import comparing
 from rbac.comparing import compare, people, questions
 from rbac.rules import Question

@@ -9,7 +9,7 @@ import pytest
 from console.kube.gvr import CONFIG_MAPS, GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.views.deciding import is_in_doubt
 from rbac.authorizer import SOURCES
 from rbac.current import cluster_of

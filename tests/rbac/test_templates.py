@@ -5,7 +5,7 @@ from typing import Any
 
 from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, ROLES, WORKSPACE_ROLES
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac.catalogue import CATALOGUE, READ
 from rbac.levels import Level, RoleScope
 from rbac.rules import parse_rules

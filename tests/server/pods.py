@@ -24,7 +24,7 @@ django.setup()
 
 from console.kube.gvr import PODS  # noqa: E402  Django's apps must be ready
 from console.kube.informer import Informer  # noqa: E402
-from console.kube.runtime import StaticRuntime  # noqa: E402
+from tests.staticruntime import StaticRuntime  # noqa: E402
 from console.live import flow  # noqa: E402
 from console.live.counters import counters  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402

@@ -7,7 +7,7 @@ from typing import Any
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import HOST, Cluster, clusters
 from rbac.current import cluster_of
 

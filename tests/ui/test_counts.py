@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.counts import Counts, counts_of
 from console.ui.decisions import Readable
 from console.ui.level import Level

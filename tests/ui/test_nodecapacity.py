@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import NODES, PODS, Key
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.registry import kinds
 from console.ui.subject import Subject

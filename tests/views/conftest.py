@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.ui.support import make_runtime
 

@@ -11,7 +11,7 @@ from django.utils import translation
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS
 from console.kube.informer import Informer
 from tests.kube import generic
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.counters import counters
 from console.ui.charts import line, round_up
 from console.ui.platform import EVERYTHING, may_list_everything

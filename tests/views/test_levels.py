@@ -9,7 +9,7 @@ from django.test import AsyncClient, RequestFactory
 from pytest_django import Settings
 
 from console.kube.gvr import PODS as PODS_TYPE
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.middleware import LevelMiddleware
 from console.ui.level import COOKIE, RECENT, Level
 from console.ui.nav import RAILS, nav

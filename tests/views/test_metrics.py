@@ -11,7 +11,7 @@ from pytest_django import Settings
 from console.kube.gvr import GVR, PODS
 from console.kube.informer import Informer
 from tests.kube import generic
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.counters import Counters
 from console.metrics import families
 from console.metrics.process import resident_bytes

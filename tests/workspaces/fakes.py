@@ -24,7 +24,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
+from tests.staticruntime import StaticRuntime
 from rbac.controllers import FACTORIES as PROJECTION
 from tests.rbac.fakes import FakeConsole, Manifest, MovableClock, place_of
 from workspaces.controllers import FACTORIES, SOURCES

@@ -7,7 +7,7 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac.current import no_host, use_host
 from workspaces.pages.forms import (
     EndForm,

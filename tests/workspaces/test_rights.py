@@ -16,7 +16,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.clusters import clusters
 from rbac.current import no_host, use_host
 from rbac.rules import parse_rules

@@ -17,7 +17,7 @@ from accounts.public import PUBLIC_ROUTES
 from accounts.signin.sessions import Step, step_url
 from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, USERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.factors.conftest import OWN, STEP, App, Enrolled, enrol, owing, show
 from tests.accounts.oauth.conftest import Config

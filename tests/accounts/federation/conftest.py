@@ -25,7 +25,7 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.accounts.federation.servers import Serve, local_server
 from tests.rbac.fakes import FakeConsole

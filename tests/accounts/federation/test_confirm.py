@@ -13,7 +13,7 @@ from accounts.providers import base
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import Browser
 from tests.accounts.federation.conftest import Providers, entry, reasons
 from tests.accounts.federation.servers import CodeServer, Serve

@@ -13,7 +13,7 @@ from accounts.protection.endings import Endings
 from console.audit.models import AuditRecord
 from console.kube.controller import Request
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
 from tests.accounts.oauth.clients import SECRET, basic
 from tests.accounts.oauth.conftest import ME, Config, Program

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import PASSWORD, hashed
 from tests.accounts.oauth.conftest import (
     ME,

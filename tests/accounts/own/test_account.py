@@ -15,7 +15,7 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, SERVICES, USERS, Key
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.live.routing import websocket_application
 from console.live.sessionmonitor import SessionMonitor
 from console.proxying.keeping import Owner, all_open, open_port, opened_by

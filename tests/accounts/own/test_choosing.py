@@ -19,7 +19,7 @@ from accounts.signin.new_passwords import new_password_problem
 from console.kube.errors import Conflict
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.conftest import Config
 from tests.accounts.test_sessions import routes

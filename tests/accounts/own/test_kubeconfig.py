@@ -18,7 +18,7 @@ from console.audit.models import AuditRecord
 from console.kube.errors import Forbidden
 from console.kube.gvr import SECRETS, USERS
 from console.kube.identity import Identity
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from devcluster.pki import Authority
 from tests.accounts.conftest import Browser
 

@@ -17,7 +17,8 @@ from console.drafts.models import Draft
 from console.kube.controller import Away, Request
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.oauth.conftest import Config, Program
 from tests.rbac.fakes import MovableClock

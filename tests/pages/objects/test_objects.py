@@ -12,7 +12,7 @@ from console.kube.gvr import (
     WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import Browser
 from tests.rbac.objects import native_binding, native_role, project, rule, workspace
 from tests.workspaces.fakes import template

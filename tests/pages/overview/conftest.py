@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.pages.overview.world import Measuring, make_runtime
 from tests.views.conftest import ClientAs, _site

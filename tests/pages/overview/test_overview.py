@@ -12,7 +12,7 @@ from console.kube.gvr import (
     RESOURCE_QUOTAS,
     Key,
 )
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.ui.attention import attention, bring_up, watched
 from console.ui.sight import look
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node

@@ -27,7 +27,7 @@ from console.kube.gvr import (
     STORAGE_CLASSES,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 from console.kube.throttledreader import Chunks
 from tests.ui.support import NAMESPACE_NAMES, namespace, pod
 
