@@ -45,7 +45,8 @@ class StaticRuntime:
         self.required = tuple(informers)
         self._user_client = user_client
         self._live_lists = live_lists
-        self.types = Types(self._informers.get(CUSTOM_RESOURCE_DEFINITIONS))
+        definitions = self._informers.get(CUSTOM_RESOURCE_DEFINITIONS)
+        self.types = Types(definitions or Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS))
         self.history = History(SystemClock())
         self.usage = Usage(metrics or NoMetrics(), SystemClock())
         self.recent_deletions = RecentDeletions(self._informers.get, SystemClock())
