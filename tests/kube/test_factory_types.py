@@ -111,7 +111,7 @@ class Told:
         self.calls.append(("renew", gvr))
 
 
-def watching(definitions: Informer[Any], told: Told) -> None:
+def watching(definitions: Informer[Any], told: Any) -> None:
     definitions.add_listener(TypeWatch(Types(definitions), told).changed)
 
 
