@@ -28,10 +28,9 @@ from console.kube.client import ReaderClient, Transport
 from console.kube.clock import Clock
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
-from console.kube.informer import ChangeSignal
+from console.kube.informer import ChangeSignal, Informer
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
-from console.kube.scoped import ScopedInformer
 from console.kube.sentences import Sentence
 from console.kube.store import Decode, P
 from console.kube.throttledreader import Chunks, ThrottledReader
@@ -136,7 +135,7 @@ def as_it_is(raw: msgspec.Raw) -> msgspec.Raw:
     return raw
 
 
-class LiveList(ScopedInformer[P]):
+class LiveList(Informer[P]):
     """Use as a context manager. `sources` are by namespace, "" for the one that has them all."""
 
     def __init__(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from console.kube import store as store_module
 from console.kube.gvr import GVR, Key
 from console.kube.indexes import Index
-from console.kube.informer import Informer
+from console.kube.informer import Informer, _Part
 from tests.kube import generic
 from console.kube.ratelimit import Backoff
 from console.kube.reflector import Reflector
@@ -81,9 +81,11 @@ class World:
         self.clock = ModelClock()
         self.model = Model(tape, self.clock)
         self.informer = Informer(THINGS, generic.decode, clock=self.clock)
+        part = _Part(self.informer, "")
+        self.informer._parts = (part,)
         backoff = Backoff(random=Random(seed))  # noqa: S311
         self.reflector = Reflector(
-            "things", self.model, self.informer, clock=self.clock, backoff=backoff
+            "things", self.model, part, clock=self.clock, backoff=backoff
         )
         self.model.wake = self.reflector.wake
         #: Per key what a listener found in the store at each notification: era, uid, version.

@@ -44,7 +44,7 @@ class World:
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
         """Runs the reflector until the server has told everything and the script is used up."""
-        task = asyncio.create_task(self.informer.run(self.server))
+        task = asyncio.create_task(self.informer.follow({"": self.server}))
         try:
             await self.settled()
             yield
