@@ -1,10 +1,11 @@
 """Where somebody is: pages that are a level say so, all others leave them where they were."""
 
+import asyncio
 import re
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, RequestFactory
 from pytest_django import Settings
 
@@ -157,8 +158,12 @@ def test_only_a_page_that_is_there_is_remembered(settings: Settings) -> None:
         request.account = account
         if level is not None:
             request.level = level
-        response = LevelMiddleware(lambda _request: HttpResponse(status=status))(request)
-        return response.cookies.get(COOKIE)  # type: ignore[union-attr]
+
+        async def page(_request: HttpRequest) -> HttpResponse:
+            return HttpResponse(status=status)
+
+        response: Any = asyncio.run(LevelMiddleware(page)(request))
+        return response.cookies.get(COOKIE)
 
     assert cookie(404, CLUSTER) is None
     assert cookie(200, None) is None
