@@ -334,23 +334,3 @@ class _Replacing(Generic[P]):
 
 def _raw(item: dict[str, Any]) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(item))
-
-
-class ChangeSignal:
-    """Waits on one loop for an informer that lives on another. Use as a context manager."""
-
-    def __init__(self, informer: Informer[Any], loop: asyncio.AbstractEventLoop) -> None:
-        self._event = asyncio.Event()
-        self._loop = loop
-        self._informer = informer
-        self._remove: Callable[[], None] = lambda: None
-
-    def __enter__(self) -> asyncio.Event:
-        def signal() -> None:
-            self._loop.call_soon_threadsafe(self._event.set)
-
-        self._remove = self._informer.add_listener(lambda _key: signal(), signal)
-        return self._event
-
-    def __exit__(self, *_: object) -> None:
-        self._remove()

@@ -24,11 +24,12 @@ from typing import Any, Self
 
 import msgspec
 
+from console.kube.cachewait import wait_until
 from console.kube.client import ReaderClient, Transport
 from console.kube.clock import Clock
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
-from console.kube.informer import ChangeSignal, Informer
+from console.kube.informer import Informer
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
 from console.kube.sentences import Sentence
@@ -167,14 +168,10 @@ class LiveList(Informer[P]):
 
     async def wait(self, *, timeout: float) -> bool:  # noqa: ASYNC109
         """True once everything has been listed, False after `timeout` seconds; raises `Forbidden`."""
-        with ChangeSignal(self, asyncio.get_running_loop()) as changed:
-            try:
-                async with asyncio.timeout(timeout):
-                    while not self.freshness.synced and self.refusal is None:
-                        await changed.wait()
-                        changed.clear()
-            except TimeoutError:
-                return False
+        if not await wait_until(
+            self, lambda: self.freshness.synced or self.refusal is not None, timeout
+        ):
+            return False
         refusal = self.refusal
         if refusal is not None:
             raise refusal
