@@ -12,13 +12,12 @@ the moment when it is saved, not later.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from console.kube.factory import UnknownKind
-from console.kube.indexes import Index
+from console.kube.indexes import indexes_of
 from console.kube.projections.roles import ALIAS_ANNOTATION, TEMPLATE_LABEL
 from console.kube.runtime import Reads
-from console.kube.store import Entry, Store
+from console.kube.store import Entry
 from rbac.catalogue import CATALOGUE, Template
 from rbac.levels import TYPES, RoleScope
 from rbac.rules import Rule, Rules, parse_rules
@@ -28,8 +27,6 @@ DEPENDENCIES = "iam.kubesphere.io/dependencies"
 MODULE = "iam.kubesphere.io/module"
 #: Where one of the cluster is that does not say.
 OTHER = "Other"
-
-_indexes: "WeakKeyDictionary[Store[Any], Index[Any]]" = WeakKeyDictionary()
 
 
 def templates_for(source: Reads, place: RoleScope) -> Mapping[str, Template]:
@@ -96,7 +93,7 @@ def _of_cluster(source: Reads, place: RoleScope) -> Iterator[Template]:
         store = source.informer(TYPES[place.level].roles).store
     except UnknownKind:
         return
-    index = _indexes.get(store) or _indexes.setdefault(store, Index(store, _places))
+    index = indexes_of(store).by(_places)
     for entry in index.get(place.namespace):
         role = entry.original()
         annotations = role["metadata"].get("annotations") or {}
