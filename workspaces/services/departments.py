@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from accounts.admin.authority import check_not_beyond
+
 
 from console.kube.errors import Conflict
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, WORKSPACE_ROLE_BINDINGS
@@ -13,7 +15,6 @@ from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION,
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
 from console.kube.store import Entry
 from console.ui.decisions import Refused
-from console.ui.text import visible
 from rbac.current import beyond_anywhere
 from rbac.names import department_name
 from rbac.projection import IAM, RBAC
@@ -209,14 +210,7 @@ def _check_outranks(actor: Actor, department: Department, verb: str = "update") 
         beyond = None
     else:
         beyond = beyond_anywhere(actor.access.identity, member)
-    title = {"name": visible(department.title)}
-    if beyond is None:
-        raise Refused(_("It is not known what %(name)s may do.") % title)
-    if beyond:
-        text = _(
-            "%(name)s has rights that you do not have, and is for those to change who have them."
-        )
-        raise Refused(text % title)
+    check_not_beyond(beyond, department.title)
 
 
 def _roles_of(workspace: str, name: str) -> list[Entry[Binding]]:
