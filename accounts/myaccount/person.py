@@ -42,7 +42,7 @@ def own_user(request: ConsoleRequest) -> Entry[User]:
     return entry
 
 
-async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifest:
+async def write_own(request: ConsoleRequest, what: str, write: Write) -> None:
     """Lets `write` change the user as it is now; waits until this process sees the result, so that the
     next page does. Raises `ApiError`, `AuditUnavailable` and what `write` raises."""
     entry = own_user(request)
@@ -63,7 +63,6 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifes
         else:
             raise Overtaken
     await wait_for_version(name, written["metadata"]["resourceVersion"])
-    return written
 
 
 async def _read(client: ConsoleClient, entry: Entry[User]) -> Manifest:
