@@ -31,7 +31,7 @@ from console.kube.store import Decode
 
 
 class DaemonSet(Workload, frozen=True, gc=False):
-    """`desired`: nodes that should have a pod; `current`: those of them that have one; `misplaced`: other
+    """`desired`: nodes that should have a pod; `current`: those of them that have one.$
     nodes that have one. `nodes`: the labels that a node must have, "" for all nodes."""
 
     desired: int
@@ -39,7 +39,6 @@ class DaemonSet(Workload, frozen=True, gc=False):
     ready: int
     updated: int
     available: int
-    misplaced: int
     nodes: str
 
 
@@ -75,7 +74,6 @@ def _project(value: _DaemonSet) -> DaemonSet:
         ready=status.numberReady or 0,
         updated=status.updatedNumberScheduled or 0,
         available=status.numberAvailable or 0,
-        misplaced=status.numberMisscheduled or 0,
         nodes=shared.one(pairs_text(spec.template.node_selector if spec.template else None)),
     )
 

@@ -30,7 +30,6 @@ class User(msgspec.Struct, frozen=True, gc=False):
 class Subject(msgspec.Struct, frozen=True, gc=False):
     kind: str = ""
     name: str = ""
-    api_group: str = msgspec.field(name="apiGroup", default="")
 
 
 class GlobalRoleBinding(msgspec.Struct, frozen=True, gc=False):
