@@ -36,7 +36,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -597,7 +597,11 @@ def _plain(error: BaseException) -> str:
 
 
 class ReaderClient:
-    """Lists and watches as the reader."""
+    """Lists and watches as the reader, each on a connection of its own: one that was kept may be dead,
+    and only the deadline would tell."""
+
+    _headers: Sequence[tuple[str, str]] = (("Connection", "close"),)
+    _reads_much: ClassVar[bool] = True
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -618,20 +622,20 @@ class ReaderClient:
             "GET",
             gvr.path(namespace),
             params=params,
-            # Never on a connection that was kept: it may be dead, and only the deadline would tell.
-            headers=[("Connection", "close")],
+            headers=self._headers,
             total_timeout=None,
             read_timeout=read_timeout,
         ) as response:
-            _expect_much(response)
+            if self._reads_much:
+                _expect_much(response)
             yield ThrottledReader(response) if throttled else response.content
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:
         """A list of one object at most, at the server's present resourceVersion, as JSON."""
-        params = [("limit", "1")]
-        alone = [("Connection", "close")]
-        path = gvr.path(namespace)
-        return (await self._transport.request("GET", path, params=params, headers=alone)).body
+        answer = await self._transport.request(
+            "GET", gvr.path(namespace), params=[("limit", "1")], headers=self._headers
+        )
+        return answer.body
 
     async def ready(self) -> None:
         """Proof of life: returns if /readyz answers 200 within 3 s, else raises `ApiError`."""

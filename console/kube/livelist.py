@@ -49,37 +49,13 @@ Spawn = Callable[[Coroutine[Any, Any, None]], Any]
 class UserReader(ReaderClient):
     """Lists and watches as a person. Its credential may do nothing but impersonate."""
 
+    _reads_much = False
+
     def __init__(self, transport: Transport, identity: Identity) -> None:
         if not isinstance(identity, Identity):
             raise TypeError("a UserReader needs an Identity")
         super().__init__(transport)
         self._headers = identity.headers()
-
-    @asynccontextmanager
-    async def stream(
-        self,
-        gvr: GVR,
-        namespace: str,
-        params: Sequence[tuple[str, str]],
-        *,
-        read_timeout: float,
-        throttled: bool = False,
-    ) -> AsyncGenerator[Chunks, None]:
-        async with self._transport.open(
-            "GET",
-            gvr.path(namespace),
-            params=params,
-            headers=self._headers,
-            total_timeout=None,
-            read_timeout=read_timeout,
-        ) as response:
-            yield ThrottledReader(response) if throttled else response.content
-
-    async def latest(self, gvr: GVR, namespace: str) -> bytes:
-        answer = await self._transport.request(
-            "GET", gvr.path(namespace), params=[("limit", "1")], headers=self._headers
-        )
-        return answer.body
 
 
 class UserSource(ListWatch):

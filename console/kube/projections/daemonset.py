@@ -31,8 +31,8 @@ from console.kube.store import Decode
 
 
 class DaemonSet(Workload, frozen=True, gc=False):
-    """`desired`: nodes that should have a pod; `current`: those of them that have one.$
-    nodes that have one. `nodes`: the labels that a node must have, "" for all nodes."""
+    """`desired`: nodes that should have a pod; `current`: those of them that have one. `nodes`: the labels
+    that a node must have, "" for all nodes."""
 
     desired: int
     current: int
