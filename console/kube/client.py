@@ -37,7 +37,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, TypeVar
-from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
@@ -643,10 +642,6 @@ class ReaderClient:
 
     async def reload(self) -> None:
         await self._transport.reload()
-
-    @property
-    def host(self) -> str:
-        return urlsplit(self._transport.credentials.host).netloc
 
 
 class ObjectClient:
