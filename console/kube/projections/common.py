@@ -13,7 +13,7 @@ import msgspec
 
 from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
+from console.kube.store import Decode, Projected
 
 #: Characters of a controller's message that are kept; the whole one is in the object.
 LONGEST_REASON = 400
@@ -68,7 +68,7 @@ class Condition(msgspec.Struct, gc=False):
 
 Conditions = tuple[Condition, ...]
 R = TypeVar("R", bound=Object)
-P = TypeVar("P", bound=Projection)
+P = TypeVar("P", bound=Projected)
 
 
 def basics(meta: ObjectMeta) -> Basics:
