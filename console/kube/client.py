@@ -115,9 +115,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True):
     """`warnings`: what the server says to whoever asked, though it did what was asked."""
 
-    code: int
     body: bytes
-    headers: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 
 
@@ -380,7 +378,7 @@ class Transport:
             method, path, params=params, headers=headers, body=body, total_timeout=timeout
         ) as response:
             warnings = tuple(_warnings(response.headers.getall("Warning", ())))
-            return Answer(response.status, await _body(response), response.headers, warnings)
+            return Answer(await _body(response), warnings)
 
     async def reload(self) -> bool:
         """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
