@@ -18,6 +18,7 @@ from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.metricslist import Lister
 from console.kube.recentdeletions import RecentDeletions
+from console.kube.runtime import Runtime
 from console.kube.throttledreader import Chunks
 from console.kube.uncached import UNCACHED
 from console.kube.usage import Usage
@@ -25,7 +26,7 @@ from console.kube.usage import Usage
 T = TypeVar("T")
 
 
-class StaticRuntime:
+class StaticRuntime(Runtime):
     """Informers that are already there. `types` are those of the CustomResourceDefinitions among them.
 
     `live_lists` makes what `live_list` returns. `metrics` is what usage is read from; nobody does that
@@ -94,6 +95,9 @@ class StaticRuntime:
         if self._user_client is None:
             raise AssertionError("this test has no client")
         return self._user_client(identity)
+
+    async def close_connections(self) -> None:
+        """It has none."""
 
     def endpoint(self) -> Endpoint:
         return Endpoint("https://127.0.0.1:6443")

@@ -241,33 +241,7 @@ class Runtime:
         self._heartbeat.wake_soon()
 
 
-class CurrentRuntime(Reads, Protocol):
-    """`Runtime` as the rest of the process knows it."""
-
-    types: Types
-    history: History
-    usage: Usage
-    recent_deletions: RecentDeletions
-
-    @property
-    def required(self) -> tuple[GVR, ...]: ...
-    @property
-    def answered(self) -> datetime: ...
-    @property
-    def console(self) -> ConsoleClient: ...
-    def informers(self) -> Mapping[GVR, Informer[Any]]: ...
-    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]": ...
-    def live_list(
-        self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
-    ) -> LiveList[Any]: ...
-    def live_object(self, gvr: GVR, identity: Identity, key: Key) -> LiveList[Any]: ...
-    def as_user(self, identity: Identity) -> UserClient: ...
-    def endpoint(self) -> Endpoint: ...
-    async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool: ...
-
-
 __all__ = [
-    "CurrentRuntime",
     "NeverCached",
     "Reads",
     "Runtime",
