@@ -4,23 +4,23 @@
 of its own, each type once.
 """
 
-from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any
 
 from console.kube.gvr import GVR
+from console.kube.projections.common import Decoders
 from console.kube.projections.iam import GlobalRoleBinding, Subject, User
 from console.kube.projections.pod import Pod
 from console.kube.store import Decode
 
 
-def _collected() -> Mapping[GVR, Decode[Any]]:
+def _collected() -> Decoders:
     found: dict[GVR, Decode[Any]] = {}
     for info in iter_modules(__path__, f"{__name__}."):
         module = import_module(info.name)
-        declared: Mapping[GVR, Decode[Any]] = getattr(module, "DECODERS", {})
+        declared: Decoders = getattr(module, "DECODERS", {})
         twice = found.keys() & declared.keys()
         if twice:
             raise TypeError(f"{info.name} declares again: {sorted(twice)}")

@@ -1,13 +1,11 @@
 """DaemonSets. The status follows `kubectl rollout status` (DaemonSetStatusViewer)."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import DAEMON_SETS, GVR
+from console.kube.gvr import DAEMON_SETS
 from console.kube.projections.common import (
+    Decoders,
     TERMINATING,
     Object,
     Selector,
@@ -27,7 +25,6 @@ from console.kube.projections.workload import (
     short_of_pods,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class DaemonSet(Workload, frozen=True, gc=False):
@@ -95,4 +92,4 @@ def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
     return RUNNING if desired else Status(Severity.PAUSED, "No matching nodes")
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({DAEMON_SETS: decoder(_DaemonSet, _project)})
+DECODERS: Decoders = {DAEMON_SETS: decoder(_DaemonSet, _project)}

@@ -4,14 +4,12 @@ The schemas stay in the packed original: they are most of a definition, and page
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS
 from console.kube.projections.common import (
+    Decoders,
     Condition,
     Object,
     Present,
@@ -20,7 +18,6 @@ from console.kube.projections.common import (
     decoder,
     find,
 )
-from console.kube.store import Decode
 
 
 class PrinterColumn(msgspec.Struct, frozen=True, gc=False):
@@ -140,4 +137,4 @@ def _version(read: _Version) -> Version:
 
 decode = decoder(_Read, _project)
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({CUSTOM_RESOURCE_DEFINITIONS: decode})
+DECODERS: Decoders = {CUSTOM_RESOURCE_DEFINITIONS: decode}

@@ -1,15 +1,12 @@
 """Users and their platform roles (group iam.kubesphere.io)."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, GVR, USERS
-from console.kube.projections.common import Object, decoder
+from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
+from console.kube.projections.common import Decoders, Object, decoder
 from console.kube.projections.meta import utc
-from console.kube.store import Decode
 
 
 class User(msgspec.Struct, frozen=True, gc=False):
@@ -102,7 +99,7 @@ def _binding(item: _Binding) -> GlobalRoleBinding:
 
 decode_binding = decoder(_Binding, _binding)
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     USERS: decoder(_User, _user),
     GLOBAL_ROLE_BINDINGS: decode_binding,
 }
