@@ -73,21 +73,6 @@ def further_rules(rules: Rules, names: Iterable[str], known: Mapping[str, Templa
     return tuple(rule for rule in rules if rule not in explained)
 
 
-def written(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
-    """Rules as objects have them."""
-    fields = (
-        ("apiGroups", "api_groups"),
-        ("resources", "resources"),
-        ("resourceNames", "resource_names"),
-        ("nonResourceURLs", "non_resource_urls"),
-        ("verbs", "verbs"),
-    )
-    return [
-        {name: list(value) for name, field in fields if (value := getattr(rule, field))}
-        for rule in rules
-    ]
-
-
 def _of_cluster(source: Reads, place: RoleScope) -> Iterator[Template]:
     try:
         store = source.informer(TYPES[place.level].roles).store

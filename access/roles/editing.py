@@ -42,7 +42,8 @@ from rbac.builtin import Origin
 from rbac.catalogue import Template
 from rbac.current import get_levels
 from rbac.levels import TYPES, Level, RoleScope
-from rbac.templates import AGGREGATION, aggregated, further_rules, templates_for, written
+from rbac.rules import written
+from rbac.templates import AGGREGATION, aggregated, further_rules, templates_for
 from rbac.words import rule_text, sentences
 
 #: Rights beyond one's own that are named.

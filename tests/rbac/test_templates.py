@@ -9,7 +9,8 @@ from tests.staticruntime import StaticRuntime
 from rbac.catalogue import CATALOGUE, READ
 from rbac.levels import Level, RoleScope
 from rbac.rules import parse_rules
-from rbac.templates import aggregated, further_rules, rules_of, templates_for, with_needs, written
+from rbac.rules import written
+from rbac.templates import aggregated, further_rules, rules_of, templates_for, with_needs
 from tests.rbac.objects import Manifest, global_role, native_role, rule, workspace_role
 
 VIEW, MANAGE = "role-template-view-nodes", "role-template-manage-nodes"
