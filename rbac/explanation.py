@@ -23,7 +23,6 @@ class Explanation:
         return bool(self.because)
 
 
-
 def explain(rights: Rights, asked: Question, index: Index, who: Who) -> Explanation:
     because = tuple(
         grant

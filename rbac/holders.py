@@ -57,8 +57,9 @@ def _given(source: Reads, gvr: GVR, place: RoleScope, role: str) -> Iterator[Hol
             if place.workspace and binding.workspace != place.workspace:
                 continue
             for subject in subjects_of(binding):
-                yield Holding(gvr, entry.key.namespace, entry.key.name, subject, source_of(entry.key.name))
-
+                yield Holding(
+                    gvr, entry.key.namespace, entry.key.name, subject, source_of(entry.key.name)
+                )
 
 
 def _roles_of(entry: Entry[Any]) -> Iterable[tuple[str, str, str]]:

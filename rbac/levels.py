@@ -237,8 +237,6 @@ def _naming(bindings: Store[Any], identity: Identity) -> Iterator[tuple[str, Ent
             yield subject, entry
 
 
-
-
 def _subjects_in(entry: Entry[Any]) -> Iterable[str]:
     return subjects_of(entry.projection)
 

@@ -11,7 +11,6 @@ from console.ui.clusters import Cluster, clusters
 from console.ui.http import ConsoleRequest
 
 
-
 def access_of(identity: Identity | None, cluster: Cluster) -> Access | None:
     """What `identity` may do there; None for nobody, which everything treats as a refusal."""
     return cluster.access_for(identity) if identity is not None else None

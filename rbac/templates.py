@@ -20,7 +20,7 @@ from console.kube.runtime import Reads
 from console.kube.store import Entry
 from rbac.catalogue import CATALOGUE, Template
 from rbac.levels import TYPES, RoleScope
-from rbac.rules import Rule, Rules, parse_rules
+from rbac.rules import Rules, parse_rules
 
 AGGREGATION = "iam.kubesphere.io/aggregation-roles"
 DEPENDENCIES = "iam.kubesphere.io/dependencies"

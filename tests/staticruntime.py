@@ -34,6 +34,7 @@ class StaticRuntime(Runtime):
     """
 
     console: Any = None
+    clock: Any
 
     def __init__(
         self,

@@ -156,6 +156,7 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
         },
         "rules": written(form.rules),
     }
+
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
         return await client.create(types.roles, body, namespace=place.namespace, audit_id=audit_id)
 
@@ -180,6 +181,7 @@ async def _save(request: ConsoleRequest, found: Role, form: RoleForm) -> bool:
     before = found.entry.original()
     uid, version = _seen(request, found)
     body = _changed(before, form, uid, version)
+
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
         return await client.replace(
             gvr, body, namespace=place.namespace, name=found.name, audit_id=audit_id

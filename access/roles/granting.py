@@ -155,6 +155,7 @@ async def bind(
         "roleRef": {"apiGroup": group, "kind": types.role_kind, "name": found.name},
         "subjects": [{"apiGroup": RBAC, "kind": kind, "name": subject}],
     }
+
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
         return await client.create(
             types.bindings, body, namespace=place.namespace, audit_id=audit_id

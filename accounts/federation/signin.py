@@ -221,7 +221,6 @@ def not_arrived(request: HttpRequest, next_url: str) -> HttpResponse:
 # Logging in with a name and a password that a provider checks. The door is the login form.
 
 
-
 @guarded
 async def sign_in_through(
     request: HttpRequest, name: str, username: str, password: str, next_url: str

@@ -94,9 +94,7 @@ async def _back(request: HttpRequest, entry: Entry, provider: RedirectProvider) 
     return response
 
 
-async def _finish(
-    request: HttpRequest, entry: Entry, provider: RedirectProvider
-) -> HttpResponse:
+async def _finish(request: HttpRequest, entry: Entry, provider: RedirectProvider) -> HttpResponse:
     answer = _answer(request)
     begun = onetime.read(request, onetime.START)
     if answer is None or begun is None or begun["provider"] != entry.name:

@@ -39,7 +39,6 @@ PRIVATE = (
 )
 
 
-
 class ViewingMiddleware(AsyncMiddleware):
     async def process_view(
         self, request: ConsoleRequest, view: object, args: object, kwargs: object

@@ -29,7 +29,6 @@ from collections.abc import (
     Coroutine,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from contextlib import AsyncExitStack, asynccontextmanager

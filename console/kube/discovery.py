@@ -94,7 +94,6 @@ class Types:
             return iter(self._known.sorted())
 
 
-
 def definition_of(key: Key) -> tuple[str, str]:
     """Group and plural of a CustomResourceDefinition's name, which is always `plural.group`."""
     plural, _dot, group = key.name.partition(".")

@@ -6,8 +6,8 @@ Promises:
 - Per key, listeners hear of changes in order and after the store has them. A key says that something
   changed, not what: read the store.
 - A listener that raises is logged and dropped; the store and the other listeners go on.
-- `freshness` is true at all times: since when the store may differ from the server, and why. It is that of
-  all namespaces together: synced once every one has been listed, stale while one of them cannot be
+- `freshness` is true at all times: since when the store may differ from the server, and why. It is that
+  of all namespaces together: synced once every one has been listed, stale while one of them cannot be
   followed; then `problem` names it.
 
 Listeners run on the core's thread. They must only mark and return; work belongs to a queue of theirs.

@@ -17,7 +17,6 @@ from collections.abc import (
     Callable,
     Coroutine,
     Mapping,
-    Sequence,
 )
 from contextlib import asynccontextmanager
 from typing import Any, Self
@@ -34,7 +33,6 @@ from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
 from console.kube.sentences import Sentence
 from console.kube.store import Decode, P
-from console.kube.throttledreader import Chunks, ThrottledReader
 from console.kube.window import last_seen
 
 LIMIT = 5_000

@@ -57,5 +57,3 @@ def _lag(freshness: Freshness, answered: datetime, now: datetime) -> float | Non
     if not freshness.synced:
         return None
     return max(0.0, (now - (freshness.stale_since or answered)).total_seconds())
-
-

@@ -16,9 +16,9 @@ import msgspec
 
 from console.kube.clock import Clock
 from console.kube.gvr import GVR, Key
+from console.kube.informer import Gathering, Informer
 from console.kube.listwatch import WatchEvent
 from console.kube.projections.meta import utc
-from console.kube.informer import Gathering, Informer
 from console.kube.store import UNREADABLE, Decode, P
 
 LIMIT = 5_000

@@ -119,7 +119,6 @@ class WorkQueue(Generic[T]):
             self._timer.cancel()
         self._wake.set()
 
-
     def _restart_timer(self) -> None:
         """One timer for all, which waits for the first of them."""
         if self._timer is not None:

@@ -11,9 +11,9 @@ import pytest
 
 from accounts.signin.views import _FILLING, KEY, decode
 from console.kube.gvr import USERS
-from tests.staticruntime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -118,6 +118,7 @@ async def test_the_console_speaks_the_language_of_the_user(
 
 # KubeSphere's form of a password.
 
+
 def encode(password: str) -> str:
     """What KubeSphere's page sends as `encrypt`: the lowest bit of each sum, and half of it."""
     text = base64.b64encode(password.encode()).decode()
@@ -128,7 +129,6 @@ def encode(password: str) -> str:
     ]
     signs = "".join("0" if each % 2 == 0 else "1" for each in sums)
     return base64.b64encode(signs.encode()).decode() + "@" + "".join(chr(n // 2) for n in sums)
-
 
 
 @pytest.mark.parametrize(

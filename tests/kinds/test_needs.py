@@ -34,7 +34,9 @@ DEFINED = {
 def missing(kind: ResourceKind) -> Iterator[str]:
     if kind.gvr not in {**DECODERS, **UNCACHED}:
         yield "console/kube/projections: no module has it in its DECODERS"
-    if is_namespaced(kind.gvr, Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS))) is not (kind.scope is Scope.NAMESPACED):
+    if is_namespaced(kind.gvr, Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS))) is not (
+        kind.scope is Scope.NAMESPACED
+    ):
         yield "console/kube/scopes.py: its scope is another one"
     if not kind.private and not _is_listed(kind):
         yield "manifests/reader.yaml: write it anew with `manage.py readerrole`"

@@ -19,8 +19,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from tests.kube import generic
 from console.kube.scopes import configured_namespaces, is_namespaced, is_the_clusters
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
 
 THINGS = GVR("", "v1", "things")

@@ -7,8 +7,8 @@ from typing import Any
 from console.kube.gvr import GVR, PODS
 from console.kube.history import KEPT, STEP, History
 from console.kube.informer import Informer
-from tests.kube import generic
 from console.kube.stats import stats_of
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
 
 THINGS, OTHERS = GVR("", "v1", "things"), GVR("", "v1", "others")

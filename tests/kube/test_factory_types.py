@@ -86,8 +86,6 @@ def it_does_not_know_what_is_not_established() -> None:
     assert list(types) == []
 
 
-
-
 class Told:
     """A factory that follows these, and notes what it is told."""
 

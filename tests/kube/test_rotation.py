@@ -19,8 +19,8 @@ from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
-from tests.kube import generic
 from tests.controlplane.pki import Authority
+from tests.kube import generic
 from tests.ports import LOOPBACK, free_port
 
 STORED = {"metadata": {"name": "a", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}

@@ -25,7 +25,6 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from tests.staticruntime import StaticRuntime
 from console.ui.access import Access
 from console.ui.platform import may_change_everything
 from rbac.authorizer import SOURCES, Authorizer
@@ -40,6 +39,7 @@ from tests.rbac.objects import (
     rule,
     user,
 )
+from tests.staticruntime import StaticRuntime
 
 ADMIN, ALICE, BOB = Identity("admin"), Identity("alice"), Identity("bob")
 

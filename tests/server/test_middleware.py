@@ -120,9 +120,7 @@ async def test_a_refusal_has_the_headers_too() -> None:
     chain = SecurityHeadersMiddleware(OriginGateMiddleware(view))
     response = await chain(AsyncRequestFactory().get("/"))
     assert response.status_code == 200
-    refused = await chain(
-        AsyncRequestFactory().post("/", headers={"Sec-Fetch-Site": "cross-site"})
-    )
+    refused = await chain(AsyncRequestFactory().post("/", headers={"Sec-Fetch-Site": "cross-site"}))
     assert refused.status_code == 403
     assert "Content-Security-Policy" in refused
 

@@ -10,11 +10,11 @@ from django.test import AsyncClient, RequestFactory
 from pytest_django import Settings
 
 from console.kube.gvr import PODS as PODS_TYPE
-from tests.staticruntime import StaticRuntime
 from console.middleware import LevelMiddleware
 from console.ui.level import COOKIE, RECENT, Level
 from console.ui.nav import RAILS, nav
 from console.ui.shell import ScopeView
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin, alice, pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

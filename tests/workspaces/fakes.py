@@ -25,9 +25,9 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime
-from tests.staticruntime import StaticRuntime
 from rbac.controllers import FACTORIES as PROJECTION
 from tests.rbac.fakes import FakeConsole, Manifest, MovableClock, place_of
+from tests.staticruntime import StaticRuntime
 from workspaces.controllers import FACTORIES, SOURCES
 
 TYPES = tuple(

@@ -10,8 +10,8 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
-from tests.staticruntime import StaticRuntime
 from tests.rbac.objects import rule
+from tests.staticruntime import StaticRuntime
 from workspaces.rolebases import OURS, RoleBases
 
 READ = rule("get", "pods", "core")

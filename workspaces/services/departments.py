@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from accounts.admin.authority import check_not_beyond
-
-
 from console.kube.errors import Conflict
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, WORKSPACE_ROLE_BINDINGS
 from console.kube.identity import Identity, InvalidIdentity

@@ -9,7 +9,6 @@ from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     GROUP_BINDINGS,
-
     NAMESPACES,
     ROLE_BINDINGS,
     USERS,
@@ -17,7 +16,6 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.indexes import indexes_of
-
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from console.ui.decisions import Refused

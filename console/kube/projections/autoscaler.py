@@ -11,9 +11,9 @@ import msgspec
 
 from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     basics,

@@ -1,13 +1,12 @@
 """PodDisruptionBudgets: https://kubernetes.io/docs/tasks/run-application/configure-pdb/"""
 
-
 import msgspec
 
 from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     Selector,

@@ -6,9 +6,9 @@ import msgspec
 
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     basics,

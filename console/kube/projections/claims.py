@@ -10,9 +10,9 @@ import msgspec
 
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     annotation,

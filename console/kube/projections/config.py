@@ -1,10 +1,16 @@
 """ConfigMaps and ServiceAccounts. What a ConfigMap holds is not in here, only how much of it there is."""
 
-
 import msgspec
 
 from console.kube.gvr import CONFIG_MAPS, SERVICE_ACCOUNTS
-from console.kube.projections.common import Decoders, Object, Projection, annotation, basics, decoder
+from console.kube.projections.common import (
+    Decoders,
+    Object,
+    Projection,
+    annotation,
+    basics,
+    decoder,
+)
 
 #: KubeSphere: the role of the project that its controller binds the account to.
 ROLE_ANNOTATION = "iam.kubesphere.io/role"

@@ -4,7 +4,6 @@ https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/controlle
 revision holds is read from the object itself.
 """
 
-
 from console.kube.gvr import CONTROLLER_REVISIONS
 from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
 

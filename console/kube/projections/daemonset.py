@@ -1,12 +1,11 @@
 """DaemonSets. The status follows `kubectl rollout status` (DaemonSetStatusViewer)."""
 
-
 import msgspec
 
 from console.kube.gvr import DAEMON_SETS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
+    Decoders,
     Object,
     Selector,
     decoder,
@@ -28,8 +27,8 @@ from console.kube.status import Severity, Status
 
 
 class DaemonSet(Workload, frozen=True, gc=False):
-    """`desired`: nodes that should have a pod; `current`: those of them that have one. `nodes`: the labels
-    that a node must have, "" for all nodes."""
+    """`desired`: nodes that should have a pod; `current`: those of them that have one. `nodes`: the
+    labels that a node must have, "" for all nodes."""
 
     desired: int
     current: int

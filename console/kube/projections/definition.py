@@ -4,13 +4,12 @@ The schemas stay in the packed original: they are most of a definition, and page
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 """
 
-
 import msgspec
 
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS
 from console.kube.projections.common import (
-    Decoders,
     Condition,
+    Decoders,
     Object,
     Present,
     Projection,
@@ -130,9 +129,7 @@ def _version(read: _Version) -> Version:
     schema = read.schema.openAPIV3Schema if read.schema else None
     status = schema.properties.status if schema and schema.properties else None
     conditions = status.properties.conditions if status and status.properties else None
-    return Version(
-        read.name, read.served, read.storage, columns, conditions is not None
-    )
+    return Version(read.name, read.served, read.storage, columns, conditions is not None)
 
 
 decode = decoder(_Read, _project)

@@ -10,9 +10,9 @@ import msgspec
 
 from console.kube.gvr import DEPLOYMENTS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
     Condition,
+    Decoders,
     Object,
     Selector,
     decoder,

@@ -10,7 +10,14 @@ from sys import intern
 import msgspec
 
 from console.kube.gvr import EVENTS
-from console.kube.projections.common import Decoders, TERMINATING, Object, Projection, basics, decoder
+from console.kube.projections.common import (
+    TERMINATING,
+    Decoders,
+    Object,
+    Projection,
+    basics,
+    decoder,
+)
 from console.kube.projections.moments import moment
 from console.kube.projections.workload import shared
 from console.kube.status import Severity, Status

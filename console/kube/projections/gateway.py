@@ -11,10 +11,10 @@ import msgspec
 
 from console.kube.gvr import GATEWAY_CLASSES, GATEWAYS, GRPC_ROUTES, HTTP_ROUTES
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
     Condition,
     Conditions,
+    Decoders,
     Object,
     Projection,
     basics,

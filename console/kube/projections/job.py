@@ -12,9 +12,9 @@ import msgspec
 
 from console.kube.gvr import CRON_JOBS, JOBS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
     Condition,
+    Decoders,
     Object,
     Selector,
     decoder,
@@ -187,4 +187,7 @@ def _cron_status(job: _CronJob, spec: _CronSpec, status: _CronStatus) -> Status:
     return Status(Severity.OK, "Scheduled")
 
 
-DECODERS: Decoders = {JOBS: decoder(_Job, _project_job), CRON_JOBS: decoder(_CronJob, _project_cron)}
+DECODERS: Decoders = {
+    JOBS: decoder(_Job, _project_job),
+    CRON_JOBS: decoder(_CronJob, _project_cron),
+}

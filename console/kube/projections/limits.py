@@ -8,7 +8,14 @@ from decimal import Decimal
 import msgspec
 
 from console.kube.gvr import LIMIT_RANGES, PRIORITY_CLASSES, RESOURCE_QUOTAS
-from console.kube.projections.common import Decoders, TERMINATING, Object, Projection, basics, decoder
+from console.kube.projections.common import (
+    TERMINATING,
+    Decoders,
+    Object,
+    Projection,
+    basics,
+    decoder,
+)
 from console.kube.projections.meta import ObjectMeta
 from console.kube.quantity import parse_quantity
 from console.kube.status import Severity, Status

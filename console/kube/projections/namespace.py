@@ -10,8 +10,8 @@ import msgspec
 
 from console.kube.gvr import NAMESPACES
 from console.kube.projections.common import (
-    Decoders,
     Conditions,
+    Decoders,
     Object,
     Projection,
     annotation,

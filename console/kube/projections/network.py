@@ -9,8 +9,8 @@ import msgspec
 
 from console.kube.gvr import INGRESS_CLASSES, INGRESSES, NETWORK_POLICIES
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
+    Decoders,
     Object,
     Projection,
     Selector,

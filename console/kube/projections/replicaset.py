@@ -1,13 +1,12 @@
 """ReplicaSets: the revisions of Deployments, and those that stand alone."""
 
-
 import msgspec
 
 from console.kube.gvr import REPLICA_SETS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Selector,
     annotation,

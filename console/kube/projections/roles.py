@@ -17,7 +17,15 @@ from console.kube.gvr import (
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
 )
-from console.kube.projections.common import Decoders, Object, Present, Projection, annotation, basics, decoder
+from console.kube.projections.common import (
+    Decoders,
+    Object,
+    Present,
+    Projection,
+    annotation,
+    basics,
+    decoder,
+)
 from console.kube.projections.namespace import WORKSPACE_LABEL
 
 #: KubeSphere: "true" for the parts that roles are put together from, "false" for hidden ones.

@@ -3,7 +3,6 @@
 https://kubernetes.io/docs/concepts/containers/runtime-class/
 """
 
-
 import msgspec
 
 from console.kube.gvr import GVR

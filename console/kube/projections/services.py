@@ -9,8 +9,8 @@ import msgspec
 
 from console.kube.gvr import ENDPOINT_SLICES, SERVICES
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
+    Decoders,
     Object,
     Projection,
     basics,

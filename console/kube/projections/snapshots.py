@@ -15,8 +15,8 @@ from console.kube.gvr import (
     VOLUME_SNAPSHOTS,
 )
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
+    Decoders,
     Object,
     Projection,
     annotation,

@@ -1,12 +1,11 @@
 """StatefulSets. The status follows `kubectl rollout status` (StatefulSetStatusViewer)."""
 
-
 import msgspec
 
 from console.kube.gvr import STATEFUL_SETS
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
+    Decoders,
     Object,
     Selector,
     decoder,

@@ -11,8 +11,8 @@ import msgspec
 
 from console.kube.gvr import PERSISTENT_VOLUMES, STORAGE_CLASSES
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
+    Decoders,
     Object,
     Present,
     Projection,

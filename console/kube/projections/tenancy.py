@@ -17,8 +17,8 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.projections.common import (
-    Decoders,
     TERMINATING,
+    Decoders,
     Object,
     Present,
     Projection,
