@@ -1,9 +1,7 @@
 """Who asks. Ends sessions that no longer hold, and lets nobody past the login but to public views."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
@@ -12,6 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.public import is_public
 from accounts.signin.presence import session_presence
 from accounts.signin.sessions import STEPS, State, Step, examine, step_url, touch
+from console.inline import AsyncMiddleware
 from console.kube.clock import SystemClock
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response, wants_status
@@ -23,7 +22,7 @@ Response = HttpResponseBase
 _clock = SystemClock()
 
 
-class AccountMiddleware:
+class AccountMiddleware(AsyncMiddleware):
     """Sets `request.account`, `identity`, `own_identity`, `viewing`, `presence` and
     `session_state`.
 
@@ -32,26 +31,9 @@ class AccountMiddleware:
     One whose sign-in is not complete is nobody, and has `request.pending` and `request.step` instead.
     """
 
-    sync_capable: ClassVar[bool] = True
-    async_capable: ClassVar[bool] = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
-        self.get_response = get_response
-        self.is_async = iscoroutinefunction(get_response)
-        if self.is_async:
-            markcoroutinefunction(self)
-
-    def __call__(self, request: HttpRequest) -> Response | Awaitable[Response]:
-        if self.is_async:
-            return self._later(request)
-        async_to_sync(identify)(request)
-        response: Response = self.get_response(request)
-        return response
-
-    async def _later(self, request: HttpRequest) -> Response:
+    async def __call__(self, request: HttpRequest) -> Response:
         await identify(request)
-        response: Response = await self.get_response(request)
-        return response
+        return await self.get_response(request)
 
     async def process_view(
         self, request: ConsoleRequest, view: object, args: object, kwargs: object

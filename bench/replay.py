@@ -95,7 +95,7 @@ async def _rate(recording: Recording) -> float:
     for keys in marked:
         informer.add_listener(keys.add)
     client = _Recorded(recording)
-    running = asyncio.create_task(informer.run(ListWatch(client, PODS)))
+    running = asyncio.create_task(informer.follow({"": ListWatch(client, PODS)}))
     try:
         await client.watch.all_read.wait()
     finally:

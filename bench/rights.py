@@ -26,8 +26,8 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac.authorizer import Authorizer
+from tests.staticruntime import StaticRuntime
 
 Obj = dict[str, Any]
 

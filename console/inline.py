@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import markcoroutinefunction, sync_to_async
 from django.conf import settings
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
@@ -26,6 +26,19 @@ from console.views.errors import error_page
 log = logging.getLogger(__name__)
 
 Response = HttpResponseBase
+
+
+class AsyncMiddleware:
+    """Ours, which never runs but on a loop."""
+
+    async_capable, sync_capable = True, False
+
+    def __init__(self, get_response: Callable[[Any], Awaitable[Response]]) -> None:
+        self.get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: Any) -> Response:
+        return await self.get_response(request)
 
 
 class _Inline:

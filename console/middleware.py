@@ -1,16 +1,14 @@
 """What every request passes first: headers that confine the browser, and a gate against other sites.
 
-Both classes are cheap and work under ASGI and WSGI. `SecurityHeadersMiddleware` must be the outermost,
-so that errors and static files carry its headers as well.
+`SecurityHeadersMiddleware` must be the outermost, so that errors and static files carry its headers as
+well.
 """
 
 import secrets
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import ClassVar
 from urllib.parse import urlsplit
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.http import (
     HttpRequest,
@@ -23,11 +21,11 @@ from django.urls import Resolver404, resolve
 from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
 
+from console.inline import AsyncMiddleware
 from console.ui.level import COOKIE, Level, keeping
 from console.views.guard import SAFE_METHODS, is_navigation
 
 Response = HttpResponseBase
-GetResponse = Callable[[HttpRequest], Response | Awaitable[Response]]
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 HSTS_SECONDS = 365 * 24 * 3600
@@ -64,32 +62,9 @@ _HEADERS = {
 }
 
 
-class _Middleware:
-    """Async where the next one is, sync where that is sync."""
-
-    sync_capable: ClassVar[bool] = True
-    async_capable: ClassVar[bool] = True
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-        self.is_async = iscoroutinefunction(get_response)
-        if self.is_async:
-            markcoroutinefunction(self)
-
-    def __call__(self, request: HttpRequest) -> Response | Awaitable[Response]:
-        refusal = self.before(request)
-        if self.is_async:
-            return self._later(request, refusal)
-        response = refusal or self.get_response(request)
-        assert isinstance(response, Response)  # noqa: S101  sync chains answer at once
-        return self.after(request, response)
-
-    async def _later(self, request: HttpRequest, refusal: Response | None) -> Response:
-        response = refusal
-        if response is None:
-            answer = self.get_response(request)
-            response = answer if isinstance(answer, Response) else await answer
-        return self.after(request, response)
+class _Middleware(AsyncMiddleware):
+    async def __call__(self, request: HttpRequest) -> Response:
+        return self.after(request, self.before(request) or await self.get_response(request))
 
     def before(self, request: HttpRequest) -> Response | None:
         """A response ends the request here."""
@@ -106,7 +81,7 @@ class SecurityHeadersMiddleware(_Middleware):
     pages of somebody who is signed in, and frame nothing else.
     """
 
-    def __init__(self, get_response: GetResponse) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[Response]]) -> None:
         super().__init__(get_response)
         self._fixed = dict(_HEADERS)
         if urlsplit(settings.BASE_URL).scheme == "https":
@@ -217,14 +192,6 @@ def _refuse() -> HttpResponse:
 
 def _plain_text(status: int, text: str) -> HttpResponse:
     return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
-
-
-__all__ = [
-    "EncodingMiddleware",
-    "OriginGateMiddleware",
-    "SecurityHeadersMiddleware",
-    "TrailingSlashMiddleware",
-]
 
 
 class LevelMiddleware(_Middleware):

@@ -77,7 +77,6 @@ STATE_DIR = Path(os.environ.get("STATE_DIR", ".quarterdeck")).resolve()
 PORT = _port()
 BASE_URL = os.environ.get("BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 _base = urlsplit(BASE_URL)
-SECURE = _base.scheme == "https"
 #: Origins that sockets and unsafe methods may come from, compared exactly.
 ORIGINS = frozenset({f"{_base.scheme}://{_base.netloc}"})
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS") or [_base.hostname or "localhost"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from console.kube.errors import ServerError
 from console.kube.gvr import GVR, NAMESPACES, USERS
 from console.kube.identity import Identity, InvalidIdentity
-from console.kube.runtime import CurrentRuntime
+from console.kube.runtime import Runtime
 from console.kube.sentences import Sentence
 from rbac.authorizer import Authorizer, is_usable
 from rbac.memberships import identity_of
@@ -41,7 +41,7 @@ class Disagreement:
         return f"{what}: the console says {here}, kube-apiserver {there}"
 
 
-def people(runtime: CurrentRuntime) -> list[Identity]:
+def people(runtime: Runtime) -> list[Identity]:
     """Everybody who may sign in."""
     found = []
     for entry in runtime.informer(USERS).store.snapshot().entries.values():
@@ -54,7 +54,7 @@ def people(runtime: CurrentRuntime) -> list[Identity]:
 
 
 def questions(
-    runtime: CurrentRuntime, types: Iterable[GVR], count: int, seed: int
+    runtime: Runtime, types: Iterable[GVR], count: int, seed: int
 ) -> list[tuple[Identity, Question]]:
     """So many at random, about all people, types and projects; the same for the same seed."""
     chance = random.Random(seed)  # noqa: S311  no secret
@@ -74,7 +74,7 @@ def questions(
 
 
 async def compare(
-    runtime: CurrentRuntime, asked: Sequence[tuple[Identity, Question]]
+    runtime: Runtime, asked: Sequence[tuple[Identity, Question]]
 ) -> list[Disagreement]:
     """What differs. Raises `ApiError` if kube-apiserver gives no answer."""
     authorizer = Authorizer(runtime)
@@ -98,7 +98,7 @@ async def compare(
     return [found for found in await asyncio.gather(*(look(*one) for one in again)) if found]
 
 
-async def _review(runtime: CurrentRuntime, identity: Identity, asked: Question) -> bool:
+async def _review(runtime: Runtime, identity: Identity, asked: Question) -> bool:
     body = {
         "apiVersion": REVIEWS.group_version,
         "kind": "SelfSubjectAccessReview",

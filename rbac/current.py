@@ -7,7 +7,7 @@ from console.kube.gvr import GVR, USERS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.prometheus import Prometheus
-from console.kube.runtime import CurrentRuntime, Reads
+from console.kube.runtime import Reads, Runtime
 from console.ui.clusterkinds import Kinds
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.registry import kinds
@@ -26,15 +26,13 @@ class _MemberReads:
         return (self._host if gvr == USERS else self._member).informer(gvr)
 
 
-def cluster_of(
-    name: str, runtime: CurrentRuntime, *, prometheus: Prometheus | None = None
-) -> Cluster:
+def cluster_of(name: str, runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
     """A cluster that is followed by this runtime. Members need the host to be there already."""
     reads: Reads = runtime if name == HOST else _MemberReads(clusters.host.runtime, runtime)
     return Cluster(name, runtime, Authorizer(reads), Kinds(kinds, runtime.types), prometheus)
 
 
-def use_host(runtime: CurrentRuntime, *, prometheus: Prometheus | None = None) -> Cluster:
+def use_host(runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
     """Makes this the runtime of the process and of its host cluster."""
     set_runtime(runtime)
     host = cluster_of(HOST, runtime, prometheus=prometheus)

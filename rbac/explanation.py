@@ -22,18 +22,6 @@ class Explanation:
     def allowed(self) -> bool:
         return bool(self.because)
 
-    @property
-    def missing(self) -> str:
-        """The rule that would be needed, `delete pods/log in the namespace shop`; "" if it is allowed."""
-        if self.allowed:
-            return ""
-        asked = self.asked
-        resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-        resource += f".{asked.group}" if asked.group else ""
-        name = f" {asked.name}" if asked.name else ""
-        where = f"in the namespace {asked.namespace}" if asked.namespace else "in the whole cluster"
-        return f"{asked.verb} {resource}{name} {where}"
-
 
 def explain(rights: Rights, asked: Question, index: Index, who: Who) -> Explanation:
     because = tuple(

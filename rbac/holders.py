@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR, ROLE_BINDINGS
-from console.kube.indexes import Index
+from console.kube.indexes import indexes_of
 from console.kube.projections import GlobalRoleBinding
 from console.kube.runtime import Reads
-from console.kube.store import Entry, Store
+from console.kube.store import Entry
 from rbac.levels import TYPES, Level, RoleScope, subjects_of
 from rbac.names import Source, source_of
 
@@ -47,7 +46,7 @@ def _given(source: Reads, gvr: GVR, place: RoleScope, role: str) -> Iterator[Hol
         store = source.informer(gvr).store
     except UnknownKind:
         return
-    index = _indexes.get(store) or _indexes.setdefault(store, Index(store, _roles_of))
+    index = indexes_of(store).by(_roles_of)
     kind = TYPES[place.level].role_kind
     # KubeSphere's own bindings may not name the kind.
     kinds = (kind,) if place.level in (Level.CLUSTER, Level.PROJECT) else (kind, "")
@@ -58,17 +57,12 @@ def _given(source: Reads, gvr: GVR, place: RoleScope, role: str) -> Iterator[Hol
             if place.workspace and binding.workspace != place.workspace:
                 continue
             for subject in subjects_of(binding):
-                yield Holding(gvr, entry.key.namespace, entry.key.name, subject, _made_of(entry))
-
-
-def _made_of(entry: Entry[Any]) -> Source | None:
-    return source_of(entry.key.name)
+                yield Holding(
+                    gvr, entry.key.namespace, entry.key.name, subject, source_of(entry.key.name)
+                )
 
 
 def _roles_of(entry: Entry[Any]) -> Iterable[tuple[str, str, str]]:
     binding = entry.projection
     in_namespace = binding.role_kind == "Role" and not isinstance(binding, GlobalRoleBinding)
     return ((binding.role_kind, entry.key.namespace if in_namespace else "", binding.role),)
-
-
-_indexes: "WeakKeyDictionary[Store[Any], Index[Any]]" = WeakKeyDictionary()

@@ -29,7 +29,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from console.kube.indexes import Index
+from console.kube.indexes import indexes_of
 from console.kube.projections import GlobalRoleBinding
 from console.kube.projections.roles import Binding
 from console.kube.runtime import Reads
@@ -230,19 +230,11 @@ def _held(
 
 def _naming(bindings: Store[Any], identity: Identity) -> Iterator[tuple[str, Entry[Any]]]:
     """Those that name somebody, each with the subject that does."""
-    index = _subjects(bindings)
+    index = indexes_of(bindings).by(_subjects_in)
     groups = (f"Group {group}" for group in identity.groups if not is_reserved(group))
     for subject in (f"User {identity.name}", *groups):
         for entry in index.get(subject):
             yield subject, entry
-
-
-_indexes: "WeakKeyDictionary[Store[Any], Index[Any]]" = WeakKeyDictionary()
-
-
-def _subjects(bindings: Store[Any]) -> Index[Any]:
-    found = _indexes.get(bindings)
-    return found or _indexes.setdefault(bindings, Index(bindings, _subjects_in))
 
 
 def _subjects_in(entry: Entry[Any]) -> Iterable[str]:

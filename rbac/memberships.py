@@ -14,12 +14,11 @@ Any thread may ask; an answer takes microseconds.
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from console.kube.factory import UnknownKind
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS, Key
 from console.kube.identity import Identity, InvalidIdentity
-from console.kube.indexes import Index
+from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.projections.tenancy import Group, GroupBinding
 from console.kube.runtime import Reads
@@ -30,8 +29,6 @@ STALE_MEMBERSHIPS = timedelta(minutes=5)
 INTERRUPTION = timedelta(seconds=10)
 #: What the answers come from, and what a process that answers must follow.
 SOURCES = (GROUPS, GROUP_BINDINGS)
-
-_by_user: WeakKeyDictionary[Store[Any], Index[GroupBinding]] = WeakKeyDictionary()
 
 
 def groups_of(source: Reads, user: str) -> tuple[str, ...]:
@@ -62,10 +59,11 @@ def are_known(source: Reads) -> bool:
 
 def bindings_of(store: Store[GroupBinding], user: str) -> tuple[Entry[GroupBinding], ...]:
     """The GroupBindings of a store that name the user."""
-    index = _by_user.get(store)
-    if index is None:
-        index = _by_user.setdefault(store, Index(store, lambda entry: entry.projection.users))
-    return index.get(user)
+    return indexes_of(store).by(_users_of).get(user)
+
+
+def _users_of(entry: Entry[GroupBinding]) -> tuple[str, ...]:
+    return entry.projection.users
 
 
 def is_group_name(name: str) -> bool:

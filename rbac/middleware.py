@@ -1,17 +1,14 @@
 """Gives a request its cluster, and the viewer's rights there."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpResponseBase
 
+from console.inline import AsyncMiddleware
 from console.kube.identity import Identity
 from console.ui.access import Access
 from console.ui.clusters import Cluster, clusters
 from console.ui.http import ConsoleRequest
-
-Answer = HttpResponseBase | Awaitable[HttpResponseBase]
 
 
 def access_of(identity: Identity | None, cluster: Cluster) -> Access | None:
@@ -30,21 +27,13 @@ def named_cluster(kwargs: dict[str, Any]) -> Cluster | None:
     return found
 
 
-class AccessMiddleware:
+class AccessMiddleware(AsyncMiddleware):
     """Sets `request.cluster` and `request.access`: of the host, until it is known that the address names
     another cluster. Comes after what sets `request.identity` and refuses whoever is not signed in."""
 
-    sync_capable: ClassVar[bool] = True
-    async_capable: ClassVar[bool] = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Answer]) -> None:
-        self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
-
-    def __call__(self, request: ConsoleRequest) -> Answer:
+    async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
         _enter(request, clusters.host)
-        return self.get_response(request)
+        return await self.get_response(request)
 
     async def process_view(
         self, request: ConsoleRequest, view: object, args: object, kwargs: dict[str, Any]

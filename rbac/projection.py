@@ -25,7 +25,7 @@ from console.kube.projections import GlobalRoleBinding, Subject
 from console.kube.projections.roles import Role
 from rbac.authorizer import is_admin_binding
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, ITSELF, WORKSPACE_ROLE, projected_name
-from rbac.rules import ALL, Rule, Rules
+from rbac.rules import ALL, Rule, Rules, written
 
 Manifest = dict[str, Any]
 
@@ -226,15 +226,8 @@ def _role(
         "metadata": _metadata(
             projected_name(level, role.name) + suffix, _owner(gvr, kind, role.name, role.uid)
         ),
-        "rules": [_written(rule) for rule in rules],
+        "rules": written(rules),
     }
-
-
-def _written(rule: Rule) -> Manifest:
-    found: Manifest = {"apiGroups": list(rule.api_groups), "resources": list(rule.resources)}
-    if rule.resource_names:
-        found["resourceNames"] = list(rule.resource_names)
-    return {**found, "verbs": list(rule.verbs)}
 
 
 def _metadata(name: str, owner: Manifest) -> Manifest:

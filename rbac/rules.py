@@ -83,6 +83,21 @@ def parse_rules(found: Any) -> Rules:
     return tuple(rule for item in found if (rule := _parse(item))) if _is_list(found) else ()
 
 
+def written(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
+    """Rules as objects have them."""
+    fields = (
+        ("apiGroups", "api_groups"),
+        ("resources", "resources"),
+        ("resourceNames", "resource_names"),
+        ("nonResourceURLs", "non_resource_urls"),
+        ("verbs", "verbs"),
+    )
+    return [
+        {name: list(value) for name, field in fields if (value := getattr(rule, field))}
+        for rule in rules
+    ]
+
+
 def _parse(item: Any) -> Rule | None:
     if not isinstance(item, dict):
         return None

@@ -12,24 +12,21 @@ the moment when it is saved, not later.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from console.kube.factory import UnknownKind
-from console.kube.indexes import Index
+from console.kube.indexes import indexes_of
 from console.kube.projections.roles import ALIAS_ANNOTATION, TEMPLATE_LABEL
 from console.kube.runtime import Reads
-from console.kube.store import Entry, Store
+from console.kube.store import Entry
 from rbac.catalogue import CATALOGUE, Template
 from rbac.levels import TYPES, RoleScope
-from rbac.rules import Rule, Rules, parse_rules
+from rbac.rules import Rules, parse_rules
 
 AGGREGATION = "iam.kubesphere.io/aggregation-roles"
 DEPENDENCIES = "iam.kubesphere.io/dependencies"
 MODULE = "iam.kubesphere.io/module"
 #: Where one of the cluster is that does not say.
 OTHER = "Other"
-
-_indexes: "WeakKeyDictionary[Store[Any], Index[Any]]" = WeakKeyDictionary()
 
 
 def templates_for(source: Reads, place: RoleScope) -> Mapping[str, Template]:
@@ -76,27 +73,12 @@ def further_rules(rules: Rules, names: Iterable[str], known: Mapping[str, Templa
     return tuple(rule for rule in rules if rule not in explained)
 
 
-def written(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
-    """Rules as objects have them."""
-    fields = (
-        ("apiGroups", "api_groups"),
-        ("resources", "resources"),
-        ("resourceNames", "resource_names"),
-        ("nonResourceURLs", "non_resource_urls"),
-        ("verbs", "verbs"),
-    )
-    return [
-        {name: list(value) for name, field in fields if (value := getattr(rule, field))}
-        for rule in rules
-    ]
-
-
 def _of_cluster(source: Reads, place: RoleScope) -> Iterator[Template]:
     try:
         store = source.informer(TYPES[place.level].roles).store
     except UnknownKind:
         return
-    index = _indexes.get(store) or _indexes.setdefault(store, Index(store, _places))
+    index = indexes_of(store).by(_places)
     for entry in index.get(place.namespace):
         role = entry.original()
         annotations = role["metadata"].get("annotations") or {}

@@ -13,6 +13,7 @@ Promises:
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from console.kube.current import get_runtime
 from console.kube.gvr import (
@@ -23,7 +24,7 @@ from console.kube.gvr import (
     WORKSPACE_TEMPLATES,
     Key,
 )
-from console.kube.indexes import Index, indexes_of
+from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry
@@ -100,19 +101,21 @@ def rules_of_role(workspace: str, name: str) -> Rules | None:
     return parse_rules(entry.original().get("rules"))
 
 
+def labelled(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
+    """Objects of a type whose label names the workspace."""
+    store = get_runtime().informer(gvr).store
+    return indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")
+
+
 def roles_of(workspace: str) -> list[Role]:
     """In the order of their names."""
-    store = get_runtime().informer(WORKSPACE_ROLES).store
-    found = indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")
+    found = labelled(WORKSPACE_ROLES, workspace)
     return sorted((entry.projection for entry in found), key=lambda role: role.name)
 
 
 def bindings_of(workspace: str) -> list[Entry[Binding]]:
     """Who has which role, in the order of their names."""
-    store = get_runtime().informer(WORKSPACE_ROLE_BINDINGS).store
-    found: Index[Binding] = indexes_of(store).by_label
-    entries = found.get(f"{WORKSPACE_LABEL}={workspace}")
-    return sorted(entries, key=lambda entry: entry.key)
+    return sorted(labelled(WORKSPACE_ROLE_BINDINGS, workspace), key=lambda entry: entry.key)
 
 
 def _rules_of(access: Access, workspace: str) -> Rules:

@@ -18,8 +18,7 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
 from console.kube.projections.rolebases import RoleBase
 from console.kube.runtime import Runtime
 from console.kube.store import Entry, Store
-from rbac.rules import Rule, Rules, parse_rules
-from rbac.templates import written
+from rbac.rules import Rule, Rules, parse_rules, written
 from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
 from workspaces.names import Manifest
 

@@ -42,7 +42,8 @@ from rbac.builtin import Origin
 from rbac.catalogue import Template
 from rbac.current import get_levels
 from rbac.levels import TYPES, Level, RoleScope
-from rbac.templates import AGGREGATION, aggregated, further_rules, templates_for, written
+from rbac.rules import written
+from rbac.templates import AGGREGATION, aggregated, further_rules, templates_for
 from rbac.words import rule_text, sentences
 
 #: Rights beyond one's own that are named.
@@ -155,16 +156,13 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
         },
         "rules": written(form.rules),
     }
-    made: list[Manifest] = []
 
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
-        found = await client.create(types.roles, body, namespace=place.namespace, audit_id=audit_id)
-        made.append(found)
-        return found
+        return await client.create(types.roles, body, namespace=place.namespace, audit_id=audit_id)
 
     try:
         require_held(request, place, name, form.rules)
-        await write(request, "create", types.roles, place, name, do)
+        made = await write(request, "create", types.roles, place, name, do)
     except Escalation as error:
         form.add_error("template", _beyond(error))
     except Conflict:
@@ -173,7 +171,7 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
         problems.apply(error, form)
     else:
         what = _("made role %(name)s") % {"name": name}
-        await remember(request, what, (place, name), types.roles, before=None, after=made[0])
+        await remember(request, what, (place, name), types.roles, before=None, after=made)
     return not form.errors
 
 
@@ -183,19 +181,16 @@ async def _save(request: ConsoleRequest, found: Role, form: RoleForm) -> bool:
     before = found.entry.original()
     uid, version = _seen(request, found)
     body = _changed(before, form, uid, version)
-    saved: list[Manifest] = []
 
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
-        written_now = await client.replace(
+        return await client.replace(
             gvr, body, namespace=place.namespace, name=found.name, audit_id=audit_id
         )
-        saved.append(written_now)
-        return written_now
 
     try:
         if form.rules != found.rules:
             require_held(request, place, found.name, form.rules)
-        await write(request, "update", gvr, place, found.name, do)
+        saved = await write(request, "update", gvr, place, found.name, do)
     except Escalation as error:
         form.add_error("template", _beyond(error))
     except Conflict:
@@ -207,7 +202,7 @@ async def _save(request: ConsoleRequest, found: Role, form: RoleForm) -> bool:
         what = _("changed role %(name)s") % {"name": found.name}
         if before["metadata"]["resourceVersion"] == version:
             role = (place, found.name)
-            await remember(request, what, role, gvr, before=_kept(before), after=saved[0])
+            await remember(request, what, role, gvr, before=_kept(before), after=saved)
     return not form.errors
 
 

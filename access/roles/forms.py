@@ -17,8 +17,8 @@ from console.ui.text import visible
 from console.ui.yamlreading import read_yaml
 from console.ui.yamltext import plain_yaml
 from rbac.catalogue import Template
-from rbac.rules import Rule, Rules
-from rbac.templates import rules_of, with_needs, written
+from rbac.rules import Rule, Rules, written
+from rbac.templates import rules_of, with_needs
 
 MAX_NAME, MAX_RULES = 63, 16_384
 #: Characters of a uid or a version; Kubernetes' own have 36 at most.

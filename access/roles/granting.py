@@ -155,19 +155,16 @@ async def bind(
         "roleRef": {"apiGroup": group, "kind": types.role_kind, "name": found.name},
         "subjects": [{"apiGroup": RBAC, "kind": kind, "name": subject}],
     }
-    made: list[Manifest] = []
 
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
-        one = await client.create(
+        return await client.create(
             types.bindings, body, namespace=place.namespace, audit_id=audit_id
         )
-        made.append(one)
-        return one
 
     name = body["metadata"]["name"]
-    await write(request, "create", types.bindings, place, name, do, decided=first)
+    made = await write(request, "create", types.bindings, place, name, do, decided=first)
     what = _("gave %(role)s to %(name)s") % {"role": found.name, "name": subject}
-    await remember(request, what, (place, found.name), types.bindings, before=None, after=made[0])
+    await remember(request, what, (place, found.name), types.bindings, before=None, after=made)
 
 
 def _elsewhere(one: Holding, place: RoleScope) -> bool:
@@ -229,21 +226,13 @@ async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> Non
     before = entry.original()
     others = [one for one in before.get("subjects") or [] if not _is(one, holding)]
     meta = before["metadata"]
-    after: list[Manifest] = []
 
     async def do(client: ObjectClient, audit_id: str) -> Manifest | None:
         if others:
             body = {**before, "subjects": others}
-            after.append(
-                await client.replace(
-                    gvr,
-                    body,
-                    namespace=holding.namespace,
-                    name=holding.binding,
-                    audit_id=audit_id,
-                )
+            return await client.replace(
+                gvr, body, namespace=holding.namespace, name=holding.binding, audit_id=audit_id
             )
-            return after[0]
         await client.delete(
             gvr,
             namespace=holding.namespace,
@@ -254,16 +243,11 @@ async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> Non
         )
         return None
 
-    await write(request, "update" if others else "delete", gvr, place, holding.binding, do)
+    verb = "update" if others else "delete"
+    after = await write(request, verb, gvr, place, holding.binding, do)
     what = _("took %(role)s from %(name)s") % {"role": found.name, "name": holding.name}
-    await remember(
-        request,
-        what,
-        (found.place, found.name),
-        gvr,
-        before=clean(before),
-        after=after[0] if after else None,
-    )
+    role = (found.place, found.name)
+    await remember(request, what, role, gvr, before=clean(before), after=after)
 
 
 def _is(subject: Any, holding: Holding) -> bool:

@@ -60,24 +60,6 @@ def require_bindable(request: ConsoleRequest, place: RoleScope, role: str, rules
             raise Denied("create", bindings)
 
 
-def client_for(
-    request: ConsoleRequest,
-    verb: str,
-    gvr: GVR,
-    place: RoleScope,
-    name: str = "",
-    *,
-    decided: bool = False,
-) -> ObjectClient:
-    """`decided`: the right is shown, by one to another type. Raises `Denied`."""
-    access = access_of(request)
-    if may_natively(access, verb, gvr, place, name):
-        return get_runtime().as_user(access.identity)
-    if decided or may_by_role(access, verb, gvr, place, name):
-        return get_runtime().console
-    raise Denied(verb, gvr, place.namespace)
-
-
 async def write(
     request: ConsoleRequest,
     verb: str,
@@ -87,13 +69,19 @@ async def write(
     do: Write,
     *,
     decided: bool = False,
-) -> None:
-    """`do` gets the client and the audit id, and returns the object as it is now, None if it is gone.
-    `decided`: as for `client_for`. Raises `Denied`, `ApiError`, `AuditUnavailable`."""
-    named = name if verb != "create" else ""
-    client = client_for(request, verb, gvr, place, named, decided=decided)
+) -> Manifest | None:
+    """`do` gets the client and the audit id, and returns the object as it is now, None if it is gone; so
+    does this. `decided`: the right is shown, by one to another type. Raises `Denied`, `ApiError`,
+    `AuditUnavailable`."""
+    access, named = access_of(request), name if verb != "create" else ""
+    client: ObjectClient = get_runtime().console
+    if may_natively(access, verb, gvr, place, named):
+        client = get_runtime().as_user(access.identity)
+    elif not decided and not may_by_role(access, verb, gvr, place, named):
+        raise Denied(verb, gvr, place.namespace)
     action = request_action(request, verb, gvr, namespace=place.namespace, name=name)
     async with record(action) as recording:
         written = await do(client, recording.audit_id)
     version = written["metadata"]["resourceVersion"] if written else ""
     await wait_for_cache(informer_of(gvr), Key(place.namespace, name), version)
+    return written

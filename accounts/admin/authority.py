@@ -23,7 +23,7 @@ from console.ui.decisions import Exempt
 from console.ui.text import visible
 from rbac.current import beyond_anywhere, get_levels
 from rbac.memberships import are_known, identity_of
-from rbac.rules import Question, any_allows
+from rbac.rules import Question, Rules, any_allows
 
 CREATE = ("create",)
 #: KubeSphere's own server asks for the one, Kubernetes for the other.
@@ -61,6 +61,11 @@ def check_holds_no_more(access: Access, name: str) -> None:
         )
     except InvalidIdentity:
         beyond = None
+    check_not_beyond(beyond, name)
+
+
+def check_not_beyond(beyond: Rules | None, name: str) -> None:
+    """`beyond`: what `name` holds and the viewer does not, None where nobody knows. Raises `Exempt`."""
     if beyond is None:
         raise Exempt(_("It is not known what %(name)s may do.") % {"name": visible(name)})
     if beyond:

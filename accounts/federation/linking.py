@@ -4,7 +4,6 @@ The labels are KubeSphere's, so people that it knows are known here. A subject t
 of a label is its hash.
 """
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
 from accounts.providers.base import Person
-from accounts.users.directory import UsersUnknown, trusted_users
+from accounts.users.directory import UsersUnknown, trusted_users, wait_for_version
 from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import (
@@ -28,14 +27,11 @@ from console.kube.gvr import (
     WORKSPACE_ROLE_BINDINGS,
     Key,
 )
-from console.kube.informer import ChangeSignal, Informer
 from console.kube.projections import User
 from console.kube.store import Entry
 
 PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 SUBJECT_LABEL = "iam.kubesphere.io/origin-uid"
-#: Seconds for a new User to arrive in the cache.
-ARRIVES = 5.0
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _HASHED = "sha256."
@@ -111,28 +107,13 @@ async def make_user(provider: str, person: Person, name: str, email: str) -> Use
         made = await get_runtime().console.create(USERS, manifest)
     except Conflict as error:
         raise Taken("name", name_problem(name, taken=True)) from error
-    return await _arrival(trusted_users(), name, str(made["metadata"]["uid"]))
-
-
-async def _arrival(informer: Informer[User], name: str, uid: str) -> User:
-    """Sessions are of users that the cache knows."""
-
-    def arrived() -> Any:
-        entry = informer.store.get(Key("", name))
-        return entry.projection if entry is not None and entry.projection.uid == uid else None
-
-    with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
-        try:
-            async with asyncio.timeout(ARRIVES):
-                while (found := arrived()) is None:
-                    changed.clear()
-                    if (found := arrived()) is not None:
-                        break
-                    await changed.wait()
-        except TimeoutError as error:
-            raise UserNotCached from error
-    user: User = found
-    return user
+    # Sessions are of users that the cache knows.
+    meta = made["metadata"]
+    there = await wait_for_version(name, meta["resourceVersion"])
+    entry = trusted_users().store.get(Key("", name))
+    if not there or entry is None or entry.projection.uid != meta["uid"]:
+        raise UserNotCached
+    return entry.projection
 
 
 # Names and addresses that a new User may have.

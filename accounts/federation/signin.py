@@ -221,17 +221,12 @@ def not_arrived(request: HttpRequest, next_url: str) -> HttpResponse:
 # Logging in with a name and a password that a provider checks. The door is the login form.
 
 
-async def password_provider(name: str) -> Entry | None:
-    entry = (await catalogue()).entries.get(name)
-    return entry if entry is not None and isinstance(entry.provider, PasswordProvider) else None
-
-
 @guarded
 async def sign_in_through(
     request: HttpRequest, name: str, username: str, password: str, next_url: str
 ) -> HttpResponse:
     """`next_url` is safe. A provider that there is not is one that knows nobody."""
-    entry = await password_provider(name)
+    entry = (await catalogue()).entries.get(name)
     shown = username if username.isprintable() and len(username) <= MAX_NAME else ""
     if entry is None or not isinstance(entry.provider, PasswordProvider):
         return login_page(request, LoginForm(shown, _("Wrong name or password."), next_url), 401)

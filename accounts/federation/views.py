@@ -47,30 +47,31 @@ def also_logout(view: View) -> View:
 @require_GET
 @guarded
 async def landing(request: HttpRequest, name: str) -> HttpResponse:
-    entry = await _entry(name)
-    return await (_back if _ANSWERS & request.GET.keys() else _out)(request, entry)
+    entry, provider = await _found(name)
+    way = _back if _ANSWERS & request.GET.keys() else _out
+    return await way(request, entry, provider)
 
 
 @also_logout
 @require_GET
 @guarded
 async def callback(request: HttpRequest, name: str) -> HttpResponse:
-    return await _back(request, await _entry(name))
+    return await _back(request, *await _found(name))
 
 
-async def _entry(name: str) -> Entry:
+async def _found(name: str) -> tuple[Entry, RedirectProvider]:
     found = (await catalogue()).entries.get(name)
     if found is None or not isinstance(found.provider, RedirectProvider):
         raise Http404
-    return found
+    return found, found.provider
 
 
-async def _out(request: HttpRequest, entry: Entry) -> HttpResponse:
+async def _out(request: HttpRequest, entry: Entry, provider: RedirectProvider) -> HttpResponse:
     next_url = safe_next(request.GET.get("next", ""))
     state, nonce, verifier = (secrets.token_urlsafe(32) for _each in range(3))
-    attempt = ProviderAttempt(state, nonce, verifier, _of(entry).callback)
+    attempt = ProviderAttempt(state, nonce, verifier, provider.callback)
     try:
-        where = await _of(entry).begin(attempt)
+        where = await provider.begin(attempt)
     except Unreachable as error:
         log.error("Identity provider %s: %s", entry.name, error)
         return await refuse(request, entry, 503, error.reason, next_url=next_url)
@@ -86,14 +87,14 @@ async def _out(request: HttpRequest, entry: Entry) -> HttpResponse:
     return response
 
 
-async def _back(request: HttpRequest, entry: Entry) -> HttpResponse:
+async def _back(request: HttpRequest, entry: Entry, provider: RedirectProvider) -> HttpResponse:
     """The cookie is dropped whatever happens: one beginning, one end."""
-    response = await _finish(request, entry)
+    response = await _finish(request, entry, provider)
     onetime.drop(response, onetime.START)
     return response
 
 
-async def _finish(request: HttpRequest, entry: Entry) -> HttpResponse:
+async def _finish(request: HttpRequest, entry: Entry, provider: RedirectProvider) -> HttpResponse:
     answer = _answer(request)
     begun = onetime.read(request, onetime.START)
     if answer is None or begun is None or begun["provider"] != entry.name:
@@ -105,7 +106,6 @@ async def _finish(request: HttpRequest, entry: Entry) -> HttpResponse:
     # Before anything is asked: of two that come with the same state, one goes on.
     if not await sync_to_async(onetime.use)(_STATE, begun["state"], now, now + onetime.LIFETIME):
         return await refuse(request, entry, 400, "StateReused")
-    provider = _of(entry)
     attempt = ProviderAttempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)
     try:
         person = await provider.finish(attempt, answer)
@@ -124,9 +124,3 @@ def _answer(request: HttpRequest) -> Mapping[str, str] | None:
     if any(len(values) != 1 for values in found.values()):
         return None
     return {name: str(values[0]) for name, values in found.items()}
-
-
-def _of(entry: Entry) -> RedirectProvider:
-    if not isinstance(entry.provider, RedirectProvider):
-        raise Http404
-    return entry.provider

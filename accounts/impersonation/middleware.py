@@ -4,16 +4,15 @@ Comes after `accounts.middleware.AccountMiddleware`, and after the bearer tokens
 through.
 """
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-from asgiref.sync import markcoroutinefunction
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from accounts.impersonation.state import VIEWING, Viewing
+from console.inline import AsyncMiddleware
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response, wants_status
 from console.views.errors import error_page
@@ -39,19 +38,8 @@ PRIVATE = (
     "accounts:own:",
 )
 
-GetResponse = Callable[[ConsoleRequest], Awaitable[HttpResponseBase]]
 
-
-class ViewingMiddleware:
-    async_capable, sync_capable = True, False
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
-
-    async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
-        return await self._get_response(request)
-
+class ViewingMiddleware(AsyncMiddleware):
     async def process_view(
         self, request: ConsoleRequest, view: object, args: object, kwargs: object
     ) -> HttpResponseBase | None:

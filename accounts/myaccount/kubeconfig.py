@@ -24,7 +24,7 @@ from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, USERS
 from console.kube.projections import User
-from console.kube.runtime import CurrentRuntime
+from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
 from console.views.page import page
@@ -66,7 +66,7 @@ def _back() -> HttpResponse:
 # A user's kubeconfig, for whoever may have it: asked for, waited for, written down.
 
 
-async def ask(runtime: CurrentRuntime, entry: Entry[User], now: datetime) -> Kept | None:
+async def ask(runtime: Runtime, entry: Entry[User], now: datetime) -> Kept | None:
     """What the user has, as soon as it counts; None if nothing came within `PATIENCE` seconds.
 
     Raises `ApiError`.

@@ -4,6 +4,7 @@ Whoever knows the current password may change it; where there is none, being sig
 other sessions and all tokens end with it.
 """
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -33,9 +34,8 @@ from accounts.signin.passwords import TooBusy
 from accounts.signin.sessions import Step, onward
 from accounts.time import now
 from accounts.users.directory import UsersUnknown
-from accounts.users.states import Manifest, patch_user
-from console.audit.trail import AuditUnavailable, Recording
-from console.kube.client import ConsoleClient
+from accounts.users.states import patch_user
+from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.projections import User
 from console.ui.forms import ConsoleForm, SecretField, posted
@@ -98,7 +98,9 @@ async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> boo
     """True if it is done; else the form says why not. Raises `UsersUnknown` and DatabaseError."""
     try:
         if await form.knows_present(request):
-            await write_own(request, "password", _writing(form.cleaned_data["password"]))
+            chosen = form.cleaned_data["password"]
+            write = partial(set_password, password=chosen, now=now(), must_change=False)
+            await write_own(request, "password", write)
             await start_anew(request, form.user)
     except TooBusy:
         form.add_error(None, busy_text())
@@ -119,7 +121,8 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
     try:
         user = own_user(request).projection
         if request.POST.get("keep") == "true" and options().may_postpone:
-            await write_own(request, "annotations", _keep)
+            kept = {"metadata": {"annotations": {UNINITIALIZED: None}}}
+            await write_own(request, "annotations", partial(patch_user, patch=kept))
             return HttpResponseRedirect(await onward(request.session, next_url))
         form = OwnPasswordForm(user, posted(request), auto_id="choose-%s")
         if await change_password(request, form):
@@ -141,17 +144,3 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
     }
     status = form.page_status
     return render(request, "accounts/myaccount/choose_password.html", context, status=status)
-
-
-async def _keep(client: ConsoleClient, user: Manifest, recording: Recording) -> Manifest:
-    patch = {"metadata": {"annotations": {UNINITIALIZED: None}}}
-    return await patch_user(client, user, patch, audit_id=recording.audit_id)
-
-
-def _writing(password: str) -> Any:
-    async def write(client: ConsoleClient, user: Manifest, recording: Recording) -> Manifest:
-        return await set_password(
-            client, user, password, now(), must_change=False, audit_id=recording.audit_id
-        )
-
-    return write

@@ -12,7 +12,7 @@ from accounts.signin import sessions
 from accounts.time import now
 from accounts.users.directory import trusted_users, wait_for_version
 from accounts.users.states import Manifest
-from console.audit.trail import Recording, record, request_action
+from console.audit.trail import record, request_action
 from console.kube.client import ConsoleClient
 from console.kube.current import get_runtime
 from console.kube.errors import Conflict, NotFound, Overtaken
@@ -25,7 +25,8 @@ from console.ui.http import ConsoleRequest
 #: How often a write is tried that something else overtakes.
 _TRIES = 3
 
-Write = Callable[[ConsoleClient, Manifest, Recording], Awaitable[Manifest]]
+#: Gets the client, the user as it is now and `audit_id`; returns what the user is then.
+Write = Callable[..., Awaitable[Manifest]]
 
 
 def own_name(request: ConsoleRequest) -> str:
@@ -41,7 +42,7 @@ def own_user(request: ConsoleRequest) -> Entry[User]:
     return entry
 
 
-async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifest:
+async def write_own(request: ConsoleRequest, what: str, write: Write) -> None:
     """Lets `write` change the user as it is now; waits until this process sees the result, so that the
     next page does. Raises `ApiError`, `AuditUnavailable` and what `write` raises."""
     entry = own_user(request)
@@ -52,7 +53,7 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifes
         user = await _read(client, entry)
         for _try in range(_TRIES):
             try:
-                written = await write(client, user, recording)
+                written = await write(client, user, audit_id=recording.audit_id)
                 break
             except Conflict:
                 # The login that they come from is noted in their status about now.
@@ -62,7 +63,6 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifes
         else:
             raise Overtaken
     await wait_for_version(name, written["metadata"]["resourceVersion"])
-    return written
 
 
 async def _read(client: ConsoleClient, entry: Entry[User]) -> Manifest:

@@ -1,6 +1,7 @@
 """What a user says about themselves: address, display name, language."""
 
 import re
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -13,9 +14,8 @@ from django.utils.translation import gettext as _
 from accounts.myaccount.person import spec_of, write_own
 from accounts.signin.language import LANGUAGES
 from accounts.users.directory import has_address, users
-from accounts.users.states import Manifest, patch_user
-from console.audit.trail import AuditUnavailable, Recording
-from console.kube.client import ConsoleClient
+from accounts.users.states import patch_user
+from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.projections import User
 from console.kube.store import Entry
@@ -93,7 +93,7 @@ async def change_profile(request: ConsoleRequest, entry: Entry[User], form: OwnP
     changes = {name: value for name, value in spec.items() if known.get(name) != value}
     try:
         if changes:
-            await write_own(request, "profile", _writing(changes))
+            await write_own(request, "profile", partial(patch_user, patch={"spec": changes}))
     except (ApiError, AuditUnavailable) as error:
         problems.apply(error, form)
     return form.is_valid()
@@ -101,10 +101,3 @@ async def change_profile(request: ConsoleRequest, entry: Entry[User], form: OwnP
 
 def _may_have(email: str, name: str) -> bool:
     return is_address(email) and not has_address(users(), email, but=name)
-
-
-def _writing(changes: dict[str, Any]) -> Any:
-    async def write(client: ConsoleClient, user: Manifest, recording: Recording) -> Manifest:
-        return await patch_user(client, user, {"spec": changes}, audit_id=recording.audit_id)
-
-    return write

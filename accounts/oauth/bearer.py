@@ -5,7 +5,6 @@ A token is looked for in the Authorization header and nowhere else (RFC 6750, se
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest
@@ -97,8 +96,4 @@ def _examine(token: str) -> Bearer | None:
         # So that it stays dead when the user is enabled again.
         register.end(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
         return None
-    return Bearer(holder, grant, _scope(claims))
-
-
-def _scope(claims: dict[str, Any]) -> frozenset[str]:
-    return frozenset(str(claims.get("scope", "")).split(" "))
+    return Bearer(holder, grant, frozenset(str(claims.get("scope", "")).split(" ")))

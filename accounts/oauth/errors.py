@@ -39,7 +39,8 @@ def invalid_client() -> OAuthError:
     )  # fmt: skip
 
 
-def invalid_token(description: str = "The token is not valid, or not any more.") -> OAuthError:
+def invalid_token() -> OAuthError:
+    description = "The token is not valid, or not any more."
     return OAuthError(
         "invalid_token", description,
         status=401, WWW_Authenticate=_bearer("invalid_token", description),
@@ -60,8 +61,8 @@ def insufficient_scope(scope: str) -> OAuthError:
     return OAuthError("insufficient_scope", description, status=403, WWW_Authenticate=challenge)
 
 
-def unavailable(description: str, *, retry_after: int = 5) -> OAuthError:
-    return OAuthError("temporarily_unavailable", description, status=503, Retry_After=retry_after)
+def unavailable(description: str) -> OAuthError:
+    return OAuthError("temporarily_unavailable", description, status=503, Retry_After=5)
 
 
 def too_many(wait: float) -> OAuthError:

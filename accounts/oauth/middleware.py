@@ -5,10 +5,8 @@ where nobody needs to be anybody: who shows one wants to know.
 """
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -18,7 +16,7 @@ from accounts.oauth.bearer import bearer_in, examine_token
 from accounts.oauth.errors import OAuthError, invalid_request, invalid_token, unavailable
 from accounts.signin.presence import token_presence
 from accounts.users.directory import UsersUnknown
-from console.inline import InlineCsrfMiddleware
+from console.inline import AsyncMiddleware, InlineCsrfMiddleware
 from console.ui.statuses import status_response
 
 Response = HttpResponseBase
@@ -33,31 +31,14 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OTHER_TOKENS = frozenset({"metrics"})
 
 
-class BearerMiddleware:
+class BearerMiddleware(AsyncMiddleware):
     """Sets `request.bearer`, and `account`, `identity` and `presence` if the token may act for its user.
 
     Comes after `AccountMiddleware`, whose word it replaces, and before the one that sets `access`.
     """
 
-    sync_capable: ClassVar[bool] = True
-    async_capable: ClassVar[bool] = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
-        self.get_response = get_response
-        self.is_async = iscoroutinefunction(get_response)
-        if self.is_async:
-            markcoroutinefunction(self)
-
-    def __call__(self, request: HttpRequest) -> Response | Awaitable[Response]:
-        if self.is_async:
-            return self._later(request)
-        refusal = async_to_sync(_identify)(request)
-        response: Response = refusal or self.get_response(request)
-        return response
-
-    async def _later(self, request: HttpRequest) -> Response:
-        response: Response = await _identify(request) or await self.get_response(request)
-        return response
+    async def __call__(self, request: HttpRequest) -> Response:
+        return await _identify(request) or await self.get_response(request)
 
 
 class CsrfMiddleware(InlineCsrfMiddleware):

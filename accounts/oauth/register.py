@@ -7,7 +7,7 @@ second use of a code or of a refresh token ends everything that came of it.
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -204,10 +204,7 @@ def use_code(
     grant = _begin(holder, client, found.scope, found.authenticated, now)
     AuthorizationCode.objects.filter(pk=found.pk).update(grant=grant)
     issued = issue(grant, holder, client, now)
-    identity = id_token(grant, holder, client, found.nonce, now)
-    return Issued(
-        issued.access_token, issued.refresh_token, issued.expires_in, issued.scope, identity
-    )
+    return replace(issued, id_token=id_token(grant, holder, client, found.nonce, now))
 
 
 @transaction.atomic

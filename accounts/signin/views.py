@@ -3,7 +3,6 @@
 import base64
 import binascii
 import logging
-from itertools import zip_longest
 
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -142,19 +141,7 @@ async def logout(request: ConsoleRequest) -> HttpResponse:
 # KubeSphere can log in here; over TLS, `password` in clear is as good.
 
 
-def encode(password: str, key: str = KEY) -> str:
-    """What a browser sends: the lowest bit of each sum, and half of it."""
-    text = base64.b64encode(password.encode()).decode()
-    salt = key + text[: max(0, len(text) - len(key))]
-    sums = [
-        ord(salted) + (ord(char) if char else _FILLING)
-        for salted, char in zip_longest(salt, text, fillvalue="")
-    ]
-    signs = "".join("0" if each % 2 == 0 else "1" for each in sums)
-    return base64.b64encode(signs.encode()).decode() + "@" + "".join(chr(n // 2) for n in sums)
-
-
-def decode(value: str, key: str = KEY) -> str:
+def decode(value: str) -> str:
     """The password; "" for what cannot be one. Without an `@`, the value is the password itself."""
     signs, at, chars = value.partition("@")
     if not at:
@@ -165,7 +152,7 @@ def decode(value: str, key: str = KEY) -> str:
             return ""
         codes: list[int] = []
         for place, (bit, char) in enumerate(zip(bits, chars, strict=True)):
-            salt = ord(key[place]) if place < len(key) else codes[place - len(key)]
+            salt = ord(KEY[place]) if place < len(KEY) else codes[place - len(KEY)]
             codes.append(2 * ord(char) - salt + int(bit))
         text = bytes(code for code in codes if code != _FILLING)
         return base64.b64decode(text, validate=True).decode()

@@ -7,7 +7,6 @@ projection made is left to the projection, which follows its sources.
 
 from collections.abc import Iterator
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from console.kube.errors import NotFound
 from console.kube.gvr import (
@@ -18,11 +17,11 @@ from console.kube.gvr import (
     ROLE_BINDINGS,
     WORKSPACE_ROLE_BINDINGS,
 )
-from console.kube.indexes import Index, indexes_of
+from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.projections import GlobalRoleBinding
 from console.kube.runtime import Runtime
-from console.kube.store import Entry, Store
+from console.kube.store import Entry
 from rbac.names import PREFIX
 
 Manifest = dict[str, Any]
@@ -35,8 +34,6 @@ BINDINGS = (
     ROLE_BINDINGS,
 )
 USER, GROUP = "User", "Group"
-
-_by_subject: WeakKeyDictionary[Store[Any], Index[Any]] = WeakKeyDictionary()
 
 
 class NotYetKnown(Exception):
@@ -59,9 +56,10 @@ class BindingCleanup:
             informer = self.informer(gvr)
             if informer is None:
                 continue
-            named = _subjects(informer.store).get((kind, name))
+            indexes = indexes_of(informer.store)
+            named = indexes.by(_named).get((kind, name))
             clean = clean and not named
-            labelled = indexes_of(informer.store).by_label.get(label)
+            labelled = indexes.by_label.get(label)
             for entry in {one.key: one for one in (*named, *labelled)}.values():
                 if not entry.key.name.startswith(PREFIX):
                     await self._take_out(gvr, entry, kind, name)
@@ -99,11 +97,6 @@ class BindingCleanup:
             body = {"metadata": version, "subjects": left}
             place = entry.key
             await self._client.patch(gvr, body, namespace=place.namespace, name=place.name)
-
-
-def _subjects(store: Store[Any]) -> Index[Any]:
-    found = _by_subject.get(store)
-    return found or _by_subject.setdefault(store, Index(store, _named))
 
 
 def _named(entry: Entry[Any]) -> Iterator[tuple[str, str]]:

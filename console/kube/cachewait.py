@@ -1,40 +1,48 @@
 """Waiting until the cache has what was just written, so that the next page shows it."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from console.kube.gvr import Key
-from console.kube.informer import ChangeSignal, Informer
+from console.kube.informer import Informer
 from console.kube.store import older
 
 #: Seconds.
 TIMEOUT = 5.0
 
 
-async def wait_for_cache(
-    informer: Informer[Any],
-    key: Key,
-    version: str,
-    *,
-    timeout: float = TIMEOUT,  # noqa: ASYNC109
-) -> bool:
-    """True as soon as the cache has the object in this version or a later one, or, with no version, not
-    at all any more; False after `timeout` seconds."""
-    with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
-        try:
-            async with asyncio.timeout(timeout):
-                while not _is_there(informer, key, version):
-                    changed.clear()
-                    if _is_there(informer, key, version):
-                        break
-                    await changed.wait()
-        except TimeoutError:
-            return False
+async def wait_until(informer: Informer[Any], is_so: Callable[[], bool], timeout: float) -> bool:
+    """True as soon as it is so, which is asked whenever the informer changes, on whichever loop that
+    lives; False after `timeout` seconds."""
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def signal() -> None:
+        loop.call_soon_threadsafe(changed.set)
+
+    remove = informer.add_listener(lambda _key: signal(), signal)
+    try:
+        async with asyncio.timeout(timeout):
+            while not is_so():
+                await changed.wait()
+                changed.clear()
+    except TimeoutError:
+        return False
+    finally:
+        remove()
     return True
 
 
-def _is_there(informer: Informer[Any], key: Key, version: str) -> bool:
-    entry = informer.store.get(key)
-    if not version:
-        return entry is None
-    return entry is not None and not older(entry.resource_version, version)
+async def wait_for_cache(
+    informer: Informer[Any], key: Key, version: str, *, timeout: float = TIMEOUT
+) -> bool:
+    """True as soon as the cache has the object in this version or a later one, or, with no version, not
+    at all any more; False after `timeout` seconds."""
+
+    def is_there() -> bool:
+        entry = informer.store.get(key)
+        if not version:
+            return entry is None
+        return entry is not None and not older(entry.resource_version, version)
+
+    return await wait_until(informer, is_there, timeout)

@@ -29,15 +29,13 @@ from collections.abc import (
     Coroutine,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, ClassVar, TypeVar
 
 import aiohttp
 import msgspec
@@ -116,9 +114,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True):
     """`warnings`: what the server says to whoever asked, though it did what was asked."""
 
-    code: int
     body: bytes
-    headers: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 
 
@@ -381,7 +377,7 @@ class Transport:
             method, path, params=params, headers=headers, body=body, total_timeout=timeout
         ) as response:
             warnings = tuple(_warnings(response.headers.getall("Warning", ())))
-            return Answer(response.status, await _body(response), response.headers, warnings)
+            return Answer(await _body(response), warnings)
 
     async def reload(self) -> bool:
         """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
@@ -597,7 +593,11 @@ def _plain(error: BaseException) -> str:
 
 
 class ReaderClient:
-    """Lists and watches as the reader."""
+    """Lists and watches as the reader, each on a connection of its own: one that was kept may be dead,
+    and only the deadline would tell."""
+
+    _headers: Sequence[tuple[str, str]] = (("Connection", "close"),)
+    _reads_much: ClassVar[bool] = True
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -618,20 +618,20 @@ class ReaderClient:
             "GET",
             gvr.path(namespace),
             params=params,
-            # Never on a connection that was kept: it may be dead, and only the deadline would tell.
-            headers=[("Connection", "close")],
+            headers=self._headers,
             total_timeout=None,
             read_timeout=read_timeout,
         ) as response:
-            _expect_much(response)
+            if self._reads_much:
+                _expect_much(response)
             yield ThrottledReader(response) if throttled else response.content
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:
         """A list of one object at most, at the server's present resourceVersion, as JSON."""
-        params = [("limit", "1")]
-        alone = [("Connection", "close")]
-        path = gvr.path(namespace)
-        return (await self._transport.request("GET", path, params=params, headers=alone)).body
+        answer = await self._transport.request(
+            "GET", gvr.path(namespace), params=[("limit", "1")], headers=self._headers
+        )
+        return answer.body
 
     async def ready(self) -> None:
         """Proof of life: returns if /readyz answers 200 within 3 s, else raises `ApiError`."""
@@ -639,10 +639,6 @@ class ReaderClient:
 
     async def reload(self) -> None:
         await self._transport.reload()
-
-    @property
-    def host(self) -> str:
-        return urlsplit(self._transport.credentials.host).netloc
 
 
 class ObjectClient:

@@ -4,18 +4,18 @@ Whoever reads what is of any cluster has its runtime from `access.cluster`; impo
 this module.
 """
 
-from console.kube.runtime import CurrentRuntime
+from console.kube.runtime import Runtime
 
-_current: CurrentRuntime | None = None
+_current: Runtime | None = None
 
 
-def set_runtime(runtime: CurrentRuntime | None) -> None:
+def set_runtime(runtime: Runtime | None) -> None:
     """Says which runtime this process has. The composition root's alone, and tests'."""
     global _current
     _current = runtime
 
 
-def get_runtime() -> CurrentRuntime:
+def get_runtime() -> Runtime:
     if _current is None:
         raise RuntimeError("no runtime: console.asgi has not started one")
     return _current

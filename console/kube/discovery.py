@@ -23,16 +23,13 @@ class CustomType:
 
     gvr: GVR
     kind: str
-    list_kind: str
     singular: str
     short_names: tuple[str, ...]
-    categories: tuple[str, ...]
     namespaced: bool
     columns: tuple[PrinterColumn, ...]
     conditions: bool
     uid: str
     preferred: bool
-    deprecated: bool
 
 
 class _Known(Derived[Definition]):
@@ -69,51 +66,32 @@ class _Known(Derived[Definition]):
 
 
 class Types:
-    """`informer`: the one of CustomResourceDefinitions, or None where nobody follows them."""
+    """`informer`: the one of CustomResourceDefinitions."""
 
-    def __init__(self, informer: Informer[Any] | None = None) -> None:
-        self._informer = informer
-        self._known = _Known(informer.store) if informer is not None else None
+    def __init__(self, informer: Informer[Any]) -> None:
+        # What is derived of it does not keep it.
+        self._store = informer.store
+        self._known = _Known(informer.store)
 
     def get(self, gvr: GVR) -> CustomType | None:
         """The type if it is defined and established, and served in this version."""
-        if self._known is None:
-            return None
         with self._known.current():
             return self._known.by_gvr.get(gvr)
 
     def find(self, group: str, resource: str) -> CustomType | None:
         """The preferred version of a type."""
-        if self._known is None:
-            return None
         with self._known.current():
             return self._known.preferred.get((group, resource))
 
     def of(self, key: Key) -> tuple[CustomType, ...]:
         """The served versions of the type that a definition of this name defines."""
-        if self._known is None:
-            return ()
         with self._known.current():
             return self._known.of(key)
 
     def __iter__(self) -> Iterator[CustomType]:
         """Every served version of every established type, by name."""
-        if self._known is None:
-            return iter(())
         with self._known.current():
             return iter(self._known.sorted())
-
-    def schema(self, gvr: GVR) -> dict[str, Any]:
-        """The OpenAPI v3 schema of a version as its definition has it; empty if there is none."""
-        entry = self._informer.store.get(Key("", gvr.qualified)) if self._informer else None
-        if entry is None:
-            return {}
-        versions = entry.original().get("spec", {}).get("versions") or ()
-        for version in versions:
-            if version.get("name") == gvr.version:
-                schema: dict[str, Any] = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-                return schema
-        return {}
 
 
 def definition_of(key: Key) -> tuple[str, str]:
@@ -137,14 +115,11 @@ def _type(definition: Definition, version: Version, preferred: bool) -> CustomTy
     return CustomType(
         gvr=GVR(definition.group, version.name, definition.plural),
         kind=definition.kind,
-        list_kind=definition.list_kind,
         singular=definition.singular,
         short_names=definition.short_names,
-        categories=definition.categories,
         namespaced=definition.namespaced,
         columns=version.columns,
         conditions=version.conditions,
         uid=definition.uid,
         preferred=preferred,
-        deprecated=version.deprecated,
     )

@@ -1,7 +1,7 @@
 """Objects of a store by something other than their key.
 
 An index is made at its first use and kept up to date from then on, as `console.kube.derived` promises.
-`indexes_of` has those that every kind has; a kind may make its own with `Index`.
+`indexes_of` has those that every kind has; a kind may make its own with `Index`, and a module with `by`.
 """
 
 import weakref
@@ -63,6 +63,7 @@ class Indexes(Generic[P]):
 
     def __init__(self, store: Store[P]) -> None:
         self._store_ref = weakref.ref(store)
+        self._own: dict[KeysOf[P], Index[P]] = {}
 
     @cached_property
     def by_namespace(self) -> Index[P]:
@@ -82,6 +83,10 @@ class Indexes(Generic[P]):
     def by_label(self) -> Index[P]:
         """By `key=value`."""
         return self._index(_labels)
+
+    def by(self, keys_of: KeysOf[P]) -> Index[P]:
+        """One of somebody's own, who asks with the same function each time."""
+        return self._own.get(keys_of) or self._own.setdefault(keys_of, self._index(keys_of))
 
     def _index(self, keys_of: KeysOf[P]) -> Index[P]:
         store = self._store_ref()

@@ -1,11 +1,14 @@
 """A store that follows the server, and whoever wants to know when it changes.
 
 Promises:
-- One reflector, so one list and one watch, whatever the number of listeners and readers.
+- One reflector for all there is, or one for each namespace that is followed, which lists and replaces the
+  objects of that one alone, whatever the number of listeners and readers.
 - Per key, listeners hear of changes in order and after the store has them. A key says that something
   changed, not what: read the store.
 - A listener that raises is logged and dropped; the store and the other listeners go on.
-- `freshness` is true at all times: since when the store may differ from the server, and why.
+- `freshness` is true at all times: since when the store may differ from the server, and why. It is that
+  of all namespaces together: synced once every one has been listed, stale while one of them cannot be
+  followed; then `problem` names it.
 
 Listeners run on the core's thread. They must only mark and return; work belongs to a queue of theirs.
 `add_listener` may be called from any thread; keys that changed before it are not repeated.
@@ -14,25 +17,27 @@ Listeners run on the core's thread. They must only mark and return; work belongs
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
 from console.kube.clock import Clock, SystemClock
 from console.kube.errors import Forbidden
 from console.kube.gvr import GVR, Key
-from console.kube.listwatch import Source, WatchEvent
+from console.kube.listwatch import ListWatch, Source, WatchEvent
 from console.kube.projections import DECODERS
 from console.kube.reflector import Reflector
 from console.kube.sentences import Sentence
-from console.kube.store import Decode, Projected, Replacement, Store
+from console.kube.store import Decode, Projected, Store, older
 
 log = logging.getLogger(__name__)
 
+#: The namespace of a source that has them all.
+EVERYWHERE = ""
 #: Objects of a first list from which on the collector never looks at them again.
 MANY = 1_000
 
@@ -57,6 +62,14 @@ class _Listener:
     on_state: OnState | None
 
 
+class Gathering(Protocol):
+    """A list on its way into a store, as `Store.replacing` gives one."""
+
+    def add(self, raws: Sequence[msgspec.Raw]) -> None: ...
+
+    def commit(self, resource_version: str) -> Sequence[Key]: ...
+
+
 class Informer(Generic[P]):
     def __init__(self, gvr: GVR, decode: Decode[P], *, clock: Clock | None = None) -> None:
         self.gvr = gvr
@@ -67,43 +80,63 @@ class Informer(Generic[P]):
         self._listeners: tuple[_Listener, ...] = ()
         self._connected = False
         self._doubt: datetime | None = None
-        self._reflector: Reflector | None = None
+        self._parts: tuple[_Part[P], ...] = ()
+        #: Of each namespace; none while nothing is followed.
+        self.reflectors: tuple[Reflector, ...] = ()
+        self._followed: tuple[Source, ...] = ()
         self.events = 0
         self.listener_failures = 0
 
     @property
     def refusal(self) -> Forbidden | None:
         """kube-apiserver's last word, if that was that these objects may not be listed."""
-        return None
+        found = (item.refused for item in self._followed if isinstance(item, ListWatch))
+        return next((refused for refused in found if refused is not None), None)
+
+    @property
+    def refused_verb(self) -> str:
+        """What kube-apiserver has last not allowed."""
+        found = [item for item in self._followed if isinstance(item, ListWatch) and item.refused]
+        return found[0].refused_verb if found else "list"
 
     @property
     def listeners(self) -> int:
         return len(self._listeners)
 
-    @property
-    def reflector(self) -> Reflector | None:
-        return self._reflector
-
-    async def run(self, source: Source) -> None:
-        """Follows `source` until cancelled."""
-        # Nothing that was shown goes back to what the server may still remember of before.
+    async def follow(self, sources: Mapping[str, Source]) -> None:
+        """Follows the sources, by namespace, until cancelled. May be called again afterwards: nothing
+        then goes back to what the server may still remember of an earlier time."""
         oldest = "" if self.freshness.synced else "0"
-        self._reflector = Reflector(
-            self.gvr.qualified, source, self, clock=self._clock, oldest=oldest
+        self._followed = tuple(sources.values())
+        self._parts = tuple(_Part(self, namespace) for namespace in sources)
+        self.reflectors = tuple(
+            Reflector(part.name, source, part, clock=self._clock, oldest=oldest)
+            for part, source in zip(self._parts, sources.values(), strict=True)
         )
-        await self._reflector.run()
+        tasks = [asyncio.create_task(reflector.run()) for reflector in self.reflectors]
+        try:
+            # No TaskGroup: one that is cancelled is left to the garbage collector, with all it knows,
+            # and what a first list brought is out of the collector's sight.
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            # They know this informer, which would know them.
+            self._parts, self.reflectors = (), ()
 
     def wake(self) -> None:
         """The server may be back: try now. On the core's loop."""
-        if self._reflector is not None and not self._connected:
-            self._reflector.wake()
+        for part, reflector in zip(self._parts, self.reflectors, strict=True):
+            if not part.connected_now:
+                reflector.wake()
 
     def renew(self) -> None:
         """The server is back, and an open watch may be deaf: take it up anew. On the core's loop."""
-        if self._reflector is not None:
+        for part, reflector in zip(self._parts, self.reflectors, strict=True):
             # What a deaf watch has missed, the next one tells: until then the store stays doubtful.
-            self._connected = self._connected and self._doubt is None
-            self._reflector.renew()
+            if self._doubt is not None:
+                part.connected_now = self._connected = False
+            reflector.renew()
 
     def doubt(self, since: datetime | None) -> None:
         """The server has not answered a probe since then, though the watch is open; None: it has."""
@@ -128,11 +161,32 @@ class Informer(Generic[P]):
 
         return remove
 
-    # The reflector's sink.
+    # The reflectors' sinks.
 
-    def replacing(self, namespace: str = "") -> "InformerReplacement[P]":
-        """Takes a list: of all there is, or of one namespace."""
-        return InformerReplacement(self, self.store.replacing(namespace))
+    def gathering(self, namespace: str) -> Gathering:
+        """Takes a namespace's list."""
+        return self.store.replacing(namespace)
+
+    def part_listed(self, changed: Sequence[Key]) -> None:
+        """One namespace has been listed. Listeners hear of it at once, `synced` is for all."""
+        if self.freshness.synced or all(part.listed for part in self._parts):
+            self.replaced(changed)
+        else:
+            for key in changed:
+                self._changed(key)
+
+    def part_bookmark(self, resource_version: str) -> None:
+        """One namespace is that far; another may have been further."""
+        if not older(resource_version, self.store.resource_version):
+            self.store.bookmark(resource_version)
+
+    def part_moved(self) -> None:
+        """A namespace's connection is good or bad now."""
+        bad = next((part for part in self._parts if not part.connected_now), None)
+        if bad is None:
+            self.connected()
+        elif problem := next((part.told for part in self._parts if part.problem), ""):
+            self.disconnected(problem)
 
     def replaced(self, changed: Sequence[Key]) -> None:
         if not self.freshness.synced and len(changed) >= MANY:
@@ -150,9 +204,6 @@ class Informer(Generic[P]):
         if key is not None:
             self._changed(key)
         return version
-
-    def bookmark(self, resource_version: str) -> None:
-        self.store.bookmark(resource_version)
 
     def connected(self) -> None:
         self._connected = True
@@ -178,8 +229,11 @@ class Informer(Generic[P]):
         self.freshness = Freshness(synced or old.synced, stale_since, problem)
         if self.freshness != old:
             for listener in self._listeners:
-                if listener.on_state is not None:
-                    self._call(listener, listener.on_state)
+                try:
+                    if listener.on_state is not None:
+                        listener.on_state()
+                except Exception:  # noqa: BLE001  whatever a listener raises is its own
+                    self._drop(listener)
 
     def _changed(self, key: Key) -> None:
         for listener in self._listeners:
@@ -187,12 +241,6 @@ class Informer(Generic[P]):
                 listener.on_change(key)
             except Exception:  # noqa: BLE001  whatever a listener raises is its own
                 self._drop(listener)
-
-    def _call(self, listener: _Listener, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except Exception:  # noqa: BLE001  whatever a listener raises is its own
-            self._drop(listener)
 
     def _drop(self, listener: _Listener) -> None:
         """Called while the exception is handled."""
@@ -231,39 +279,58 @@ class Informer(Generic[P]):
         self._restate(problem=problem)
 
 
-class InformerReplacement(Generic[P]):
-    """A list on its way into an informer. Nobody sees anything of it before `commit`."""
+class _Part(Generic[P]):
+    """The sink of one namespace's reflector."""
 
-    def __init__(self, informer: Informer[P], replacement: Replacement[P]) -> None:
+    def __init__(self, informer: Informer[P], namespace: str) -> None:
         self._informer = informer
-        self._replacement = replacement
+        self._namespace = namespace
+        self.name = f"{informer.gvr.qualified} {namespace}".strip()
+        self.listed = self.connected_now = False
+        self.problem = ""
+
+    @property
+    def told(self) -> str:
+        """The problem with the namespace that has it."""
+        if not self._namespace:
+            return self.problem
+        place, problem = self._namespace, self.problem
+        return Sentence("%(namespace)s: %(problem)s", namespace=place, problem=problem)
+
+    def replacing(self) -> "_Replacing[P]":
+        return _Replacing(self._informer, self, self._namespace)
+
+    def event(self, event: WatchEvent) -> str:
+        return self._informer.event(event)
+
+    def bookmark(self, resource_version: str) -> None:
+        self._informer.part_bookmark(resource_version)
+
+    def connected(self) -> None:
+        self.connected_now, self.problem = True, ""
+        self._informer.part_moved()
+
+    def disconnected(self, problem: str) -> None:
+        self.connected_now, self.problem = False, problem
+        self._informer.part_moved()
+
+
+class _Replacing(Generic[P]):
+    """One namespace's list on its way into the informer."""
+
+    def __init__(self, informer: Informer[P], part: _Part[P], namespace: str) -> None:
+        self._informer = informer
+        self._part = part
+        self._gathering = informer.gathering(namespace)
 
     def add(self, raws: Sequence[msgspec.Raw]) -> None:
-        self._replacement.add(raws)
+        self._gathering.add(raws)
 
     def commit(self, resource_version: str) -> None:
-        self._informer.replaced(self._replacement.commit(resource_version))
+        changed = self._gathering.commit(resource_version)
+        self._part.listed = True
+        self._informer.part_listed(changed)
 
 
 def _raw(item: dict[str, Any]) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(item))
-
-
-class ChangeSignal:
-    """Waits on one loop for an informer that lives on another. Use as a context manager."""
-
-    def __init__(self, informer: Informer[Any], loop: asyncio.AbstractEventLoop) -> None:
-        self._event = asyncio.Event()
-        self._loop = loop
-        self._informer = informer
-        self._remove: Callable[[], None] = lambda: None
-
-    def __enter__(self) -> asyncio.Event:
-        def signal() -> None:
-            self._loop.call_soon_threadsafe(self._event.set)
-
-        self._remove = self._informer.add_listener(lambda _key: signal(), signal)
-        return self._event
-
-    def __exit__(self, *_: object) -> None:
-        self._remove()

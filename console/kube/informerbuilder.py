@@ -8,10 +8,9 @@ from console.kube.clock import Clock
 from console.kube.discovery import Types
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, EVENTS, GVR
-from console.kube.informer import Informer
+from console.kube.informer import EVERYWHERE, Informer
 from console.kube.listwatch import ListWatch
 from console.kube.projections import DECODERS, custom
-from console.kube.scoped import EVERYWHERE, ScopedInformer
 from console.kube.scopes import is_namespaced
 from console.kube.store import Decode
 from console.kube.uncached import UNCACHED
@@ -26,7 +25,7 @@ class ClusterInformerBuilder:
         self._reader = reader
         self._namespaces = tuple(namespaces)
         self._clock = clock
-        self._definitions = ScopedInformer(
+        self._definitions = Informer(
             CUSTOM_RESOURCE_DEFINITIONS, DECODERS[CUSTOM_RESOURCE_DEFINITIONS], clock=clock
         )
         self.types = Types(self._definitions)
@@ -36,11 +35,10 @@ class ClusterInformerBuilder:
             return self._definitions
         if gvr in UNCACHED:
             raise NeverCached(gvr.qualified)
-        kind = Window if gvr == EVENTS else ScopedInformer
+        kind = Window if gvr == EVENTS else Informer
         return kind(gvr, self.decoder(gvr), clock=self._clock)
 
     async def follow(self, informer: Informer[Any]) -> None:
-        assert isinstance(informer, ScopedInformer)  # noqa: S101  `make` makes no other
         gvr = informer.gvr
         if gvr not in DECODERS and self.types.get(gvr) is not None:
             # What is kept of its objects may be something else than when it was last followed.

@@ -17,24 +17,22 @@ from collections.abc import (
     Callable,
     Coroutine,
     Mapping,
-    Sequence,
 )
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import msgspec
 
+from console.kube.cachewait import wait_until
 from console.kube.client import ReaderClient, Transport
 from console.kube.clock import Clock
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
-from console.kube.informer import ChangeSignal
+from console.kube.informer import Informer
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
-from console.kube.scoped import ScopedInformer
 from console.kube.sentences import Sentence
 from console.kube.store import Decode, P
-from console.kube.throttledreader import Chunks, ThrottledReader
 from console.kube.window import last_seen
 
 LIMIT = 5_000
@@ -49,37 +47,13 @@ Spawn = Callable[[Coroutine[Any, Any, None]], Any]
 class UserReader(ReaderClient):
     """Lists and watches as a person. Its credential may do nothing but impersonate."""
 
+    _reads_much = False
+
     def __init__(self, transport: Transport, identity: Identity) -> None:
         if not isinstance(identity, Identity):
             raise TypeError("a UserReader needs an Identity")
         super().__init__(transport)
         self._headers = identity.headers()
-
-    @asynccontextmanager
-    async def stream(
-        self,
-        gvr: GVR,
-        namespace: str,
-        params: Sequence[tuple[str, str]],
-        *,
-        read_timeout: float,
-        throttled: bool = False,
-    ) -> AsyncGenerator[Chunks, None]:
-        async with self._transport.open(
-            "GET",
-            gvr.path(namespace),
-            params=params,
-            headers=self._headers,
-            total_timeout=None,
-            read_timeout=read_timeout,
-        ) as response:
-            yield ThrottledReader(response) if throttled else response.content
-
-    async def latest(self, gvr: GVR, namespace: str) -> bytes:
-        answer = await self._transport.request(
-            "GET", gvr.path(namespace), params=[("limit", "1")], headers=self._headers
-        )
-        return answer.body
 
 
 class UserSource(ListWatch):
@@ -136,7 +110,7 @@ def as_it_is(raw: msgspec.Raw) -> msgspec.Raw:
     return raw
 
 
-class LiveList(ScopedInformer[P]):
+class LiveList(Informer[P]):
     """Use as a context manager. `sources` are by namespace, "" for the one that has them all."""
 
     def __init__(
@@ -168,14 +142,10 @@ class LiveList(ScopedInformer[P]):
 
     async def wait(self, *, timeout: float) -> bool:  # noqa: ASYNC109
         """True once everything has been listed, False after `timeout` seconds; raises `Forbidden`."""
-        with ChangeSignal(self, asyncio.get_running_loop()) as changed:
-            try:
-                async with asyncio.timeout(timeout):
-                    while not self.freshness.synced and self.refusal is None:
-                        await changed.wait()
-                        changed.clear()
-            except TimeoutError:
-                return False
+        if not await wait_until(
+            self, lambda: self.freshness.synced or self.refusal is not None, timeout
+        ):
+            return False
         refusal = self.refusal
         if refusal is not None:
             raise refusal

@@ -11,7 +11,6 @@ kube-apiserver for a sign of life every few seconds, so that a connection that h
 wakes what waits for a server that is back.
 """
 
-import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
@@ -19,6 +18,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from console.kube.allocator import give_back_what_is_freed
+from console.kube.cachewait import wait_until
 from console.kube.client import ConsoleClient, Endpoint, ReaderClient, Transport, UserClient
 from console.kube.clock import Clock, SystemClock
 from console.kube.corethread import CoreThread
@@ -40,14 +40,13 @@ from console.kube.gvr import (
 from console.kube.heartbeat import Heartbeat
 from console.kube.history import STEP, History
 from console.kube.identity import Identity
-from console.kube.informer import ChangeSignal, Informer
+from console.kube.informer import Informer
 from console.kube.informerbuilder import ClusterInformerBuilder
 from console.kube.kubeconfig import CONSOLE, READER, WRITER
 from console.kube.livelist import LiveList, UserReader, UserSource
 from console.kube.liveobject import LiveObject
 from console.kube.recentdeletions import RecentDeletions
 from console.kube.scopes import configured_namespaces, is_the_clusters
-from console.kube.static import StaticRuntime
 from console.kube.typewatch import TypeWatch
 from console.kube.uncached import UNCACHED
 from console.kube.usage import Usage
@@ -202,14 +201,9 @@ class Runtime:
         if informer.freshness.synced:
             # Nearly always, and every page asks.
             return True
-        with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
-            try:
-                async with asyncio.timeout(timeout):
-                    while not informer.freshness.synced and informer.refusal is None:
-                        await changed.wait()
-                        changed.clear()
-            except TimeoutError:
-                pass
+        await wait_until(
+            informer, lambda: informer.freshness.synced or informer.refusal is not None, timeout
+        )
         return informer.freshness.synced
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
@@ -247,36 +241,9 @@ class Runtime:
         self._heartbeat.wake_soon()
 
 
-class CurrentRuntime(Reads, Protocol):
-    """`Runtime` and `StaticRuntime` as the rest of the process knows them."""
-
-    types: Types
-    history: History
-    usage: Usage
-    recent_deletions: RecentDeletions
-
-    @property
-    def required(self) -> tuple[GVR, ...]: ...
-    @property
-    def answered(self) -> datetime: ...
-    @property
-    def console(self) -> ConsoleClient: ...
-    def informers(self) -> Mapping[GVR, Informer[Any]]: ...
-    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]": ...
-    def live_list(
-        self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
-    ) -> LiveList[Any]: ...
-    def live_object(self, gvr: GVR, identity: Identity, key: Key) -> LiveList[Any]: ...
-    def as_user(self, identity: Identity) -> UserClient: ...
-    def endpoint(self) -> Endpoint: ...
-    async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool: ...
-
-
 __all__ = [
-    "CurrentRuntime",
     "NeverCached",
     "Reads",
     "Runtime",
-    "StaticRuntime",
     "UnknownKind",
 ]

@@ -195,13 +195,6 @@ class FieldSelector:
         """`getter` gives the text of the field at a path such as `metadata.name`."""
         return all(((getter(r.path) or "") == r.value) == r.equal for r in self.requirements)
 
-    def exact(self, path: str) -> str | None:
-        """The value that `path` must have, if the selector says so."""
-        for requirement in self.requirements:
-            if requirement.path == path and requirement.equal:
-                return requirement.value
-        return None
-
     def __bool__(self) -> bool:
         return bool(self.requirements)
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from console.kube.gvr import GVR
 from console.kube.informer import Freshness, Informer
-from console.kube.reflector import Reflector
-from console.kube.scoped import ScopedInformer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ def stats_of(
 
 def _stats(informer: Informer[Any], answered: datetime, now: datetime) -> InformerStats:
     store, freshness = informer.store, informer.freshness
-    reflectors = _reflectors(informer)
+    reflectors = informer.reflectors
     return InformerStats(
         gvr=informer.gvr,
         objects=len(store),
@@ -59,9 +57,3 @@ def _lag(freshness: Freshness, answered: datetime, now: datetime) -> float | Non
     if not freshness.synced:
         return None
     return max(0.0, (now - (freshness.stale_since or answered)).total_seconds())
-
-
-def _reflectors(informer: Informer[Any]) -> tuple[Reflector, ...]:
-    if isinstance(informer, ScopedInformer):
-        return informer.reflectors
-    return (informer.reflector,) if informer.reflector is not None else ()

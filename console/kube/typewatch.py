@@ -1,27 +1,17 @@
 """Keeps what is followed in step with the types that the cluster defines."""
 
-from collections.abc import Hashable, Iterable
-from typing import Protocol
+from collections.abc import Hashable
 
 from console.kube.discovery import CustomType, Types, definition_of
+from console.kube.factory import Factory
 from console.kube.gvr import GVR, Key
 from console.kube.projections import DECODERS
-
-
-class Followed(Protocol):
-    """What this needs of the factory."""
-
-    def informers(self) -> Iterable[GVR]: ...
-    def vanished(self) -> Iterable[GVR]: ...
-    def vanish(self, gvr: GVR) -> None: ...
-    def appear(self, gvr: GVR) -> None: ...
-    def renew(self, gvr: GVR) -> None: ...
 
 
 class TypeWatch:
     """`changed` is told of every change of a CustomResourceDefinition, on the core's thread."""
 
-    def __init__(self, types: Types, factory: Followed) -> None:
+    def __init__(self, types: Types, factory: Factory) -> None:
         self._types = types
         self._factory = factory
         self._shapes: dict[GVR, Hashable] = {}

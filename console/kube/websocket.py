@@ -23,33 +23,26 @@ class Websocket:
         self._socket = socket
         self._on_close: Callable[[], Awaitable[None]] | None = on_close
 
-    async def receive(self) -> bytes | None:
-        """The next message; None when there will be none, however that came about."""
-        message = await self._socket.receive()
-        if message.type not in _MESSAGES:
-            return None
-        return message.data.encode() if isinstance(message.data, str) else bytes(message.data)
-
-    async def send(self, message: bytes) -> None:
-        """Waits for the other side to keep up. Whether it is still there says `receive`."""
-        with suppress(aiohttp.ClientError, ConnectionError):
-            await self._socket.send_bytes(message)
-
     @property
     def protocol(self) -> str | None:
         """The one that the other side chose of those that were offered."""
         return self._socket.protocol
 
     async def hear(self) -> str | bytes | None:
-        """The next message as it was sent; else as `receive`."""
+        """The next message; None when there will be none, however that came about."""
         message = await self._socket.receive()
         if message.type not in _MESSAGES:
             return None
         found: str | bytes = message.data
         return found
 
-    async def say(self, message: str | bytes) -> None:
-        """As `send`, a text as a text."""
+    async def receive(self) -> bytes | None:
+        """The same, a text in UTF-8."""
+        message = await self.hear()
+        return message.encode() if isinstance(message, str) else message
+
+    async def send(self, message: str | bytes) -> None:
+        """Waits for the other side to keep up. Whether it is still there says `receive`."""
         with suppress(aiohttp.ClientError, ConnectionError):
             if isinstance(message, str):
                 await self._socket.send_str(message)

@@ -1,6 +1,6 @@
 """The newest objects of a type of which there may be any number: Events.
 
-Promises, beyond a `ScopedInformer`'s: at most `limit` objects, none of them seen last more than
+Promises, beyond an `Informer`'s: at most `limit` objects, none of them seen last more than
 `max_age` ago, the oldest going first. Not even while a list arrives are there more in memory.
 
 So the store is not equal to the server here: what was evicted is still there, and no list that is
@@ -16,9 +16,9 @@ import msgspec
 
 from console.kube.clock import Clock
 from console.kube.gvr import GVR, Key
+from console.kube.informer import Gathering, Informer
 from console.kube.listwatch import WatchEvent
 from console.kube.projections.meta import utc
-from console.kube.scoped import Gathering, ScopedInformer
 from console.kube.store import UNREADABLE, Decode, P
 
 LIMIT = 5_000
@@ -62,7 +62,7 @@ def last_seen(raw: msgspec.Raw) -> tuple[Key, datetime] | None:
     return Key(event.metadata.namespace, event.metadata.name), max(known, default=_LONG_AGO)
 
 
-class Window(ScopedInformer[P]):
+class Window(Informer[P]):
     def __init__(
         self,
         gvr: GVR,

@@ -5,8 +5,7 @@ Promises:
 - Stingy: an item added many times before it is taken is taken once, also if it is added for later.
 - Never concurrent: an item added while it is being worked on is taken again only after `done`.
 - An item that fails waits its own doubling delay, whatever the others do.
-- `shut_down` takes nothing new and lets what is queued be taken, then every `get` returns None;
-  `drained` returns when the last of it is done.
+- `shut_down` takes nothing new and lets what is queued be taken, then every `get` returns None.
 
 All calls belong to one event loop.
 """
@@ -51,7 +50,6 @@ class WorkQueue(Generic[T]):
         self._numbers = count()
         self._timer: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
-        self._idle = asyncio.Event()
         self._closed = False
 
     def __len__(self) -> int:
@@ -111,7 +109,6 @@ class WorkQueue(Generic[T]):
         if item in self._dirty:
             self._queue.append(item)
             self._wake.set()
-        self._notice_idle()
 
     def shut_down(self) -> None:
         """Calling it twice is harmless."""
@@ -121,15 +118,6 @@ class WorkQueue(Generic[T]):
         if self._timer is not None:
             self._timer.cancel()
         self._wake.set()
-        self._notice_idle()
-
-    async def drained(self) -> None:
-        """Returns when the queue is shut down and nothing is queued or being worked on."""
-        await self._idle.wait()
-
-    def _notice_idle(self) -> None:
-        if self._closed and not self._dirty and not self._processing:
-            self._idle.set()
 
     def _restart_timer(self) -> None:
         """One timer for all, which waits for the first of them."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from console.kube.gvr import BUILT_IN_GROUPS
 from console.kube.informer import Informer
-from console.kube.runtime import CurrentRuntime, UnknownKind
+from console.kube.runtime import Runtime, UnknownKind
 from console.kube.uncached import UNCACHED
 from console.ui.access import Access
 from console.ui.generic import GenericKind
@@ -61,7 +61,7 @@ def _customs(query: SearchQuery, access: Access) -> list[Searchable]:
     return searchable_of(wanted, access)
 
 
-def _informer(runtime: CurrentRuntime, kind: ResourceKind) -> Informer[Any] | None:
+def _informer(runtime: Runtime, kind: ResourceKind) -> Informer[Any] | None:
     """None for kinds that this cluster does not have, or the cache never."""
     gvr = kind.gvr
     if gvr in UNCACHED:
@@ -76,7 +76,7 @@ def _informer(runtime: CurrentRuntime, kind: ResourceKind) -> Informer[Any] | No
 
 
 async def _first_lists(
-    runtime: CurrentRuntime, where: list[tuple[Searchable, Informer[Any]]], wait: float
+    runtime: Runtime, where: list[tuple[Searchable, Informer[Any]]], wait: float
 ) -> None:
     # What the server refuses to list will not come soon: nobody waits for it at each search.
     cold = [

@@ -72,7 +72,7 @@ class Relay:
         while True:
             while self._waiting:
                 message = self._waiting.popleft()
-                await program.say(message)
+                await program.send(message)
                 self._size -= len(message)
             self._news.clear()
             await self._news.wait()

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from console.kube.identity import Identity
 from console.kube.prometheus import Prometheus
-from console.kube.runtime import CurrentRuntime
+from console.kube.runtime import Runtime
 from console.kube.usage import Usage
 from console.ui.access import Access
 from console.ui.clusterkinds import Kinds
@@ -30,7 +30,7 @@ class Cluster:
     """One cluster: what is known of it, and who may see that. `name`: the one in addresses."""
 
     name: str
-    runtime: CurrentRuntime
+    runtime: Runtime
     authorizer: Authorizes
     kinds: Kinds
     prometheus: Prometheus | None = None

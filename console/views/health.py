@@ -4,7 +4,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
 from console.kube.gvr import GVR
-from console.kube.runtime import CurrentRuntime, UnknownKind
+from console.kube.runtime import Runtime, UnknownKind
 from console.ui.clusters import clusters
 
 
@@ -27,7 +27,7 @@ async def readyz(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok", "waiting_for": []})
 
 
-def _synced(runtime: CurrentRuntime, gvr: GVR) -> bool:
+def _synced(runtime: Runtime, gvr: GVR) -> bool:
     try:
         return runtime.informer(gvr).freshness.synced
     except UnknownKind:

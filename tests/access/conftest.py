@@ -28,7 +28,6 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.accounts.conftest import HASH, Browser, _site, browser, clock
 from tests.rbac.fakes import FakeConsole
@@ -47,6 +46,7 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
+from tests.staticruntime import StaticRuntime
 
 __all__ = ["Browser", "_site", "browser", "clock"]
 

@@ -22,7 +22,6 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.informer import Freshness, Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import clusters
 from rbac.current import cluster_of
 from tests.access.conftest import IAM, READ, Browser
@@ -38,6 +37,7 @@ from tests.rbac.objects import (
     rule,
     user,
 )
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

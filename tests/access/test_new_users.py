@@ -7,10 +7,10 @@ import pytest
 
 from console.kube.errors import Forbidden
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GLOBAL_ROLE_BINDINGS, USERS
-from console.kube.runtime import StaticRuntime
 from tests.access.conftest import IAM, READ, Browser
 from tests.access.test_roles import signed_in, text_of
 from tests.rbac.objects import native_binding, native_role, rule
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

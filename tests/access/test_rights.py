@@ -18,10 +18,10 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from rbac.memberships import groups_of
 from tests.access.test_roles import signed_in, text_of
 from tests.rbac.objects import native_binding, native_role, rule, user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

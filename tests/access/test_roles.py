@@ -21,12 +21,12 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
 )
 from console.kube.identity import Identity
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
 from tests.access.conftest import Browser
 from tests.rbac.fakes import without_version
 from tests.rbac.objects import rule, workspace_binding, workspace_role
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

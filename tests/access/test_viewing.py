@@ -17,13 +17,13 @@ from console.kube.gvr import (
     USERS,
     WORKSPACE_ROLE_BINDINGS,
 )
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import clusters
 from tests.access.conftest import IAM, Browser
 from tests.access.test_roles import signed_in, text_of, writes
 from tests.accounts.conftest import ORIGIN
 from tests.rbac.fakes import MovableClock, merged
 from tests.rbac.objects import native_binding, native_role, rule
+from tests.staticruntime import StaticRuntime
 from tests.views.test_keys import fields_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

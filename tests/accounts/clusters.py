@@ -24,7 +24,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.kubeconfig import write_console_kubeconfig
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES
@@ -33,6 +33,7 @@ from rbac.current import use_host
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
+from tests.staticruntime import StaticRuntime
 
 FOLLOWED = (*SOURCES, GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, LOGIN_RECORDS)
 CONTROLLERS: tuple[controller.Factory, ...] = (

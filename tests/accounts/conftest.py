@@ -36,10 +36,10 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user
+from tests.staticruntime import StaticRuntime
 
 PASSWORD = "P@88w0rd"
 #: What pages about workspaces are made of; there are none of it here.

@@ -22,7 +22,6 @@ from accounts.models import FailedAttempts, Grant, NamedToken, SecondFactor, Sig
 from accounts.signin import passwords
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, ORIGIN, PASSWORD, Browser
 from tests.accounts.factors.conftest import App
 from tests.accounts.oauth.clients import SECRET, basic
@@ -30,6 +29,7 @@ from tests.accounts.oauth.conftest import Config
 from tests.accounts.test_sessions import routes
 from tests.depth import SEED, number
 from tests.rbac.fakes import MovableClock
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from accounts.signin import passwords
 from console.kube.gvr import USERS
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, ORIGIN, Browser
 from tests.depth import number
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -21,12 +21,12 @@ from console.audit.models import AuditRecord
 from console.edge import harden
 from console.kube.gvr import LOGIN_RECORDS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.clients import basic
 from tests.accounts.oauth.conftest import Config, Program, authorize_url
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -19,10 +19,10 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,12 +10,12 @@ from accounts.signin.presence import find_session, is_signed_in, session_presenc
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import clusters
 from console.ui.presence import Presence
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.named.test_tokens import config, make
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 __all__ = ["config"]
 

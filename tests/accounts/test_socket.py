@@ -12,10 +12,10 @@ from accounts.signin.asgi import SessionAuthMiddleware
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import clusters
 from tests.accounts.conftest import HASH, ORIGIN, Browser
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -20,11 +20,11 @@ from accounts.public import PUBLIC_ROUTES
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.conftest import Config, Program
 from tests.accounts.test_sessions import routes
 from tests.rbac.fakes import MovableClock
+from tests.staticruntime import StaticRuntime
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,6 @@ from random import Random
 import pytest
 
 from console.kube.gvr import USERS
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import HOST, clusters
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url, list_url
@@ -21,6 +20,7 @@ from rbac.current import cluster_of, no_host, use_host
 from tests.clusters.conftest import MEMBER, Person, told, without_picker
 from tests.depth import SEED, number
 from tests.leaks.world import ADMIN, CANARY, KINDS, Clusters, key_of, visible
+from tests.staticruntime import StaticRuntime
 
 #: What the request itself and the clock put into a page.
 _OWN = re.compile(r"\b\w{64}\b|data-etag=\"[^\"]*\"|data-now=\"[^\"]*\"|(<time [^>]*>)[^<]*")

@@ -16,7 +16,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.projections.storage import ALLOW_CLONE, ALLOW_SNAPSHOT
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
 from console.ui.clusters import HOST
 from console.ui.storage.copies import TakeSnapshot
 from devcluster.sample.standards import definitions
@@ -37,6 +37,7 @@ from tests.contract.pages import (
 )
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess
 from tests.views.cast import CAST
 from tests.views.conftest import _site

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from console.kube.runtime import StaticRuntime
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
 from console.ui.reading import objects_of
 from console.ui.text import dom_id
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

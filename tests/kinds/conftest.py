@@ -7,12 +7,12 @@ import pytest
 
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, VOLUME_SNAPSHOTS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from devcluster.sample.standards import definitions
 from rbac.current import no_host, use_host
 from tests.kinds.world import LiveLists, informer_of
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import NAMESPACE_NAMES, namespace
 from tests.views.conftest import _site, client_as
 

@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.utils import translation
 from pytest_django import Settings
 
-from console.kube.runtime import StaticRuntime
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import ROW, Link
@@ -22,6 +21,7 @@ from console.ui.words import STATUS_WORDS
 from tests.depth import some
 from tests.kinds.asking import entries_of, ids_of, items, keys, rows_of, url_of
 from tests.kinds.world import FIXTURES, fixture_file, fixture_of
+from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 

@@ -9,7 +9,6 @@ import pytest
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
-from console.kube.runtime import StaticRuntime
 from console.ui.clusterkinds import Kinds
 from console.ui.clusters import clusters
 from console.ui.customs import SPARE
@@ -20,6 +19,7 @@ from console.ui.nav import CUSTOMS, nav, resources
 from console.ui.registry import _problems
 from rbac.current import no_host, use_host
 from tests.kinds.world import POLYGLOT, encoded
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import NAMESPACE_NAMES, FakeAccess, admin, charlie, namespace
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

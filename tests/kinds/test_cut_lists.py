@@ -8,10 +8,10 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, SECRETS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.registry import kinds
 from rbac.current import no_host, use_host
 from tests.kinds.world import LiveLists, informer_of
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

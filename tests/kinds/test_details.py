@@ -12,7 +12,6 @@ from django.template.loader import get_template
 from django.urls import reverse
 
 from console.kube.gvr import Key
-from console.kube.runtime import StaticRuntime
 from console.kube.store import Entry
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
@@ -28,6 +27,7 @@ from devcluster.builtins import builtin_types
 from tests.depth import some
 from tests.kinds.asking import entries_of, rows_of, url_of
 from tests.kinds.world import LONG_NAME, fixture_of
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

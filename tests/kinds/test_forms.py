@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from channels.testing import WebsocketCommunicator
 
-from console.kube.runtime import StaticRuntime
 from console.kube.store import Entry
 from console.live.routing import websocket_application
 from console.ui.columns import Column
@@ -17,6 +16,7 @@ from console.ui.kind import ResourceKind
 from console.ui.text import dom_id
 from tests.kinds.asking import entries_of, items, rows_of, url_of
 from tests.kinds.world import change, fixture_of
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import HTMX, text_of

@@ -23,7 +23,6 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind, Scope
 from rbac.current import no_host, use_host
@@ -31,6 +30,7 @@ from tests.kinds.asking import entries_of, ids_of, rows_of, url_of
 from tests.kinds.world import LiveLists, Obj, informer_of, objects_of
 from tests.live.conftest import Browser
 from tests.rbac.objects import native_binding, native_role, project, rule, user
+from tests.staticruntime import StaticRuntime
 from tests.views import cast
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

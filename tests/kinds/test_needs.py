@@ -8,7 +8,8 @@ from django.utils import translation
 
 from accounts.bootstrap import MANIFESTS, manifests
 from console.kube.discovery import Types
-from console.kube.gvr import BUILT_IN_GROUPS, GVR
+from console.kube.gvr import BUILT_IN_GROUPS, CUSTOM_RESOURCE_DEFINITIONS, GVR
+from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.readerrole import reader_role
 from console.kube.scopes import is_namespaced
@@ -33,7 +34,9 @@ DEFINED = {
 def missing(kind: ResourceKind) -> Iterator[str]:
     if kind.gvr not in {**DECODERS, **UNCACHED}:
         yield "console/kube/projections: no module has it in its DECODERS"
-    if is_namespaced(kind.gvr, Types()) is not (kind.scope is Scope.NAMESPACED):
+    if is_namespaced(kind.gvr, Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS))) is not (
+        kind.scope is Scope.NAMESPACED
+    ):
         yield "console/kube/scopes.py: its scope is another one"
     if not kind.private and not _is_listed(kind):
         yield "manifests/reader.yaml: write it anew with `manage.py readerrole`"

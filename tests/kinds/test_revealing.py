@@ -15,12 +15,12 @@ from console.kube.errors import ApiError, Forbidden, NotFound, ServerError, Unav
 from console.kube.gvr import GVR, NAMESPACES, SECRETS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.panels.yaml import LARGEST
 from console.ui.registry import kinds
 from console.ui.revealed import Value, values
 from rbac.current import no_host, use_host
 from tests.kinds.world import LiveLists, Obj, informer_of
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, namespace
 from tests.views import cast
 from tests.views.conftest import ClientAs, SignedIn

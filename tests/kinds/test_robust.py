@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.kube.uncached import UNCACHED
 from console.ui.detail import detail
 from console.ui.kind import ResourceKind
@@ -33,6 +32,7 @@ from tests.kinds.world import (
     put,
     without,
 )
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
 
 #: What an object is not without.

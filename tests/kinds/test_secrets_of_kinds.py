@@ -7,13 +7,13 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, USERS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.links import detail_url
 from console.ui.masking import MASK, masked
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
 from rbac.current import no_host, use_host
 from tests.kinds.world import Obj
+from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 

@@ -20,9 +20,9 @@ from console.kube.informer import Informer
 from console.kube.listwatch import WatchEvent
 from console.kube.livelist import LIMIT, LiveList
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.kube.uncached import UNCACHED
 from console.ui.kind import ResourceKind, Scope
+from tests.staticruntime import StaticRuntime
 
 Obj = dict[str, Any]
 

@@ -8,8 +8,7 @@ from typing import Any
 from console.kube.factory import Factory, UnknownKind
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
-from console.kube.projections import generic
-from console.kube.scoped import ScopedInformer
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
 
 __all__ = ["IDLE", "OTHERS", "THINGS", "Planner", "World", "live", "names", "until"]
@@ -32,10 +31,9 @@ class Planner:
         if gvr not in self.servers:
             raise UnknownKind(gvr.qualified)
         self.made.append(gvr)
-        return ScopedInformer(gvr, generic.decode, clock=self.clock)
+        return Informer(gvr, generic.decode, clock=self.clock)
 
     async def follow(self, informer: Informer[Any]) -> None:
-        assert isinstance(informer, ScopedInformer)
         if self.errors:
             raise self.errors.pop(0)
         await informer.follow({"": self.servers[informer.gvr]})

@@ -19,7 +19,7 @@ from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
-from console.kube.projections import generic
+from tests.kube import generic
 from tests.kube.fakes import FakeClock
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
@@ -168,7 +168,7 @@ async def test_whoever_follows_it_goes_on(tmp_path: Path) -> None:
 
     async with answering(tmp_path, answers()) as (way, server):
         informer = Informer(PODS, generic.decode, clock=FakeClock())
-        following = asyncio.create_task(informer.run(ListWatch(ReaderClient(way), PODS)))
+        following = asyncio.create_task(informer.follow({"": ListWatch(ReaderClient(way), PODS)}))
         async with asyncio.timeout(30):
             while server.asked < 3 * len(BROKEN) + 4 and not following.done():
                 await asyncio.sleep(0.01)

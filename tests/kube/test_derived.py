@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from console.kube.derived import Derived
 from console.kube.gvr import Key
 from console.kube.indexes import Index, indexes_of
-from console.kube.projections import generic
 from console.kube.store import Entry, Store
+from tests.kube import generic
 from tests.kube.fakes import obj, raw
 
 

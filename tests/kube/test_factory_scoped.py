@@ -19,9 +19,8 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from console.kube.projections import generic
-from console.kube.scoped import ScopedInformer
 from console.kube.scopes import configured_namespaces, is_namespaced, is_the_clusters
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
 
 THINGS = GVR("", "v1", "things")
@@ -43,7 +42,7 @@ class World:
     def __init__(self, *namespaces: str) -> None:
         self.servers = {name: NamespaceServer(name) for name in namespaces}
         self.clock = FakeClock()
-        self.informer: ScopedInformer[generic.Generic] = ScopedInformer(
+        self.informer: Informer[generic.Generic] = Informer(
             THINGS, generic.decode, clock=self.clock
         )
         self.seen: list[Key] = []

@@ -7,9 +7,8 @@ from typing import Any
 from console.kube.gvr import GVR, PODS
 from console.kube.history import KEPT, STEP, History
 from console.kube.informer import Informer
-from console.kube.projections import generic
-from console.kube.scoped import ScopedInformer
 from console.kube.stats import stats_of
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
 
 THINGS, OTHERS = GVR("", "v1", "things"), GVR("", "v1", "others")
@@ -105,7 +104,7 @@ async def it_counts_what_came_after_the_first() -> None:
     clock, server = FakeClock(), FakeServer()
     server.put("a")
     server.endings = [None]
-    informer = ScopedInformer(THINGS, generic.decode, clock=clock)
+    informer = Informer(THINGS, generic.decode, clock=clock)
     informer.add_listener(lambda _key: None)
     task = asyncio.create_task(informer.follow({"": server}))
     async with asyncio.timeout(5):

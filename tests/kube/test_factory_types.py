@@ -8,7 +8,6 @@ from console.kube.informer import Informer
 from console.kube.typewatch import TypeWatch
 
 V1, V2 = GVR("x.org", "v1", "widgets"), GVR("x.org", "v2", "widgets")
-SCHEMA = {"type": "object", "properties": {"spec": {"type": "object"}}}
 
 
 def version(name: str, *, served: bool = True, storage: bool = False) -> dict[str, Any]:
@@ -17,7 +16,7 @@ def version(name: str, *, served: bool = True, storage: bool = False) -> dict[st
         "name": name,
         "served": served,
         "storage": storage,
-        "schema": {"openAPIV3Schema": SCHEMA},
+        "schema": {"openAPIV3Schema": {"type": "object"}},
         "additionalPrinterColumns": [column],
     }
 
@@ -60,13 +59,10 @@ def it_tells_a_type_as_its_definition_does() -> None:
     types = Types(informer(definition(version("v1", storage=True))))
     found = types.get(V1)
     assert found is not None
-    assert (found.kind, found.list_kind, found.singular) == ("Widget", "WidgetList", "widget")
+    assert (found.kind, found.singular) == ("Widget", "widget")
     assert (found.short_names, found.namespaced, found.uid) == (("wd",), True, "u1")
     column = found.columns[0]
     assert (column.name, column.type, column.jsonPath) == ("Size", "integer", ".spec.size")
-    assert types.schema(V1) == SCHEMA
-    assert types.schema(GVR("x.org", "v9", "widgets")) == {}
-    assert types.schema(GVR("x.org", "v1", "planets")) == {}
 
 
 def it_knows_each_served_version_and_prefers_the_stored_one() -> None:
@@ -88,14 +84,6 @@ def it_does_not_know_what_is_not_established() -> None:
     definitions.remove(definition(version("v1", storage=True)))
     assert types.get(V1) is None
     assert list(types) == []
-
-
-def it_knows_nothing_without_definitions() -> None:
-    types = Types()
-    assert types.get(V1) is None
-    assert list(types) == []
-    assert types.schema(V1) == {}
-    assert types.find("x.org", "widgets") is None
 
 
 class Told:
@@ -121,7 +109,7 @@ class Told:
         self.calls.append(("renew", gvr))
 
 
-def watching(definitions: Informer[Any], told: Told) -> None:
+def watching(definitions: Informer[Any], told: Any) -> None:
     definitions.add_listener(TypeWatch(Types(definitions), told).changed)
 
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import GVR, PODS, SECRETS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import NeverCached, StaticRuntime, UnknownKind
 from console.kube.uncached import UNCACHED, SecretMeta, redact_secret
 from tests.kube.fakes import raw
+from tests.staticruntime import StaticRuntime
 
 CANARY = "hunter2-canary"
 HIDDEN = base64.b64encode(CANARY.encode()).decode()

@@ -10,8 +10,8 @@ import pytest
 
 from console.kube.errors import Gone
 from console.kube.gvr import EVENTS, Key
-from console.kube.projections import generic
 from console.kube.window import Window, last_seen
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer, event, raw
 
 START = FakeClock().now()

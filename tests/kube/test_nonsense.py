@@ -54,7 +54,7 @@ NO_LEASES = (
 def answering(body: bytes) -> Transport:
     class Way:
         async def request(self, *_arguments: Any, **_options: Any) -> Answer:
-            return Answer(200, body, {})
+            return Answer(body)
 
     return cast(Transport, Way())
 

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from console.kube import store as store_module
 from console.kube.gvr import GVR, Key
 from console.kube.indexes import Index
-from console.kube.informer import Informer
-from console.kube.projections import generic
+from console.kube.informer import Informer, _Part
 from console.kube.ratelimit import Backoff
 from console.kube.reflector import Reflector
 from console.kube.store import Entry
 from tests.depth import number
+from tests.kube import generic
 from tests.kube.model import Model, ModelClock
 from tests.kube.tape import (
     Again,
@@ -81,10 +81,10 @@ class World:
         self.clock = ModelClock()
         self.model = Model(tape, self.clock)
         self.informer = Informer(THINGS, generic.decode, clock=self.clock)
+        part = _Part(self.informer, "")
+        self.informer._parts = (part,)
         backoff = Backoff(random=Random(seed))  # noqa: S311
-        self.reflector = Reflector(
-            "things", self.model, self.informer, clock=self.clock, backoff=backoff
-        )
+        self.reflector = Reflector("things", self.model, part, clock=self.clock, backoff=backoff)
         self.model.wake = self.reflector.wake
         #: Per key what a listener found in the store at each notification: era, uid, version.
         self.log: dict[Key, list[tuple[int, str, int]]] = {}

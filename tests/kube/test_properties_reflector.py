@@ -8,7 +8,7 @@ import pytest
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
-from console.kube.projections import generic
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer, event
 from tests.kube.model import Model, ModelClock
 from tests.kube.tape import Deliver, Fail, Lag, Put, Slow, Step
@@ -72,7 +72,7 @@ async def it_never_goes_back_when_following_starts_over() -> None:
     for tape in ([Put("a"), Put("a"), Put("a")], [Lag(2)]):
         model._tape = iter([*tape, Deliver()])
         model.idle.clear()
-        task = asyncio.create_task(informer.run(model))
+        task = asyncio.create_task(informer.follow({"": model}))
         await asyncio.wait_for(model.idle.wait(), 5)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -86,7 +86,7 @@ async def it_does_not_keep_what_it_can_no_longer_read(end: str) -> None:
     informer = Informer(THINGS, generic.decode, clock=clock)
     told: list[str] = []
     server.put("a")
-    task = asyncio.create_task(informer.run(server))
+    task = asyncio.create_task(informer.follow({"": server}))
     await asyncio.wait_for(server.idle.wait(), 5)
     informer.add_listener(lambda key: told.append(key.name))
     bad = {"name": "a", "namespace": "default", "uid": "u-a", "resourceVersion": "2"}

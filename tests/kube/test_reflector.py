@@ -20,7 +20,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.kube.liststream import ListMeta
 from console.kube.listwatch import WatchEvent
-from console.kube.projections import generic
+from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeListing, FakeServer
 
 THINGS = GVR("", "v1", "things")
@@ -44,7 +44,7 @@ class World:
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
         """Runs the reflector until the server has told everything and the script is used up."""
-        task = asyncio.create_task(self.informer.run(self.server))
+        task = asyncio.create_task(self.informer.follow({"": self.server}))
         try:
             await self.settled()
             yield

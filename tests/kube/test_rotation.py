@@ -19,8 +19,8 @@ from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
-from console.kube.projections import generic
 from tests.controlplane.pki import Authority
+from tests.kube import generic
 from tests.ports import LOOPBACK, free_port
 
 STORED = {"metadata": {"name": "a", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
@@ -196,7 +196,7 @@ async def test_a_first_list_counts_as_soon_as_the_authority_is_known(
     other = server.another()
     await server.serve(other)
     informer = Informer(PODS, generic.decode)
-    following = asyncio.create_task(informer.run(ListWatch(ReaderClient(way), PODS)))
+    following = asyncio.create_task(informer.follow({"": ListWatch(ReaderClient(way), PODS)}))
     async with asyncio.timeout(20):
         while not informer.freshness.problem:
             await asyncio.sleep(0.02)
@@ -210,7 +210,7 @@ async def test_a_first_list_counts_as_soon_as_the_authority_is_known(
 
 async def test_watches_are_taken_up_again(server: Server, way: Transport) -> None:
     informer = Informer(PODS, generic.decode)
-    following = asyncio.create_task(informer.run(ListWatch(ReaderClient(way), PODS)))
+    following = asyncio.create_task(informer.follow({"": ListWatch(ReaderClient(way), PODS)}))
 
     async def until(fresh: bool) -> None:
         def is_so() -> bool:

@@ -83,12 +83,6 @@ def it_refuses_field_selectors_that_are_none(text: str) -> None:
         parse_fields(text)
 
 
-def it_knows_the_value_that_a_field_must_have() -> None:
-    selector = parse_fields("metadata.name=a,status.phase!=b")
-    assert selector.exact("metadata.name") == "a"
-    assert selector.exact("status.phase") is None
-
-
 KEYS = st.from_regex(r"[a-z]([a-z0-9-]{0,5}[a-z0-9])?", fullmatch=True)
 VALUES = st.from_regex(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,5}[A-Za-z0-9])?)?", fullmatch=True)
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import Key
-from console.kube.projections import generic
 from console.kube.store import Store
+from tests.kube import generic
 from tests.kube.fakes import obj, raw
 
 

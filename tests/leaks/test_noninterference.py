@@ -30,7 +30,6 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.identity import Identity
-from console.kube.runtime import StaticRuntime
 from console.live.sharedviews import get_shared_views
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind
@@ -66,6 +65,7 @@ from tests.leaks.world import (
     visible,
 )
 from tests.live.conftest import Browser
+from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 

@@ -33,7 +33,6 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.kube.runtime import StaticRuntime
 from console.kube.usage import Usage
 from console.ui.generic import GenericKind, generic_kind
 from console.ui.kind import ResourceKind, Scope
@@ -44,6 +43,7 @@ from tests.kinds.test_custom_kinds import column, definition
 from tests.kinds.world import LiveLists, Obj, encoded, fixture_of, informer_of
 from tests.pages.overview.world import Measuring, node_usage, pod_usage
 from tests.rbac.objects import admin_role, admins, native_binding, native_role, project, rule, user
+from tests.staticruntime import StaticRuntime
 
 ADMIN, BOB, CHARLIE = "leak-admin", "leak-viewer-bob", "leak-outsider-charlie"
 #: Who may list whatever is in no project, and what is in one of these.

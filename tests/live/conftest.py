@@ -11,7 +11,6 @@ from pytest_django import Settings
 from console.kube.current import get_runtime
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.live.consumer import LiveConsumer
 from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap
@@ -21,6 +20,7 @@ from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import Table, rows
 from rbac.current import no_host, use_host
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, namespace, small_world
 
 URL = "/clusters/host/pods"

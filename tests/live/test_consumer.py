@@ -9,13 +9,13 @@ from django.utils import translation
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.live.sharedviews import get_shared_views
 from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from rbac.current import use_host
 from tests.live.conftest import URL, Browsers
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin, pod
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.live.sessionmonitor import SessionMonitor
 from tests.live.conftest import URL, Browser, Browsers, Session
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
 
 

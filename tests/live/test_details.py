@@ -8,7 +8,6 @@ import pytest
 
 from console.kube.gvr import EVENTS, PODS, ROLE_BINDINGS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
 from console.live.sharedviews import get_shared_views
@@ -18,6 +17,7 @@ from console.ui.detail import followed
 from console.ui.places import DetailPlace, find_place
 from rbac.current import no_host, use_host
 from tests.live.conftest import Browser, Browsers
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
 from tests.views.test_detail import event
 

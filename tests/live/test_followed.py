@@ -11,7 +11,6 @@ from django.utils.translation import override
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.live.sessionmonitor import RIGHTS
 from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
@@ -19,6 +18,7 @@ from rbac.current import no_host, use_host
 from tests.addresses import addresses
 from tests.leaks.test_noninterference import NAMES
 from tests.leaks.world import ADMIN, Clusters
+from tests.staticruntime import StaticRuntime
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import pytest
 from console.kube.current import get_runtime
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
-from console.kube.runtime import StaticRuntime
 from console.live.sharedviews import get_shared_views
 from console.ui.places import find_list
 from console.ui.selection import ListQuery
@@ -17,6 +16,7 @@ from rbac.current import no_host
 from tests.kinds.test_custom_kinds import WIDGETS, World, column, definition, widget
 from tests.kinds.world import encoded
 from tests.live.conftest import Browser, Browsers
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
 
 URL = "/clusters/host/widgets.x.org"

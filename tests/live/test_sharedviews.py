@@ -11,7 +11,6 @@ import pytest
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.live.consumer import LiveConsumer
 from console.live.counters import counters
 from console.live.frames import rows_frame
@@ -26,6 +25,7 @@ from console.ui.selection import ListQuery
 from console.ui.table import rows
 from rbac.current import use_host
 from tests.live.conftest import URL, Browser, Browsers
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, namespace, pod, small_world
 
 

@@ -8,10 +8,10 @@ import pytest
 from console.kube.errors import NotFound
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.live.conftest import Browsers
 from tests.pages.overview.world import Measuring, pod_usage
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin, namespace
 
 URL = "/clusters/host/pods?sort=-cpu_used"

@@ -9,8 +9,8 @@ from django.utils.html import escape
 from console.kube.gvr import DEPLOYMENTS, GATEWAYS, PODS, SECRETS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.ui.columns import Target, target_url
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

@@ -13,7 +13,6 @@ import pytest
 
 from console.kube.gvr import GVR, NAMESPACES, PODS, SERVICES
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.portlist import Port, ports_of
 from rbac.current import no_host, use_host
 from tests.contract.cluster import kubectl_program
@@ -21,6 +20,7 @@ from tests.controlplane.plugin import missing
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import World
 from tests.ports import free_port
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace, pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of

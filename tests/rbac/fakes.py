@@ -7,7 +7,7 @@ from typing import Any
 from console.kube.errors import ApiError, Conflict, NotFound, error_from_status
 from console.kube.gvr import EVENTS, GVR, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
+from tests.staticruntime import StaticRuntime
 
 Manifest = dict[str, Any]
 

@@ -18,11 +18,11 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac import comparing
 from rbac.comparing import compare, people, questions
 from rbac.rules import Question
 from tests.rbac.objects import admin_role, admins, project, user
+from tests.staticruntime import StaticRuntime
 
 ADMIN, BOB = Identity("admin"), Identity("bob")
 ASKED = Question("delete", "", "pods", namespace="shop")

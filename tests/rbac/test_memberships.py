@@ -9,7 +9,6 @@ import pytest
 from console.kube.gvr import CONFIG_MAPS, GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.views.deciding import is_in_doubt
 from rbac.authorizer import SOURCES
 from rbac.current import cluster_of
@@ -18,6 +17,7 @@ from rbac.memberships import groups_of, is_group_name
 from tests.accounts.test_crashes import group, members
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 GONE = {"deletionTimestamp": "2026-03-01T12:00:00Z"}
 

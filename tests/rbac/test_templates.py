@@ -5,12 +5,12 @@ from typing import Any
 
 from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, ROLES, WORKSPACE_ROLES
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac.catalogue import CATALOGUE, READ
 from rbac.levels import Level, RoleScope
-from rbac.rules import parse_rules
-from rbac.templates import aggregated, further_rules, rules_of, templates_for, with_needs, written
+from rbac.rules import parse_rules, written
+from rbac.templates import aggregated, further_rules, rules_of, templates_for, with_needs
 from tests.rbac.objects import Manifest, global_role, native_role, rule, workspace_role
+from tests.staticruntime import StaticRuntime
 
 VIEW, MANAGE = "role-template-view-nodes", "role-template-manage-nodes"
 CLUSTER = RoleScope(Level.CLUSTER)

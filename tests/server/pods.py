@@ -24,7 +24,6 @@ django.setup()
 
 from console.kube.gvr import PODS  # noqa: E402  Django's apps must be ready
 from console.kube.informer import Informer  # noqa: E402
-from console.kube.runtime import StaticRuntime  # noqa: E402
 from console.live import flow  # noqa: E402
 from console.live.counters import counters  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
@@ -33,6 +32,7 @@ from console.ui.places import find_list  # noqa: E402
 from console.ui.selection import ListQuery  # noqa: E402
 from console.ui.table import rows  # noqa: E402
 from rbac.current import use_host  # noqa: E402
+from tests.staticruntime import StaticRuntime  # noqa: E402
 from tests.ui.support import FakeAccess, admin, pod  # noqa: E402
 
 SHOWN = 400

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import Cluster
 from rbac.current import no_host, use_host
+from tests.staticruntime import StaticRuntime
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,9 @@ from typing import Any
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import HOST, Cluster, clusters
 from rbac.current import cluster_of
+from tests.staticruntime import StaticRuntime
 
 NAMESPACE_NAMES = ("shop", "team-a", "team-b")
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.counts import Counts, counts_of
 from console.ui.decisions import Readable
 from console.ui.level import Level
 from console.ui.nav import NavCount, Problems, nav, resources
 from console.ui.registry import kinds
 from rbac.current import cluster_of
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world
 from tests.ui.test_ordered import RIGHTS, change, changes
 

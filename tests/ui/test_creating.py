@@ -105,9 +105,7 @@ def test_a_manifest_begins_with_what_the_kind_needs(kind: ResourceKind) -> None:
 
 def test_a_custom_kind_begins_with_its_type() -> None:
     gvr = GVR("example.com", "v1", "widgets")
-    custom = CustomType(
-        gvr, "Widget", "WidgetList", "widget", (), (), True, (), False, "u", True, False
-    )
+    custom = CustomType(gvr, "Widget", "widget", (), True, (), False, "u", True)
     assert skeleton(generic_kind(custom), "shop") == (
         "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n"
         "  name: example\n  namespace: shop\nspec: {}\n"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import NODES, PODS, Key
-from console.kube.runtime import StaticRuntime
 from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.registry import kinds
 from console.ui.subject import Subject
 from rbac.current import no_host, use_host
 from tests.pages.overview.world import make_runtime, measured
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice
 
 

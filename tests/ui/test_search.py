@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from console.kube.discovery import Types
-from console.kube.gvr import DEPLOYMENTS, NAMESPACES, PODS, Key
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, DEPLOYMENTS, NAMESPACES, PODS, Key
 from console.kube.informer import Informer
 from console.ui.access import Access
 from console.ui.bestmatches import best_of
@@ -36,7 +36,7 @@ def world() -> dict[Any, Informer[Any]]:
     }
 
 
-KINDS = Kinds(kinds, Types())
+KINDS = Kinds(kinds, Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS)))
 
 
 def look(world: dict[Any, Informer[Any]], text: str, access: Access | None = None) -> Found:

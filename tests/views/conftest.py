@@ -10,8 +10,8 @@ from pytest_django import Settings
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import make_runtime
 
 

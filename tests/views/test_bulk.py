@@ -13,9 +13,9 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.views.bulk import MOST
 from rbac.current import no_host, use_host
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, bob, make_runtime, pod
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn

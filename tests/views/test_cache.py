@@ -10,14 +10,14 @@ from django.utils import translation
 
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS
 from console.kube.informer import Informer
-from console.kube.projections import generic
-from console.kube.runtime import StaticRuntime
 from console.live.counters import counters
 from console.ui.charts import line, round_up
 from console.ui.platform import EVERYTHING, may_list_everything
 from console.views.cache import rate_text
 from rbac.current import no_host, use_host
+from tests.kube import generic
 from tests.kube.fakes import FakeClock
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_world
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import HTMX, text_of

@@ -7,9 +7,9 @@ import pytest
 
 from console.kube.gvr import DEPLOYMENTS, EVENTS, NAMESPACES, PODS, REPLICA_SETS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.kube.store import Store
 from rbac.current import use_host
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace, pod, small_world
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs

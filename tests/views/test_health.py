@@ -6,8 +6,8 @@ from typing import Any
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
+from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 

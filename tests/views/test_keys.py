@@ -9,10 +9,10 @@ import pytest
 
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.keys.form import MOST, MOST_NEW
 from rbac.current import no_host, use_host
 from tests.rbac.fakes import FakeConsole
+from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 

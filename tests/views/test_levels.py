@@ -1,19 +1,20 @@
 """Where somebody is: pages that are a level say so, all others leave them where they were."""
 
+import asyncio
 import re
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, RequestFactory
 from pytest_django import Settings
 
 from console.kube.gvr import PODS as PODS_TYPE
-from console.kube.runtime import StaticRuntime
 from console.middleware import LevelMiddleware
 from console.ui.level import COOKIE, RECENT, Level
 from console.ui.nav import RAILS, nav
 from console.ui.shell import ScopeView
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin, alice, pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -157,8 +158,12 @@ def test_only_a_page_that_is_there_is_remembered(settings: Settings) -> None:
         request.account = account
         if level is not None:
             request.level = level
-        response = LevelMiddleware(lambda _request: HttpResponse(status=status))(request)
-        return response.cookies.get(COOKIE)  # type: ignore[union-attr]
+
+        async def page(_request: HttpRequest) -> HttpResponse:
+            return HttpResponse(status=status)
+
+        response: Any = asyncio.run(LevelMiddleware(page)(request))
+        return response.cookies.get(COOKIE)
 
     assert cookie(404, CLUSTER) is None
     assert cookie(200, None) is None

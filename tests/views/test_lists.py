@@ -12,9 +12,9 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from console.kube.gvr import NAMESPACES, PODS, WORKSPACES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.ui.nav import Navigation
 from rbac.current import use_host
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace as a_project
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs

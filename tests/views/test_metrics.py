@@ -10,14 +10,14 @@ from pytest_django import Settings
 
 from console.kube.gvr import GVR, PODS
 from console.kube.informer import Informer
-from console.kube.projections import generic
-from console.kube.runtime import StaticRuntime
 from console.live.counters import Counters
 from console.metrics import families
 from console.metrics.process import resident_bytes
 from console.metrics.requests import Requests
 from console.views.metrics import metrics
 from rbac.current import no_host, use_host
+from tests.kube import generic
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import small_world
 
 TOKEN = "a-token-of-sixteen-or-more"

@@ -8,9 +8,9 @@ import pytest
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.ui.links import action_url, detail_url
 from rbac.current import use_host
+from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 

@@ -10,9 +10,9 @@ import pytest
 
 from console.kube.errors import NotFound, Unavailable
 from console.kube.gvr import POD_METRICS, PODS
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.pages.overview.world import Measuring, make_runtime, measured, pod_usage
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, pod
 from tests.views import cast
 from tests.views.conftest import ClientAs

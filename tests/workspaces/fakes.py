@@ -24,9 +24,10 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
 from rbac.controllers import FACTORIES as PROJECTION
 from tests.rbac.fakes import FakeConsole, Manifest, MovableClock, place_of
+from tests.staticruntime import StaticRuntime
 from workspaces.controllers import FACTORIES, SOURCES
 
 TYPES = tuple(

@@ -7,8 +7,8 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
+from tests.staticruntime import StaticRuntime
 from workspaces.pages.forms import (
     EndForm,
     LimitsForm,

@@ -7,8 +7,8 @@ import pytest
 
 from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess
 from tests.views.conftest import ClientAs, _site
 from tests.views.test_lists import text_of

@@ -16,7 +16,6 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from console.ui.clusters import clusters
 from rbac.current import no_host, use_host
 from rbac.rules import parse_rules
@@ -29,6 +28,7 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import bob
 from workspaces.rights import MEMBERS, WorkspaceRights, may_see_quota
 

@@ -9,8 +9,9 @@ from console.kube.errors import Forbidden
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
 from tests.rbac.objects import rule
+from tests.staticruntime import StaticRuntime
 from workspaces.rolebases import OURS, RoleBases
 
 READ = rule("get", "pods", "core")

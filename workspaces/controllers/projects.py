@@ -29,7 +29,6 @@ from workspaces.controllers.world import World, is_of
 from workspaces.names import (
     ISOLATION,
     NAMESPACE_LABEL,
-    OLD_FINALIZERS,
     SHARE,
     SYSTEM_WORKSPACE,
     Manifest,
@@ -70,7 +69,7 @@ class ProjectSync:
             await self._shares.sync_project(name)
             if await self._world.kubesphere.works():
                 return Result(requeue_after=LOOK_EVERY)
-            await self._drop_finalizers(entry)
+            await self._world.drop_finalizers(NAMESPACES, entry)
         elif (wanted := self._label_of(project)) != project.workspace:
             labels = {WORKSPACE_LABEL: wanted or None}
             await self._world.patch(NAMESPACES, entry, {"labels": labels})
@@ -196,12 +195,6 @@ class ProjectSync:
             )
         for gvr, ours in ((RESOURCE_QUOTAS, SHARE), (NETWORK_POLICIES, ISOLATION)):
             await self._world.ensure(gvr, ours, None, namespace=name)
-
-    async def _drop_finalizers(self, entry: Entry[Namespace]) -> None:
-        finalizers = entry.original()["metadata"].get("finalizers") or []
-        kept = [one for one in finalizers if one not in OLD_FINALIZERS]
-        if kept != finalizers:
-            await self._world.patch(NAMESPACES, entry, {"finalizers": kept})
 
 
 def _is_new(project: Namespace, workspace: Workspace) -> bool:

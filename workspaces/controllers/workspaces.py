@@ -22,7 +22,6 @@ from workspaces.controllers.world import BELONGINGS, World
 from workspaces.names import (
     KEEP_FINALIZER,
     MANAGED,
-    OLD_FINALIZERS,
     SYSTEM_WORKSPACE,
     TEMPLATE_FINALIZER,
     Manifest,
@@ -78,7 +77,7 @@ class WorkspaceSync:
             return Result(requeue_after=LOOK_EVERY)
         workspace: Workspace = entry.projection
         if workspace.deleted is not None:
-            await self.drop_finalizers(entry)
+            await self._world.drop_finalizers(WORKSPACES, entry)
             return Result()
         ours, says = workspace_roles(name, workspace.uid), self._world.role_bases.rules().workspaces
         for role, wanted in workspace_roles(name, workspace.uid, says).items():
@@ -88,13 +87,6 @@ class WorkspaceSync:
         bound = workspace_member(name, workspace.uid, role, manager, name=role) if manager else None
         await self._world.ensure(WORKSPACE_ROLE_BINDINGS, role, bound)
         return Result()
-
-    async def drop_finalizers(self, entry: Entry[Any]) -> None:
-        """Those that a controller of KubeSphere would take away."""
-        finalizers = entry.original()["metadata"].get("finalizers") or []
-        kept = [name for name in finalizers if name not in OLD_FINALIZERS]
-        if kept != finalizers:
-            await self._world.patch(WORKSPACES, entry, {"finalizers": kept})
 
     async def _end(self, entry: Entry[Any], finalizers: list[str]) -> Result:
         """Takes the workspace away with all that is its own; its projects are its dependents, which the

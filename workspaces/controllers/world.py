@@ -29,7 +29,7 @@ from console.kube.store import Entry
 from rbac.ensure import ensure
 from rbac.recorder import Recorder
 from workspaces.controllers.kubesphere import KubeSphere
-from workspaces.names import MANAGED, Manifest
+from workspaces.names import MANAGED, OLD_FINALIZERS, Manifest
 from workspaces.rolebases import RoleBases
 
 log = logging.getLogger(__name__)
@@ -150,6 +150,13 @@ class World:
         body = {"metadata": {**metadata, **version}}
         key = entry.key
         await self.client.patch(gvr, body, namespace=key.namespace, name=key.name)
+
+    async def drop_finalizers(self, gvr: GVR, entry: Entry[Any]) -> None:
+        """Those that a controller of KubeSphere would take away."""
+        finalizers = entry.original()["metadata"].get("finalizers") or []
+        kept = [one for one in finalizers if one not in OLD_FINALIZERS]
+        if kept != finalizers:
+            await self.patch(gvr, entry, {"finalizers": kept})
 
 
 def is_of(project: Namespace, workspace: Workspace) -> bool:

@@ -1,26 +1,23 @@
 """Departments: groups of a workspace, one under another, whose members share roles."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.current import get_runtime
+from accounts.admin.authority import check_not_beyond
 from console.kube.errors import Conflict
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, WORKSPACE_ROLE_BINDINGS
 from console.kube.identity import Identity, InvalidIdentity
-from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION, Binding
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
 from console.kube.store import Entry
 from console.ui.decisions import Refused
-from console.ui.text import visible
 from rbac.current import beyond_anywhere
 from rbac.names import department_name
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
-from workspaces.rights import DEPARTMENTS, bindings_of, rules_of_role
+from workspaces.rights import DEPARTMENTS, bindings_of, labelled, rules_of_role
 from workspaces.services.acting import Actor, Overtaken, check_person
 from workspaces.services.bindings import (
     GROUP,
@@ -31,7 +28,7 @@ from workspaces.services.bindings import (
     take_out,
     version_of,
 )
-from workspaces.services.members import members
+from workspaces.services.members import check_role, members
 
 GROUP_LABEL = "iam.kubesphere.io/group-ref"
 #: Departments above one another.
@@ -53,9 +50,9 @@ class Department:
 
 def tree(workspace: str) -> list[Department]:
     """Each department before those under it. One whose parent is gone, or its own, is at the top."""
-    groups = {entry.key.name: entry.projection for entry in _labelled(GROUPS, workspace)}
+    groups = {entry.key.name: entry.projection for entry in labelled(GROUPS, workspace)}
     people: dict[str, list[str]] = {}
-    for entry in _labelled(GROUP_BINDINGS, workspace):
+    for entry in labelled(GROUP_BINDINGS, workspace):
         people.setdefault(entry.projection.group, []).extend(entry.projection.users)
     roles: dict[str, list[Entry[Binding]]] = {}
     for entry in bindings_of(workspace):
@@ -112,11 +109,11 @@ async def delete(actor: Actor, name: str) -> None:
     actor.rights.require("delete", DEPARTMENTS)
     department = _find(actor, name)
     _check_outranks(actor, department, "delete")
-    if any(entry.projection.parent == name for entry in _labelled(GROUPS, actor.workspace)):
+    if any(entry.projection.parent == name for entry in labelled(GROUPS, actor.workspace)):
         raise Refused(_("There are departments under this one. Delete them first."))
     for entry in _roles_of(actor.workspace, name):
         await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
-    for membership in _labelled(GROUP_BINDINGS, actor.workspace):
+    for membership in labelled(GROUP_BINDINGS, actor.workspace):
         if membership.projection.group == name:
             await _delete(actor, GROUP_BINDINGS, membership.key.name, membership.projection.uid)
     await _delete(actor, GROUPS, name, department.uid)
@@ -150,7 +147,7 @@ async def add(actor: Actor, name: str, user: str) -> None:
 async def leave(actor: Actor, name: str, user: str) -> None:
     actor.rights.require("update", DEPARTMENTS)
     _check_outranks(actor, _find(actor, name))
-    for entry in _labelled(GROUP_BINDINGS, actor.workspace):
+    for entry in labelled(GROUP_BINDINGS, actor.workspace):
         if entry.projection.group == name and user in entry.projection.users:
             await take_out(actor, GROUP_BINDINGS, entry, USER, user)
 
@@ -162,11 +159,7 @@ async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
     department = _find(actor, name)
     _check_outranks(actor, department)
     if role:
-        rules = rules_of_role(actor.workspace, role)
-        if rules is None:
-            raise Refused(_("The workspace has no role %(name)s.") % {"name": role})
-        if not actor.rights.holds(rules):
-            raise Refused(_("You cannot give a role that allows more than you may do yourself."))
+        check_role(actor, role)
     if department.version != version:
         raise Overtaken(overtaken())
     found = _roles_of(actor.workspace, name)
@@ -215,14 +208,7 @@ def _check_outranks(actor: Actor, department: Department, verb: str = "update") 
         beyond = None
     else:
         beyond = beyond_anywhere(actor.access.identity, member)
-    title = {"name": visible(department.title)}
-    if beyond is None:
-        raise Refused(_("It is not known what %(name)s may do.") % title)
-    if beyond:
-        text = _(
-            "%(name)s has rights that you do not have, and is for those to change who have them."
-        )
-        raise Refused(text % title)
+    check_not_beyond(beyond, department.title)
 
 
 def _roles_of(workspace: str, name: str) -> list[Entry[Binding]]:
@@ -232,8 +218,3 @@ def _roles_of(workspace: str, name: str) -> list[Entry[Binding]]:
 async def _delete(actor: Actor, gvr: GVR, name: str, uid: str) -> None:
     async with actor.as_console("delete", gvr, name) as (client, recording):
         await client.delete(gvr, name=name, uid=uid, audit_id=recording.audit_id)
-
-
-def _labelled(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
-    store = get_runtime().informer(gvr).store
-    return indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -10,7 +9,6 @@ from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     GROUP_BINDINGS,
-    GVR,
     NAMESPACES,
     ROLE_BINDINGS,
     USERS,
@@ -18,14 +16,13 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.indexes import indexes_of
-from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
 from console.ui.decisions import Refused
 from rbac.authorizer import is_usable
 from rbac.names import PREFIX
 from workspaces.objects import manager_name, workspace_member
-from workspaces.rights import MEMBERS, bindings_of, roles_of, rules_of_role
+from workspaces.rights import MEMBERS, bindings_of, labelled, roles_of, rules_of_role
 from workspaces.services.acting import Actor, Overtaken, check_person
 from workspaces.services.bindings import USER, bind, overtaken, rebind, take_out, version_of
 
@@ -75,7 +72,7 @@ async def change_role(actor: Actor, user: str, role: str, version: str) -> None:
     """Gives a member another role. `version`: of what was seen (`member_version`). Of two who do so at
     once, one is told that the other was first."""
     actor.rights.require("update", MEMBERS)
-    _check_role(actor, role)
+    check_role(actor, role)
     found = _of(actor.workspace, user)
     if not found:
         raise Overtaken(_("%(name)s is no member any more.") % {"name": user})
@@ -104,11 +101,11 @@ async def remove(actor: Actor, user: str) -> None:
     found = _of(actor.workspace, user)
     _check_outranks(actor, user, (*found, *_by_departments(actor.workspace, user)))
     await leave_roles(actor, user)
-    for entry in _label(GROUP_BINDINGS, actor.workspace):
+    for entry in labelled(GROUP_BINDINGS, actor.workspace):
         if user in entry.projection.users:
             await take_out(actor, GROUP_BINDINGS, entry, USER, user)
     store = get_runtime().informer(ROLE_BINDINGS).store
-    for project in _label(NAMESPACES, actor.workspace):
+    for project in labelled(NAMESPACES, actor.workspace):
         for entry in indexes_of(store).by_namespace.get(project.key.name):
             # What controllers make of the workspace's roles follows those.
             if user in entry.projection.users and not entry.key.name.startswith(PREFIX):
@@ -121,7 +118,7 @@ async def leave_roles(actor: Actor, user: str) -> None:
         await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
 
 
-def _check_role(actor: Actor, role: str) -> None:
+def check_role(actor: Actor, role: str) -> None:
     rules = rules_of_role(actor.workspace, role)
     if rules is None:
         raise Refused(_("The workspace has no role %(name)s.") % {"name": role})
@@ -141,7 +138,7 @@ def _check_outranks(actor: Actor, user: str, found: Iterable[Entry[Binding]]) ->
 
 
 async def _bind(actor: Actor, user: str, role: str) -> None:
-    _check_role(actor, role)
+    check_role(actor, role)
     body = workspace_member(actor.workspace, actor.home().uid, role, user)
     try:
         await bind(actor, body)
@@ -162,12 +159,7 @@ def _by_departments(workspace: str, user: str) -> list[Entry[Binding]]:
     """What somebody has as one of a department."""
     groups = {
         entry.projection.group
-        for entry in _label(GROUP_BINDINGS, workspace)
+        for entry in labelled(GROUP_BINDINGS, workspace)
         if user in entry.projection.users
     }
     return [entry for entry in bindings_of(workspace) if groups & set(entry.projection.groups)]
-
-
-def _label(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
-    store = get_runtime().informer(gvr).store
-    return indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")

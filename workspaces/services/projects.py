@@ -1,16 +1,15 @@
 """Projects that people make in their workspace."""
 
-import asyncio
 import re
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
 from console.audit.trail import record, request_action
+from console.kube.cachewait import wait_until
 from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, Key
-from console.kube.informer import ChangeSignal
 from console.kube.projections.namespace import PREPARING_ANNOTATION, WORKSPACE_LABEL
 from console.kube.projections.roles import (
     ALIAS_ANNOTATION,
@@ -147,14 +146,9 @@ def quota_manifest(project: str, hard: Amounts, before: Manifest | None = None) 
 
 async def _ready(name: str) -> bool:
     informer = get_runtime().informer(NAMESPACES)
-    with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
-        try:
-            async with asyncio.timeout(READY_WITHIN):
-                while True:
-                    changed.clear()
-                    entry = informer.store.get(Key("", name))
-                    if entry is not None and not entry.projection.preparing:
-                        return True
-                    await changed.wait()
-        except TimeoutError:
-            return False
+
+    def is_so() -> bool:
+        entry = informer.store.get(Key("", name))
+        return entry is not None and not entry.projection.preparing
+
+    return await wait_until(informer, is_so, READY_WITHIN)

@@ -1,34 +1,31 @@
 """What the cache keeps uncompressed of each kind: one small frozen struct, decoded in one pass.
 
 `DECODERS` says which types the cache knows: all that a module of this package declares in a `DECODERS`
-of its own, each type once. What only `generic` declares has nothing but its metadata.
+of its own, each type once.
 """
 
-from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any
 
 from console.kube.gvr import GVR
-from console.kube.projections import generic
+from console.kube.projections.common import Decoders
 from console.kube.projections.iam import GlobalRoleBinding, Subject, User
 from console.kube.projections.pod import Pod
 from console.kube.store import Decode
 
 
-def _collected() -> Mapping[GVR, Decode[Any]]:
+def _collected() -> Decoders:
     found: dict[GVR, Decode[Any]] = {}
     for info in iter_modules(__path__, f"{__name__}."):
         module = import_module(info.name)
-        declared: Mapping[GVR, Decode[Any]] = getattr(module, "DECODERS", {})
-        if module is generic:
-            continue
+        declared: Decoders = getattr(module, "DECODERS", {})
         twice = found.keys() & declared.keys()
         if twice:
             raise TypeError(f"{info.name} declares again: {sorted(twice)}")
         found.update(declared)
-    return MappingProxyType({**generic.DECODERS, **found})
+    return MappingProxyType(found)
 
 
 DECODERS = _collected()

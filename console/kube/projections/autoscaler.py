@@ -5,17 +5,15 @@ value that is not known. What the conditions mean:
 https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale-walkthrough/#status-conditions
 """
 
-from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS
+from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS
 from console.kube.projections.common import (
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     basics,
@@ -25,7 +23,6 @@ from console.kube.projections.common import (
 from console.kube.projections.moments import moment
 from console.kube.projections.workload import shared
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class Autoscaler(Projection, frozen=True, gc=False):
@@ -170,6 +167,4 @@ def _status(value: _Autoscaler, status: _Status) -> Status:
     return Status(Severity.OK, "Active")
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
-    {HORIZONTAL_POD_AUTOSCALERS: decoder(_Autoscaler, _project)}
-)
+DECODERS: Decoders = {HORIZONTAL_POD_AUTOSCALERS: decoder(_Autoscaler, _project)}

@@ -1,15 +1,12 @@
 """PodDisruptionBudgets: https://kubernetes.io/docs/tasks/run-application/configure-pdb/"""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 import msgspec
 
-from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS
+from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.projections.common import (
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     Selector,
@@ -21,7 +18,6 @@ from console.kube.projections.common import (
 )
 from console.kube.projections.workload import Meta, behind, shared
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class Budget(Projection, frozen=True, gc=False):
@@ -94,6 +90,4 @@ def _status(meta: Meta, status: _Status) -> Status:
     return Status(Severity.OK, "Allows eviction")
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
-    {POD_DISRUPTION_BUDGETS: decoder(_Budget, _project)}
-)
+DECODERS: Decoders = {POD_DISRUPTION_BUDGETS: decoder(_Budget, _project)}

@@ -1,15 +1,14 @@
 """Certificate signing requests. The status follows kubectl (extractCSRStatus in Kubernetes' printers)."""
 
-from collections.abc import Mapping
 from sys import intern
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR
+from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
 from console.kube.projections.common import (
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     basics,
@@ -18,7 +17,6 @@ from console.kube.projections.common import (
 )
 from console.kube.projections.meta import ObjectMeta
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class CertificateSigningRequest(Projection, frozen=True):
@@ -87,4 +85,4 @@ def _status(meta: ObjectMeta, status: _Status) -> Status:
     return Status(Severity.PROGRESS, "Approved", approved.text)
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {CERTIFICATE_SIGNING_REQUESTS: decoder(_Request, _request)}
+DECODERS: Decoders = {CERTIFICATE_SIGNING_REQUESTS: decoder(_Request, _request)}

@@ -4,16 +4,15 @@ Columns and texts follow kubectl (printPersistentVolumeClaim in Kubernetes' prin
 conditions the API types of core/v1.
 """
 
-from collections.abc import Mapping
 from sys import intern
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, PERSISTENT_VOLUME_CLAIMS
+from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS
 from console.kube.projections.common import (
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     annotation,
@@ -25,7 +24,6 @@ from console.kube.projections.common import (
 from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.storage import CLASS_ANNOTATION, class_of, modes_text, storage_amount
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 #: The volume controller has handed the claim to this provisioner.
 PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner"
@@ -140,4 +138,4 @@ def _changing(conditions: Conditions | None, resize: str) -> Status | None:
     return None
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {PERSISTENT_VOLUME_CLAIMS: decoder(_Claim, _claim)}
+DECODERS: Decoders = {PERSISTENT_VOLUME_CLAIMS: decoder(_Claim, _claim)}

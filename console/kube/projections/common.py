@@ -4,17 +4,20 @@ A kind declares what it reads (subclasses of `Object`, every field with a defaul
 out what is empty and custom resources may say null) and what it keeps (a subclass of `Projection`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from sys import intern
 from typing import Any, TypedDict, TypeVar
 
 import msgspec
 
+from console.kube.gvr import GVR
 from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
+from console.kube.store import Decode, Projected
 
+#: What a module of this package declares as `DECODERS`.
+Decoders = Mapping[GVR, Decode[Any]]
 #: Characters of a controller's message that are kept; the whole one is in the object.
 LONGEST_REASON = 400
 TERMINATING = Status(Severity.ENDING, "Terminating")
@@ -68,7 +71,7 @@ class Condition(msgspec.Struct, gc=False):
 
 Conditions = tuple[Condition, ...]
 R = TypeVar("R", bound=Object)
-P = TypeVar("P", bound=Projection)
+P = TypeVar("P", bound=Projected)
 
 
 def basics(meta: ObjectMeta) -> Basics:

@@ -1,13 +1,16 @@
 """ConfigMaps and ServiceAccounts. What a ConfigMap holds is not in here, only how much of it there is."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import msgspec
 
-from console.kube.gvr import CONFIG_MAPS, GVR, SERVICE_ACCOUNTS
-from console.kube.projections.common import Object, Projection, annotation, basics, decoder
-from console.kube.store import Decode
+from console.kube.gvr import CONFIG_MAPS, SERVICE_ACCOUNTS
+from console.kube.projections.common import (
+    Decoders,
+    Object,
+    Projection,
+    annotation,
+    basics,
+    decoder,
+)
 
 #: KubeSphere: the role of the project that its controller binds the account to.
 ROLE_ANNOTATION = "iam.kubesphere.io/role"
@@ -76,7 +79,7 @@ def _names(references: tuple[_Reference, ...] | None) -> tuple[str, ...]:
     return tuple(reference.name for reference in references or () if reference.name)
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     CONFIG_MAPS: decoder(_ConfigMap, _config_map),
     SERVICE_ACCOUNTS: decoder(_ServiceAccount, _service_account),
 }

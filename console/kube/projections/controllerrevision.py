@@ -4,13 +4,8 @@ https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/controlle
 revision holds is read from the object itself.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
-from console.kube.gvr import CONTROLLER_REVISIONS, GVR
-from console.kube.projections.common import Object, Projection, basics, decoder
-from console.kube.store import Decode
+from console.kube.gvr import CONTROLLER_REVISIONS
+from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
 
 
 class ControllerRevision(Projection, frozen=True, gc=False):
@@ -25,6 +20,4 @@ def _project(value: _Revision) -> ControllerRevision:
     return ControllerRevision(**basics(value.metadata), revision=value.revision or 0)
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
-    {CONTROLLER_REVISIONS: decoder(_Revision, _project)}
-)
+DECODERS: Decoders = {CONTROLLER_REVISIONS: decoder(_Revision, _project)}

@@ -1,16 +1,13 @@
 """Leases: who leads, and when that was last confirmed."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from sys import intern
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, LEASES
-from console.kube.projections.common import Object, Projection, basics, decoder
+from console.kube.gvr import LEASES
+from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
 from console.kube.projections.moments import moment
-from console.kube.store import Decode
 
 
 class Lease(Projection, frozen=True):
@@ -45,4 +42,4 @@ def _lease(item: _Lease) -> Lease:
     )
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {LEASES: decoder(_Lease, _lease)}
+DECODERS: Decoders = {LEASES: decoder(_Lease, _lease)}

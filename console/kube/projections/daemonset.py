@@ -1,14 +1,11 @@
 """DaemonSets. The status follows `kubectl rollout status` (DaemonSetStatusViewer)."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 import msgspec
 
-from console.kube.gvr import DAEMON_SETS, GVR
+from console.kube.gvr import DAEMON_SETS
 from console.kube.projections.common import (
     TERMINATING,
+    Decoders,
     Object,
     Selector,
     decoder,
@@ -27,19 +24,17 @@ from console.kube.projections.workload import (
     short_of_pods,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class DaemonSet(Workload, frozen=True, gc=False):
-    """`desired`: nodes that should have a pod; `current`: those of them that have one; `misplaced`: other
-    nodes that have one. `nodes`: the labels that a node must have, "" for all nodes."""
+    """`desired`: nodes that should have a pod; `current`: those of them that have one. `nodes`: the
+    labels that a node must have, "" for all nodes."""
 
     desired: int
     current: int
     ready: int
     updated: int
     available: int
-    misplaced: int
     nodes: str
 
 
@@ -75,7 +70,6 @@ def _project(value: _DaemonSet) -> DaemonSet:
         ready=status.numberReady or 0,
         updated=status.updatedNumberScheduled or 0,
         available=status.numberAvailable or 0,
-        misplaced=status.numberMisscheduled or 0,
         nodes=shared.one(pairs_text(spec.template.node_selector if spec.template else None)),
     )
 
@@ -97,4 +91,4 @@ def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
     return RUNNING if desired else Status(Severity.PAUSED, "No matching nodes")
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({DAEMON_SETS: decoder(_DaemonSet, _project)})
+DECODERS: Decoders = {DAEMON_SETS: decoder(_DaemonSet, _project)}

@@ -4,15 +4,12 @@ The schemas stay in the packed original: they are most of a definition, and page
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 import msgspec
 
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS
 from console.kube.projections.common import (
     Condition,
+    Decoders,
     Object,
     Present,
     Projection,
@@ -20,7 +17,6 @@ from console.kube.projections.common import (
     decoder,
     find,
 )
-from console.kube.store import Decode
 
 
 class PrinterColumn(msgspec.Struct, frozen=True, gc=False):
@@ -40,7 +36,6 @@ class Version(msgspec.Struct, frozen=True, gc=False):
     name: str
     served: bool
     storage: bool
-    deprecated: bool
     columns: tuple[PrinterColumn, ...]
     conditions: bool
 
@@ -52,9 +47,7 @@ class Definition(Projection, frozen=True, gc=False):
     plural: str
     singular: str
     kind: str
-    list_kind: str
     short_names: tuple[str, ...]
-    categories: tuple[str, ...]
     namespaced: bool
     versions: tuple[Version, ...]
     established: bool
@@ -65,9 +58,7 @@ class _Names(msgspec.Struct, gc=False):
     plural: str = ""
     singular: str = ""
     kind: str = ""
-    listKind: str = ""
     shortNames: tuple[str, ...] | None = None
-    categories: tuple[str, ...] | None = None
 
 
 class _StatusProperties(msgspec.Struct, gc=False):
@@ -94,7 +85,6 @@ class _Version(msgspec.Struct, gc=False):
     name: str = ""
     served: bool = False
     storage: bool = False
-    deprecated: bool = False
     additionalPrinterColumns: tuple[PrinterColumn, ...] | None = None
     schema: _Schema | None = None
 
@@ -126,9 +116,7 @@ def _project(read: _Read) -> Definition:
         plural=names.plural,
         singular=names.singular or names.kind.lower(),
         kind=names.kind,
-        list_kind=names.listKind or f"{names.kind}List",
         short_names=names.shortNames or (),
-        categories=names.categories or (),
         namespaced=spec.scope != "Cluster",
         versions=tuple(_version(version) for version in spec.versions or ()),
         established=established is not None and established.status == "True",
@@ -141,11 +129,9 @@ def _version(read: _Version) -> Version:
     schema = read.schema.openAPIV3Schema if read.schema else None
     status = schema.properties.status if schema and schema.properties else None
     conditions = status.properties.conditions if status and status.properties else None
-    return Version(
-        read.name, read.served, read.storage, read.deprecated, columns, conditions is not None
-    )
+    return Version(read.name, read.served, read.storage, columns, conditions is not None)
 
 
 decode = decoder(_Read, _project)
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({CUSTOM_RESOURCE_DEFINITIONS: decode})
+DECODERS: Decoders = {CUSTOM_RESOURCE_DEFINITIONS: decode}

@@ -4,17 +4,15 @@ The status follows `kubectl rollout status` (DeploymentStatusViewer in kubectl's
 the conditions: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 """
 
-from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import DEPLOYMENTS, GVR
+from console.kube.gvr import DEPLOYMENTS
 from console.kube.projections.common import (
     TERMINATING,
     Condition,
+    Decoders,
     Object,
     Selector,
     decoder,
@@ -36,7 +34,6 @@ from console.kube.projections.workload import (
     short_of_pods,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class Deployment(Workload, frozen=True, gc=False):
@@ -146,6 +143,4 @@ def _rollout(desired: int, status: _Status, progressing: Condition | None) -> St
     return None
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
-    {DEPLOYMENTS: decoder(_Deployment, _project)}
-)
+DECODERS: Decoders = {DEPLOYMENTS: decoder(_Deployment, _project)}

@@ -4,20 +4,23 @@ Which field says when and how often follows kubectl (printEvent in Kubernetes' p
 create events writes every field of them, so nothing here is to be believed, only to be shown.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from sys import intern
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import EVENTS, GVR
-from console.kube.projections.common import TERMINATING, Object, Projection, basics, decoder
+from console.kube.gvr import EVENTS
+from console.kube.projections.common import (
+    TERMINATING,
+    Decoders,
+    Object,
+    Projection,
+    basics,
+    decoder,
+)
 from console.kube.projections.moments import moment
 from console.kube.projections.workload import shared
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 #: Characters of a message that are kept; kube-apiserver allows 1,024.
 LONGEST_MESSAGE = 1024
@@ -123,4 +126,4 @@ def _source(event: _Event) -> str:
     return ", ".join(name for name in names if name)
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({EVENTS: decoder(_Event, _project)})
+DECODERS: Decoders = {EVENTS: decoder(_Event, _project)}

@@ -4,17 +4,17 @@ Conditions and their meaning: https://gateway-api.sigs.k8s.io/reference/spec/ an
 https://gateway-api.sigs.k8s.io/geps/gep-1364/. Columns are those of the definitions' printers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from sys import intern
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GATEWAY_CLASSES, GATEWAYS, GRPC_ROUTES, GVR, HTTP_ROUTES
+from console.kube.gvr import GATEWAY_CLASSES, GATEWAYS, GRPC_ROUTES, HTTP_ROUTES
 from console.kube.projections.common import (
     TERMINATING,
     Condition,
     Conditions,
+    Decoders,
     Object,
     Projection,
     basics,
@@ -22,7 +22,6 @@ from console.kube.projections.common import (
     find,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class GatewayClass(Projection, frozen=True):
@@ -251,7 +250,7 @@ def _parent_status(parent: _ParentStatus) -> Status:
 
 _decode_route = decoder(_Route, _route)
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     GATEWAY_CLASSES: decoder(_GatewayClass, _gateway_class),
     GATEWAYS: decoder(_Gateway, _gateway),
     HTTP_ROUTES: _decode_route,

@@ -1,14 +1,12 @@
 """Users and their platform roles (group iam.kubesphere.io)."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, GVR, USERS
-from console.kube.projections.meta import ObjectMeta, utc
-from console.kube.store import Decode
+from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
+from console.kube.projections.common import Decoders, Object, decoder
+from console.kube.projections.meta import utc
 
 
 class User(msgspec.Struct, frozen=True, gc=False):
@@ -30,7 +28,6 @@ class User(msgspec.Struct, frozen=True, gc=False):
 class Subject(msgspec.Struct, frozen=True, gc=False):
     kind: str = ""
     name: str = ""
-    api_group: str = msgspec.field(name="apiGroup", default="")
 
 
 class GlobalRoleBinding(msgspec.Struct, frozen=True, gc=False):
@@ -55,8 +52,7 @@ class _UserStatus(msgspec.Struct, gc=False):
     state: str | None = None
 
 
-class _User(msgspec.Struct, gc=False):
-    metadata: ObjectMeta
+class _User(Object, gc=False):
     spec: _UserSpec | None = None
     status: _UserStatus | None = None
 
@@ -66,20 +62,14 @@ class _RoleRef(msgspec.Struct, gc=False):
     name: str = ""
 
 
-class _Binding(msgspec.Struct, gc=False):
-    metadata: ObjectMeta
+class _Binding(Object, gc=False):
     roleRef: _RoleRef | None = None
     subjects: tuple[Subject, ...] | None = None
 
 
-_user_decoder = msgspec.json.Decoder(_User)
-_binding_decoder = msgspec.json.Decoder(_Binding)
-
-
-def decode_user(raw: bytes | msgspec.Raw) -> tuple[User, str, msgspec.Raw]:
-    value = _user_decoder.decode(raw)
-    meta, spec = value.metadata, value.spec or _UserSpec()
-    projection = User(
+def _user(item: _User) -> User:
+    meta, spec = item.metadata, item.spec or _UserSpec()
+    return User(
         name=meta.name,
         uid=meta.uid,
         labels=meta.labels or {},
@@ -88,16 +78,14 @@ def decode_user(raw: bytes | msgspec.Raw) -> tuple[User, str, msgspec.Raw]:
         deleted=utc(meta.deletionTimestamp),
         email=spec.email,
         groups=spec.groups or (),
-        state=(value.status and value.status.state) or "",
+        state=(item.status and item.status.state) or "",
         has_password=bool(spec.password),
     )
-    return projection, meta.resourceVersion, meta.managedFields
 
 
-def decode_binding(raw: bytes | msgspec.Raw) -> tuple[GlobalRoleBinding, str, msgspec.Raw]:
-    value = _binding_decoder.decode(raw)
-    meta, role = value.metadata, value.roleRef or _RoleRef()
-    projection = GlobalRoleBinding(
+def _binding(item: _Binding) -> GlobalRoleBinding:
+    meta, role = item.metadata, item.roleRef or _RoleRef()
+    return GlobalRoleBinding(
         name=meta.name,
         uid=meta.uid,
         labels=meta.labels or {},
@@ -105,9 +93,13 @@ def decode_binding(raw: bytes | msgspec.Raw) -> tuple[GlobalRoleBinding, str, ms
         deleted=utc(meta.deletionTimestamp),
         role=role.name,
         role_kind=role.kind,
-        subjects=value.subjects or (),
+        subjects=item.subjects or (),
     )
-    return projection, meta.resourceVersion, meta.managedFields
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {USERS: decode_user, GLOBAL_ROLE_BINDINGS: decode_binding}
+decode_binding = decoder(_Binding, _binding)
+
+DECODERS: Decoders = {
+    USERS: decoder(_User, _user),
+    GLOBAL_ROLE_BINDINGS: decode_binding,
+}

@@ -6,17 +6,15 @@ is being deleted, which is called so whatever came of it, as with all kinds.
 Whether a CronJob missed a run is not in the object: that takes its schedule and a clock.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import CRON_JOBS, GVR, JOBS
+from console.kube.gvr import CRON_JOBS, JOBS
 from console.kube.projections.common import (
     TERMINATING,
     Condition,
+    Decoders,
     Object,
     Selector,
     decoder,
@@ -31,7 +29,6 @@ from console.kube.projections.workload import (
     shared,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class Job(Workload, frozen=True, gc=False):
@@ -190,6 +187,7 @@ def _cron_status(job: _CronJob, spec: _CronSpec, status: _CronStatus) -> Status:
     return Status(Severity.OK, "Scheduled")
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
-    {JOBS: decoder(_Job, _project_job), CRON_JOBS: decoder(_CronJob, _project_cron)}
-)
+DECODERS: Decoders = {
+    JOBS: decoder(_Job, _project_job),
+    CRON_JOBS: decoder(_CronJob, _project_cron),
+}

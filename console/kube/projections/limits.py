@@ -3,18 +3,22 @@
 Texts follow kubectl (printResourceQuota, printPriorityClass in Kubernetes' printers).
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, LIMIT_RANGES, PRIORITY_CLASSES, RESOURCE_QUOTAS
-from console.kube.projections.common import TERMINATING, Object, Projection, basics, decoder
+from console.kube.gvr import LIMIT_RANGES, PRIORITY_CLASSES, RESOURCE_QUOTAS
+from console.kube.projections.common import (
+    TERMINATING,
+    Decoders,
+    Object,
+    Projection,
+    basics,
+    decoder,
+)
 from console.kube.projections.meta import ObjectMeta
 from console.kube.quantity import parse_quantity
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 #: Percent of a quota. More than `_MOST` is not told: a quota may have been cut far below what is used.
 _NOTHING, _NEARLY_FULL, _FULL, _MOST = Decimal(0), Decimal(90), Decimal(100), Decimal(999)
@@ -149,7 +153,7 @@ def _priority_class(item: _PriorityClass) -> PriorityClass:
     )
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     RESOURCE_QUOTAS: decoder(_Quota, _quota),
     LIMIT_RANGES: decoder(_LimitRange, _limit_range),
     PRIORITY_CLASSES: decoder(_PriorityClass, _priority_class),

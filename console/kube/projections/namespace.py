@@ -4,16 +4,14 @@ What keeps one from going is in the conditions that its controller sets while it
 (NamespaceConditionType of the core API). KubeSphere's labels and annotations say whose it is.
 """
 
-from collections.abc import Mapping
 from sys import intern
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, NAMESPACES
+from console.kube.gvr import NAMESPACES
 from console.kube.projections.common import (
     Conditions,
+    Decoders,
     Object,
     Projection,
     annotation,
@@ -22,7 +20,6 @@ from console.kube.projections.common import (
     find,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 WORKSPACE_LABEL = "kubesphere.io/workspace"
 #: On a project that is being made: nobody has rights in it until its quota is there.
@@ -101,4 +98,4 @@ def _true(status: _Status, name: str) -> str:
     return found.text if found is not None and found.status == "True" else ""
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({NAMESPACES: decoder(_Namespace, _project)})
+DECODERS: Decoders = {NAMESPACES: decoder(_Namespace, _project)}

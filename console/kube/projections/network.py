@@ -3,15 +3,14 @@
 Texts follow kubectl (printIngress, printIngressClass, printNetworkPolicy in Kubernetes' printers).
 """
 
-from collections.abc import Mapping
 from sys import intern
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, INGRESS_CLASSES, INGRESSES, NETWORK_POLICIES
+from console.kube.gvr import INGRESS_CLASSES, INGRESSES, NETWORK_POLICIES
 from console.kube.projections.common import (
     TERMINATING,
+    Decoders,
     Object,
     Projection,
     Selector,
@@ -22,7 +21,6 @@ from console.kube.projections.common import (
 )
 from console.kube.projections.services import LoadBalancer
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 #: Before `spec.ingressClassName` there was this; controllers still honour it.
 CLASS_ANNOTATION = "kubernetes.io/ingress.class"
@@ -183,7 +181,7 @@ def _network_policy(item: _NetworkPolicy) -> NetworkPolicy:
     )
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     INGRESSES: decoder(_Ingress, _ingress),
     INGRESS_CLASSES: decoder(_IngressClass, _ingress_class),
     NETWORK_POLICIES: decoder(_NetworkPolicy, _network_policy),

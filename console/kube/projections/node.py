@@ -6,15 +6,14 @@ https://kubernetes.io/docs/reference/node/node-status/#condition
 
 from collections.abc import Mapping
 from sys import intern
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, NODES
+from console.kube.gvr import NODES
 from console.kube.projections.common import (
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Projection,
     basics,
@@ -24,7 +23,6 @@ from console.kube.projections.common import (
 )
 from console.kube.projections.workload import shared
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 _ROLE, _OLD_ROLE = "node-role.kubernetes.io/", "kubernetes.io/role"
 
@@ -150,4 +148,4 @@ def _status(node: _Node, spec: _Spec, status: _Status) -> Status:
     return Status(Severity.OK, "Ready")
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({NODES: decoder(_Node, _project)})
+DECODERS: Decoders = {NODES: decoder(_Node, _project)}

@@ -4,20 +4,19 @@ The word follows what `kubectl get pods` prints in STATUS (printPod in Kubernete
 plain English; the reason keeps Kubernetes' own text.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from sys import intern
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, PODS, Key
+from console.kube.gvr import PODS, Key
+from console.kube.projections.common import Decoders
 from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
 from console.kube.projections.podparts import Parts, parts_of
 from console.kube.projections.reserved import Reserved
 from console.kube.sharing import Last, Pool
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
@@ -314,4 +313,4 @@ def _joined(first: str, second: str, *, sep: str = ": ") -> str:
     return sep.join(part for part in (first, second) if part)
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {PODS: decode}
+DECODERS: Decoders = {PODS: decode}

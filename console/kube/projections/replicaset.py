@@ -1,15 +1,12 @@
 """ReplicaSets: the revisions of Deployments, and those that stand alone."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 import msgspec
 
-from console.kube.gvr import GVR, REPLICA_SETS
+from console.kube.gvr import REPLICA_SETS
 from console.kube.projections.common import (
     TERMINATING,
     Conditions,
+    Decoders,
     Object,
     Selector,
     annotation,
@@ -30,7 +27,6 @@ from console.kube.projections.workload import (
     short_of_pods,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 _REVISION = "deployment.kubernetes.io/revision"
 #: Digits of a revision that can be one.
@@ -93,6 +89,4 @@ def _status(meta: Meta, desired: int, status: _Status) -> Status:
     return RUNNING if ready >= desired else short_of_pods(ready, desired)
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
-    {REPLICA_SETS: decoder(_ReplicaSet, _project)}
-)
+DECODERS: Decoders = {REPLICA_SETS: decoder(_ReplicaSet, _project)}

@@ -1,11 +1,9 @@
 """RoleBases: KubeSphere's seeds of the roles that new workspaces and projects are given."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from console.kube.gvr import GVR, ROLE_BASES
-from console.kube.projections.common import Object, Projection, basics, decoder
-from console.kube.store import Decode
+from console.kube.gvr import ROLE_BASES
+from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
 
 #: One with this label is for projects.
 PROJECT_SCOPE = "scope.kubesphere.io/namespace"
@@ -42,4 +40,4 @@ def _text(found: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {ROLE_BASES: decoder(_RoleBase, _role_base)}
+DECODERS: Decoders = {ROLE_BASES: decoder(_RoleBase, _role_base)}

@@ -4,9 +4,7 @@ They differ in where they apply alone. Who may do what is worked out elsewhere, 
 themselves; this is what lists need.
 """
 
-from collections.abc import Mapping
 from sys import intern
-from typing import Any
 
 import msgspec
 
@@ -14,15 +12,21 @@ from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     GLOBAL_ROLES,
-    GVR,
     ROLE_BINDINGS,
     ROLES,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
 )
-from console.kube.projections.common import Object, Present, Projection, annotation, basics, decoder
+from console.kube.projections.common import (
+    Decoders,
+    Object,
+    Present,
+    Projection,
+    annotation,
+    basics,
+    decoder,
+)
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.kube.store import Decode
 
 #: KubeSphere: "true" for the parts that roles are put together from, "false" for hidden ones.
 TEMPLATE_LABEL = "iam.kubesphere.io/role-template"
@@ -119,7 +123,7 @@ def _binding(item: _Binding) -> Binding:
 _decode_role = decoder(_Role, _role)
 _decode_binding = decoder(_Binding, _binding)
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     **dict.fromkeys((ROLES, CLUSTER_ROLES, GLOBAL_ROLES, WORKSPACE_ROLES), _decode_role),
     **dict.fromkeys(
         (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, WORKSPACE_ROLE_BINDINGS), _decode_binding

@@ -3,14 +3,10 @@
 https://kubernetes.io/docs/concepts/containers/runtime-class/
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import msgspec
 
 from console.kube.gvr import GVR
-from console.kube.projections.common import Object, Projection, basics, decoder
-from console.kube.store import Decode
+from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
 
 RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
 
@@ -40,4 +36,4 @@ def _runtime_class(item: _RuntimeClass) -> RuntimeClass:
     )
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {RUNTIME_CLASSES: decoder(_RuntimeClass, _runtime_class)}
+DECODERS: Decoders = {RUNTIME_CLASSES: decoder(_RuntimeClass, _runtime_class)}

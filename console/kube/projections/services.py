@@ -3,15 +3,14 @@
 Columns and texts follow kubectl (printService, printEndpointSlice in Kubernetes' printers).
 """
 
-from collections.abc import Mapping
 from sys import intern
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import ENDPOINT_SLICES, GVR, SERVICES
+from console.kube.gvr import ENDPOINT_SLICES, SERVICES
 from console.kube.projections.common import (
     TERMINATING,
+    Decoders,
     Object,
     Projection,
     basics,
@@ -20,7 +19,6 @@ from console.kube.projections.common import (
     pairs_text,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 #: https://kubernetes.io/docs/reference/labels-annotations-taints/#kubernetesioservice-name
 SERVICE_NAME_LABEL = "kubernetes.io/service-name"
@@ -201,7 +199,7 @@ def _slice_status(item: _EndpointSlice, ready: int, endpoints: int) -> Status:
     return Status(Severity.WARN if ready else Severity.ERROR, "Not ready", f"{ready}/{endpoints}")
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     SERVICES: decoder(_Service, _service),
     ENDPOINT_SLICES: decoder(_EndpointSlice, _endpoint_slice),
 }

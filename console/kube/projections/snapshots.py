@@ -4,21 +4,19 @@ Columns are those of the definitions' printers
 (https://github.com/kubernetes-csi/external-snapshotter/tree/master/client/config/crd).
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from sys import intern
-from typing import Any
 
 import msgspec
 
 from console.kube.gvr import (
-    GVR,
     VOLUME_SNAPSHOT_CLASSES,
     VOLUME_SNAPSHOT_CONTENTS,
     VOLUME_SNAPSHOTS,
 )
 from console.kube.projections.common import (
     TERMINATING,
+    Decoders,
     Object,
     Projection,
     annotation,
@@ -29,7 +27,6 @@ from console.kube.projections.common import (
 from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.moments import moment
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 DEFAULT_ANNOTATION = "snapshot.storage.kubernetes.io/is-default-class"
 
@@ -168,7 +165,7 @@ def _class(item: _Class) -> VolumeSnapshotClass:
     )
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     VOLUME_SNAPSHOTS: decoder(_Snapshot, _snapshot),
     VOLUME_SNAPSHOT_CONTENTS: decoder(_Content, _content),
     VOLUME_SNAPSHOT_CLASSES: decoder(_Class, _class),

@@ -1,14 +1,11 @@
 """StatefulSets. The status follows `kubectl rollout status` (StatefulSetStatusViewer)."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 import msgspec
 
-from console.kube.gvr import GVR, STATEFUL_SETS
+from console.kube.gvr import STATEFUL_SETS
 from console.kube.projections.common import (
     TERMINATING,
+    Decoders,
     Object,
     Selector,
     decoder,
@@ -27,7 +24,6 @@ from console.kube.projections.workload import (
     short_of_pods,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 
 class StatefulSet(Workload, frozen=True, gc=False):
@@ -110,6 +106,4 @@ def _rolling(desired: int, spec: _Spec, status: _Status) -> Status | None:
     return Status(Severity.PROGRESS, "Rolling out", f"{updated} of {wanted} updated")
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
-    {STATEFUL_SETS: decoder(_StatefulSet, _project)}
-)
+DECODERS: Decoders = {STATEFUL_SETS: decoder(_StatefulSet, _project)}

@@ -6,13 +6,13 @@ phases the API types of core/v1.
 
 from collections.abc import Iterable, Mapping
 from sys import intern
-from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, PERSISTENT_VOLUMES, STORAGE_CLASSES
+from console.kube.gvr import PERSISTENT_VOLUMES, STORAGE_CLASSES
 from console.kube.projections.common import (
     TERMINATING,
+    Decoders,
     Object,
     Present,
     Projection,
@@ -23,7 +23,6 @@ from console.kube.projections.common import (
 )
 from console.kube.projections.meta import ObjectMeta
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 #: Older than `spec.storageClassName`, and still stronger (GetPersistentVolumeClaimClass).
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
@@ -191,7 +190,7 @@ def _allowed(meta: ObjectMeta, name: str) -> bool | None:
     return {"true": True, "false": False}.get(annotation(meta, name))
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     PERSISTENT_VOLUMES: decoder(_Volume, _volume),
     STORAGE_CLASSES: decoder(_StorageClass, _storage_class),
 }

@@ -4,16 +4,13 @@ Labels and annotations: iam.kubesphere.io/{user-ref,group-ref,group-parent} name
 kubesphere.io/{alias-name,description,creator} are for people.
 """
 
-from collections.abc import Mapping
 from sys import intern
-from typing import Any
 
 import msgspec
 
 from console.kube.gvr import (
     GROUP_BINDINGS,
     GROUPS,
-    GVR,
     LOGIN_RECORDS,
     WORKSPACE_QUOTAS,
     WORKSPACE_TEMPLATES,
@@ -21,6 +18,7 @@ from console.kube.gvr import (
 )
 from console.kube.projections.common import (
     TERMINATING,
+    Decoders,
     Object,
     Present,
     Projection,
@@ -37,7 +35,6 @@ from console.kube.projections.roles import (
     DESCRIPTION_ANNOTATION,
 )
 from console.kube.status import Severity, Status
-from console.kube.store import Decode
 
 PARENT_LABEL = "iam.kubesphere.io/group-parent"
 USER_LABEL = "iam.kubesphere.io/user-ref"
@@ -243,7 +240,7 @@ def _login_status(spec: _LoginSpec) -> Status:
     return Status(Severity.WARN, "Failed", why)
 
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     WORKSPACES: decoder(_Workspace, _workspace),
     WORKSPACE_TEMPLATES: decoder(_WorkspaceTemplate, _workspace_template),
     WORKSPACE_QUOTAS: decoder(_WorkspaceQuota, _workspace_quota),

@@ -1,18 +1,14 @@
 """Admission webhooks: whom kube-apiserver asks before it does something."""
 
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from console.kube.gvr import (
-    GVR,
     MUTATING_WEBHOOK_CONFIGURATIONS,
     VALIDATING_WEBHOOK_CONFIGURATIONS,
 )
-from console.kube.projections.common import Object, Projection, basics, decoder
-from console.kube.store import Decode
+from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
 
 
 class Webhook(msgspec.Struct, frozen=True, gc=False):
@@ -107,7 +103,7 @@ def _target(config: _ClientConfig) -> str:
 
 _decode_webhooks = decoder(_Webhooks, _configuration)
 
-DECODERS: Mapping[GVR, Decode[Any]] = {
+DECODERS: Decoders = {
     VALIDATING_WEBHOOK_CONFIGURATIONS: _decode_webhooks,
     MUTATING_WEBHOOK_CONFIGURATIONS: _decode_webhooks,
 }

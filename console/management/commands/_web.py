@@ -47,7 +47,6 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
     except NoCluster as error:
         raise CommandError(str(error)) from error
     runtime = get_runtime()
-    assert isinstance(runtime, Runtime)  # noqa: S101  console.asgi makes no other
     # Looking for garbage stops every page: it is never done among what is there from the start.
     gc.freeze()
     sys.setswitchinterval(SWITCH_AFTER)

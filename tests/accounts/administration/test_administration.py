@@ -15,11 +15,11 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, ServerE
 from console.kube.gvr import LOGIN_RECORDS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.protection.test_retention import record
 from tests.rbac.fakes import START, MovableClock
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -17,7 +17,6 @@ from accounts.public import PUBLIC_ROUTES
 from accounts.signin.sessions import Step, step_url
 from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, USERS
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.factors.conftest import OWN, STEP, App, Enrolled, enrol, owing, show
 from tests.accounts.oauth.conftest import Config
@@ -26,6 +25,7 @@ from tests.accounts.test_sessions import routes
 from tests.accounts.test_socket import connect, from_ours
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -25,11 +25,11 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.accounts.federation.servers import Serve, local_server
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import admin_role, admins, binding
+from tests.staticruntime import StaticRuntime
 
 Manifest = dict[str, Any]
 

@@ -13,13 +13,13 @@ from accounts.providers import base
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import Browser
 from tests.accounts.federation.conftest import Providers, entry, reasons
 from tests.accounts.federation.servers import CodeServer, Serve
 from tests.accounts.federation.test_code_flow import GITHUB, PODS, accounts_in, linked, log_in
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

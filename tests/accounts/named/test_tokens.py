@@ -13,13 +13,13 @@ from accounts.protection.endings import Endings
 from console.audit.models import AuditRecord
 from console.kube.controller import Request
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
 from tests.accounts.oauth.clients import SECRET, basic
 from tests.accounts.oauth.conftest import ME, Config, Program
 from tests.accounts.test_sessions import routes
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -211,8 +211,8 @@ async def test_it_ends_with_what_it_came_from(
     else:
         # Disabled and enabled again before anybody showed it.
         users.apply(user("bob", password=HASH, state="Disabled"))
-        runtime.clock = clock  # type: ignore[attr-defined]
-        await Endings(runtime).reconcile(Request("", "bob"))  # type: ignore[arg-type]
+        runtime.clock = clock
+        await Endings(runtime).reconcile(Request("", "bob"))
         users.apply(user("bob", password=HASH))
     assert (await Program().get(me, token)).status_code == 401
     assert await review(token) == {"authenticated": False}

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import PASSWORD, hashed
 from tests.accounts.oauth.conftest import (
     ME,
     Program,
 )
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

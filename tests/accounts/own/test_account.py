@@ -15,7 +15,6 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, SERVICES, USERS, Key
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime
 from console.live.routing import websocket_application
 from console.live.sessionmonitor import SessionMonitor
 from console.proxying.keeping import Owner, all_open, open_port, opened_by
@@ -25,6 +24,7 @@ from tests.accounts.protection.test_retention import record
 from tests.accounts.test_socket import from_ours
 from tests.rbac.fakes import START, MovableClock, merged
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -19,12 +19,12 @@ from accounts.signin.new_passwords import new_password_problem
 from console.kube.errors import Conflict
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.conftest import Config
 from tests.accounts.test_sessions import routes
 from tests.accounts.test_socket import connect, from_ours
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -18,9 +18,9 @@ from console.audit.models import AuditRecord
 from console.kube.errors import Forbidden
 from console.kube.gvr import SECRETS, USERS
 from console.kube.identity import Identity
-from console.kube.runtime import StaticRuntime
 from devcluster.pki import Authority
 from tests.accounts.conftest import Browser
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -17,18 +17,19 @@ from console.drafts.models import Draft
 from console.kube.controller import Away, Request
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
-from console.kube.runtime import Runtime, StaticRuntime
+from console.kube.runtime import Runtime
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.oauth.conftest import Config, Program
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def endings(runtime: StaticRuntime, clock: MovableClock) -> Endings:
-    runtime.clock = clock  # type: ignore[attr-defined]
+    runtime.clock = clock
     return Endings(cast(Runtime, runtime))
 
 

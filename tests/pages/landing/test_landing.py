@@ -10,9 +10,9 @@ from console.kube.gvr import (
     USERS,
     WORKSPACES,
 )
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, Browser
 from tests.rbac.objects import binding, native_binding, native_role, rule, user, workspace
+from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

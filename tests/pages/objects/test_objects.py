@@ -12,9 +12,9 @@ from console.kube.gvr import (
     WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
-from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import Browser
 from tests.rbac.objects import native_binding, native_role, project, rule, workspace
+from tests.staticruntime import StaticRuntime
 from tests.workspaces.fakes import template
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
 from tests.pages.overview.world import Measuring, make_runtime
+from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs, _site
 
 __all__ = ["_site", "client_as", "metrics", "runtime"]

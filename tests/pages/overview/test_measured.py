@@ -7,11 +7,11 @@ import pytest
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.metricslist import Problem
 from console.kube.prometheus import Past, Prometheus
-from console.kube.runtime import StaticRuntime
 from console.kube.usage import UsageHistory
 from rbac.current import use_host
 from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
 from tests.pages.overview.world import Measuring, measured
+from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 
 NOTES: list[tuple[Measuring, str]] = [

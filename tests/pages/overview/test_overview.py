@@ -12,10 +12,10 @@ from console.kube.gvr import (
     RESOURCE_QUOTAS,
     Key,
 )
-from console.kube.runtime import StaticRuntime
 from console.ui.attention import attention, bring_up, watched
 from console.ui.sight import look
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
+from tests.staticruntime import StaticRuntime
 from tests.ui.support import alice, charlie, pod
 from tests.views.conftest import ClientAs
 

@@ -18,6 +18,7 @@ from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.metricslist import Lister
 from console.kube.recentdeletions import RecentDeletions
+from console.kube.runtime import Runtime
 from console.kube.throttledreader import Chunks
 from console.kube.uncached import UNCACHED
 from console.kube.usage import Usage
@@ -25,7 +26,7 @@ from console.kube.usage import Usage
 T = TypeVar("T")
 
 
-class StaticRuntime:
+class StaticRuntime(Runtime):
     """Informers that are already there. `types` are those of the CustomResourceDefinitions among them.
 
     `live_lists` makes what `live_list` returns. `metrics` is what usage is read from; nobody does that
@@ -33,6 +34,7 @@ class StaticRuntime:
     """
 
     console: Any = None
+    clock: Any
 
     def __init__(
         self,
@@ -45,7 +47,8 @@ class StaticRuntime:
         self.required = tuple(informers)
         self._user_client = user_client
         self._live_lists = live_lists
-        self.types = Types(self._informers.get(CUSTOM_RESOURCE_DEFINITIONS))
+        definitions = self._informers.get(CUSTOM_RESOURCE_DEFINITIONS)
+        self.types = Types(definitions or Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS))
         self.history = History(SystemClock())
         self.usage = Usage(metrics or NoMetrics(), SystemClock())
         self.recent_deletions = RecentDeletions(self._informers.get, SystemClock())
@@ -93,6 +96,9 @@ class StaticRuntime:
         if self._user_client is None:
             raise AssertionError("this test has no client")
         return self._user_client(identity)
+
+    async def close_connections(self) -> None:
+        """It has none."""
 
     def endpoint(self) -> Endpoint:
         return Endpoint("https://127.0.0.1:6443")

@@ -1,15 +1,10 @@
-"""The projection of types of which nothing but the metadata matters to pages."""
+"""A projection of the metadata alone, for tests that are about no type in particular."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
-from console.kube import gvr
 from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
-from console.kube.store import Decode
 
 
 class Generic(msgspec.Struct, frozen=True, gc=False):
@@ -47,17 +42,3 @@ def decode(raw: bytes | msgspec.Raw) -> tuple[Generic, str, msgspec.Raw]:
         owner_uid=owner_uid(meta),
     )
     return projection, meta.resourceVersion, meta.managedFields
-
-
-DECODERS: Mapping[gvr.GVR, Decode[Any]] = MappingProxyType(
-    dict.fromkeys(
-        (
-            gvr.NAMESPACES,
-            gvr.NODES,
-            gvr.CUSTOM_RESOURCE_DEFINITIONS,
-            gvr.CLUSTER_ROLE_BINDINGS,
-            gvr.GLOBAL_ROLES,
-        ),
-        decode,
-    )
-)
