@@ -25,7 +25,7 @@ from devcluster.controllers.containers import (
     waiting,
 )
 from devcluster.controllers.events import Recorder
-from devcluster.controllers.podtools import conditions_with, is_ready, phase
+from devcluster.controllers.podtools import is_ready, phase
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig, meta, parse_time, timestamp
 from devcluster.store import Change, Record
@@ -246,6 +246,3 @@ def _since_end(pod: Obj) -> float:
 def _spread(uid: str, low: float, high: float) -> float:
     """A time that differs between pods and is the same for one."""
     return low + (high - low) * (int(uid[:4], 16) / 0xFFFF)
-
-
-__all__ = ["Kubelet", "conditions_with"]

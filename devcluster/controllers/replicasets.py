@@ -11,7 +11,7 @@ from devcluster.controllers.podtools import (
     owner_reference,
     pod_from,
 )
-from devcluster.objects import Obj, controller_of, dig, meta, suffix
+from devcluster.objects import Obj, dig, meta, suffix
 from devcluster.statuses import StatusError
 from devcluster.store import Change, Record
 
@@ -106,6 +106,3 @@ def _least_wanted(pods: list[Record]) -> list[Record]:
         return bool(pod["spec"].get("nodeName")), is_ready(pod), -record.rv
 
     return sorted(pods, key=order)
-
-
-__all__ = ["BURST", "ReplicaSetController", "controller_of", "owners_in"]

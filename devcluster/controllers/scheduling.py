@@ -9,7 +9,7 @@ from devcluster.controllers.base import Base
 from devcluster.controllers.events import Recorder
 from devcluster.controllers.podtools import conditions_with, phase
 from devcluster.crud import Objects
-from devcluster.objects import Obj, dicts, dig, meta, timestamp
+from devcluster.objects import Obj, dicts, dig, timestamp
 from devcluster.quantities import parse_quantity
 from devcluster.store import Change, Record
 from devcluster.subresources import bind, bind_pod
@@ -177,6 +177,3 @@ class Scheduler(Base):
         self._recorder.record(
             "v1", "Pod", pod, "Warning", "FailedScheduling", text, "default-scheduler"
         )
-
-
-__all__ = ["Amount", "Scheduler", "meta", "requested", "tolerates"]
