@@ -1,7 +1,6 @@
 """Subresources other than status: scale, eviction, binding, tokens, finalize, approval, logs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from devcluster.authn import TokenFile, UserInfo, service_account_groups, service_account_name
@@ -128,7 +127,7 @@ class Subresources:
             namespace.setdefault("spec", {})["finalizers"] = finalizers
             return namespace
 
-        write = replace(self._handlers.write(call), subresource="finalize")
+        write = self._handlers.write(call, "finalize")
         changed = self._objects.update(
             call.declared, call.version, "", call.info.name, mutate, write
         )
