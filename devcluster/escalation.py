@@ -74,7 +74,7 @@ def _check_binding(
 
 
 def _may(rbac: Rbac, user: UserInfo, verb: str, plural: str, namespace: str, name: str) -> bool:
-    asked = Attributes(user, verb, GROUP, plural, "", namespace, name, version="v1")
+    asked = Attributes(user, verb, GROUP, plural, "", namespace, name)
     return rbac.authorize(asked).allowed
 
 

@@ -186,24 +186,12 @@ def _watch_causes(options: ListOptions) -> list[Cause]:
     return causes
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
-    """Of POST, PUT and PATCH."""
-
-    dry_run: bool
-    manager: str
-    field_validation: str
-    force: bool
-
-
-def read_write_options(query: Mapping[str, str], user_agent: str) -> WriteOptions:
+def field_validation(query: Mapping[str, str]) -> str:
     validation = query.get("fieldValidation", "") or "Warn"
     if validation not in ("Strict", "Warn", "Ignore"):
         cause = unsupported("fieldValidation", validation, ("", "Ignore", "Warn", "Strict"))
         raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
-    manager = query.get("fieldManager", "") or user_agent.partition("/")[0] or "unknown"
-    dry = is_dry_run(query.get("dryRun", ""))
-    return WriteOptions(dry, manager, validation, is_true(query, "force"))
+    return validation
 
 
 def is_dry_run(value: str) -> bool:

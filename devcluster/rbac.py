@@ -11,6 +11,8 @@ from typing import Any
 
 from devcluster.authn import MASTERS, UserInfo, service_account_name
 from devcluster.objects import Obj
+from devcluster.requestinfo import RequestInfo
+from devcluster.statuses import forbidden
 from devcluster.store import Change, Store, key_of
 
 GROUP = "rbac.authorization.k8s.io"
@@ -32,11 +34,16 @@ class Attributes:
     namespace: str = ""
     name: str = ""
     path: str = ""
-    version: str = ""
 
     @property
     def combined(self) -> str:
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+
+def asked_by(user: UserInfo, verb: str, info: RequestInfo) -> Attributes:
+    """About what a request is about."""
+    place = (info.group, info.resource, info.subresource, info.namespace, info.name)
+    return Attributes(user, verb, *place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +150,13 @@ class Rbac:
                 return Decision(True, self._reason(grant, subject))
         return Decision(False, f"RBAC: {_joined(problems)}" if problems else "")
 
+    def require(self, asked: Attributes) -> None:
+        """403 if that is not allowed."""
+        decision = self.authorize(asked)
+        if not decision.allowed:
+            why = _refusal(asked, decision.reason)
+            raise forbidden(asked.group, asked.resource, asked.name, why)
+
     def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[Rule], list[str]]:
         """Every rule that the user holds there, and the roles that could not be found."""
         problems: list[str] = []
@@ -209,7 +223,7 @@ def _joined(problems: Sequence[str]) -> str:
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 
-def refusal(asked: Attributes, reason: str) -> str:
+def _refusal(asked: Attributes, reason: str) -> str:
     """The sentence of a 403, after `… is forbidden: `."""
     name = json.dumps(asked.user.name, ensure_ascii=False)
     text = (

@@ -12,7 +12,7 @@ from devcluster.logs.options import read_log_options
 from devcluster.logs.reading import Reading
 from devcluster.logs.runs import container_of
 from devcluster.objects import Obj, meta
-from devcluster.rbac import Attributes
+from devcluster.rbac import asked_by
 from devcluster.shell.images import shell_of
 from devcluster.shell.processes import Container
 from devcluster.statuses import bad_request, forbidden, method_not_allowed
@@ -80,17 +80,7 @@ class Connections:
     def _require_create(self, call: Call) -> None:
         """A websocket is a GET; what it does is more than reading."""
         info = call.info
-        asked = Attributes(
-            call.user,
-            "create",
-            info.group,
-            info.resource,
-            info.subresource,
-            info.namespace,
-            info.name,
-            version=info.version,
-        )
-        decision = self._handlers.rbac.authorize(asked)
+        decision = self._handlers.rbac.authorize(asked_by(call.user, "create", info))
         if not decision.allowed:
             raise forbidden(info.group, info.resource, info.name, decision.reason)
 
