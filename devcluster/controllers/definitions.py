@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from devcluster.controllers.base import Base
-from devcluster.customs import CLEANUP, CRDS, is_established
-from devcluster.objects import Obj, meta
+from devcluster.customs import CLEANUP, CRDS
+from devcluster.objects import Obj, holds, meta
 from devcluster.store import Change, Record
 
 
@@ -28,7 +28,7 @@ class DefinitionController(Base):
         if record is None:
             return None
         if not record.deleting:
-            if not is_established(record.load()):
+            if not holds(record.load(), "Established"):
                 self.update(self.collection, record, lambda crd: crd, "names")
             return None
         plural, _, group = key.partition(".")
