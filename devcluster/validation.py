@@ -64,7 +64,7 @@ def _workload(new: Obj, old: Obj | None) -> Iterator[Cause]:
         yield required("spec.selector")
     labels = dig(spec, "template.metadata.labels") or {}
     wanted = dig(selector, "matchLabels") or {}
-    if selector and any(labels.get(key) != value for key, value in wanted.items()):
+    if selector and not wanted.items() <= labels.items():
         yield wrong(
             "spec.template.metadata.labels",
             _go_map(labels),

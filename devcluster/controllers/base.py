@@ -34,19 +34,33 @@ class Controller(Protocol):
 
 
 class Base:
-    """Shared by controllers of one collection: its own changes lead to its own keys."""
+    """Shared by controllers of one collection: its own changes lead to its own keys, and those of
+    `dependents` to the keys of their owners. What is gone or about to go needs no look."""
 
     name = ""
     collection = ""
+    dependents = ""
 
     def __init__(self, objects: Objects) -> None:
         self.objects, self.store = objects, objects.store
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        return (change.new.key,) if collection == self.collection else ()
+        if collection == self.collection:
+            return (change.new.key,)
+        if collection != self.dependents:
+            return ()
+        places = (self.store.uids.get(uid) for uid in change.new.owners)
+        return [place[1] for place in places if place and place[0] == self.collection]
 
     def all_keys(self) -> Iterable[str]:
         return list(self.store.collection(self.collection).keys)
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        return None if record is None or record.deleting else self.look(record)
+
+    def look(self, record: Record) -> float | None:
+        raise NotImplementedError
 
     def find(self, key: str, collection: str = "") -> Record | None:
         return self.store.find(collection or self.collection, key)
@@ -64,11 +78,7 @@ class Base:
 
     def set_status(self, collection: str, record: Record, status: Obj) -> None:
         """Writes the status if it is another one."""
-
-        def mutate(obj: Obj) -> Obj:
-            return {**obj, "status": status}
-
-        self.update(collection, record, mutate, "status")
+        self.update(collection, record, lambda obj: {**obj, "status": status}, "status")
 
     def delete(
         self, collection: str, record: Record, grace: int | None = None, policy: str = ""
@@ -85,3 +95,13 @@ class Base:
     def owned(self, uid: str, collection: str) -> Iterator[Record]:
         for _, record in self.store.owned_by(uid, collection):
             yield record
+
+
+def reference_to(record: Record, api_version: str, kind: str) -> Obj:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "namespace": record.namespace,
+        "name": record.name,
+        "uid": record.uid,
+    }

@@ -126,7 +126,7 @@ class Scheduler(Base):
         """Why the pod does not fit the node (empty: it does), and how full the node would be."""
         node, spec = record.load(), pod["spec"]
         selector = spec.get("nodeSelector") or {}
-        if any(record.labels.get(key) != value for key, value in selector.items()):
+        if not selector.items() <= record.labels.items():
             return "node(s) didn't match Pod's node affinity/selector", 0.0
         if dig(node, "spec.unschedulable"):
             return "node(s) were unschedulable", 0.0

@@ -74,7 +74,7 @@ class Proxies:
 
     def _pods(self, namespace: str, selector: Obj) -> Iterator[Obj]:
         for record in self._objects.store.collection("pods").records_in(namespace):
-            selected = all(record.labels.get(key) == value for key, value in selector.items())
+            selected = selector.items() <= record.labels.items()
             if selector and selected and is_ready(pod := record.load()):
                 yield pod
 
