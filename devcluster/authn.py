@@ -62,9 +62,14 @@ def service_account_groups(namespace: str) -> tuple[str, ...]:
     return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
 
 
+def service_account(namespace: str, name: str, uid: str) -> UserInfo:
+    user = service_account_name(namespace, name)
+    return UserInfo(user, service_account_groups(namespace), uid)
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`expires`: seconds since 1970, 0 for never. `audiences`: empty for the API server."""
+    """`expires`: seconds since 1970, 0 for never."""
 
     user: UserInfo
     expires: float = 0.0
@@ -93,12 +98,11 @@ class TokenFile:
         self._save()
         return token
 
-    def known(self, user: UserInfo) -> str | None:
-        """A token without end that was issued before for exactly this user."""
-        for token, held in self._tokens.items():
-            if held.user == user and not held.expires:
-                return token
-        return None
+    def lasting(self, user: UserInfo) -> str:
+        """A token without end: what was issued before for exactly this user, or a new one."""
+        held = self._tokens.items()
+        known = (token for token, one in held if one.user == user and not one.expires)
+        return next(known, "") or self.issue(user)
 
     def find(self, token: str) -> UserInfo | None:
         held = self._tokens.get(token)

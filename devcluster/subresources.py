@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
-from devcluster.authn import TokenFile, UserInfo, service_account_groups, service_account_name
+from devcluster.authn import TokenFile, service_account
 from devcluster.calls import Answer, Call, Streamed, json_answer, success_answer
 from devcluster.crud import Objects
 from devcluster.ephemeral import SUBRESOURCE as EPHEMERAL
@@ -106,11 +106,7 @@ class Subresources:
         info = call.info
         record = self._objects.get(call.declared, info.namespace, info.name)
         seconds = int(dig(request, "spec.expirationSeconds") or _TOKEN_SECONDS)
-        user = UserInfo(
-            service_account_name(info.namespace, info.name),
-            service_account_groups(info.namespace),
-            record.uid,
-        )
+        user = service_account(info.namespace, info.name, record.uid)
         ends = datetime.now(UTC) + timedelta(seconds=seconds)
         request["kind"], request["apiVersion"] = "TokenRequest", "authentication.k8s.io/v1"
         request["metadata"] = {"name": info.name, "namespace": info.namespace}

@@ -6,7 +6,7 @@ https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-s
 import base64
 from collections.abc import Iterable
 
-from devcluster.authn import TokenFile, UserInfo, service_account_groups
+from devcluster.authn import TokenFile, service_account
 from devcluster.controllers.base import Base
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dig, meta
@@ -39,13 +39,9 @@ class ServiceAccountTokenController(Base):
         account = self.find(f"{record.namespace}/{account_name}", "serviceaccounts")
         if account is None:
             return None
-        user = UserInfo(
-            f"system:serviceaccount:{record.namespace}:{account_name}",
-            service_account_groups(record.namespace),
-            account.uid,
-        )
+        user = service_account(record.namespace, account_name, account.uid)
         data = {
-            "token": self._tokens.known(user) or self._tokens.issue(user),
+            "token": self._tokens.lasting(user),
             "ca.crt": self._certificate,
             "namespace": record.namespace,
         }
