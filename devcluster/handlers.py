@@ -10,7 +10,7 @@ from devcluster.calls import (
 )
 from devcluster.certificates import REQUESTS, check_signer, stamp_requestor
 from devcluster.crud import Objects
-from devcluster.deletion import returns_object
+from devcluster.deletion import RETURNS_OBJECT
 from devcluster.ephemeral import check_ephemeral
 from devcluster.escalation import check_escalation
 from devcluster.listing import list_page
@@ -126,7 +126,7 @@ class Handlers:
     def delete(self, call: Call) -> Answer:
         how = self.deletion(call, self._options(call))
         obj, gone = self.objects.delete(call.declared, call.namespace, call.info.name, how)
-        if not gone or returns_object(call.declared):
+        if not gone or call.declared.storage in RETURNS_OBJECT:
             return self.typed(call, obj)
         declared = call.declared
         details = {

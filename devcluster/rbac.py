@@ -81,6 +81,11 @@ class Rule:
         )
 
 
+_ALL = frozenset({"*"})
+#: What `system:masters` holds.
+EVERYTHING = (Rule(_ALL, _ALL, _ALL), Rule(_ALL, paths=_ALL))
+
+
 def path_matches(pattern: str, path: str) -> bool:
     if pattern == "*" or pattern == path:
         return True
@@ -147,7 +152,8 @@ class Rbac:
         problems: list[str] = []
         for grant, subject, rules in self._held(asked.user, asked.namespace, problems):
             if any(rule.allows(asked) for rule in rules):
-                return Decision(True, self._reason(grant, subject))
+                why = f'{grant.label} of {grant.role_kind} "{grant.role}" to {subject}'
+                return Decision(True, f"RBAC: allowed by {why}")
         return Decision(False, f"RBAC: {_joined(problems)}" if problems else "")
 
     def require(self, asked: Attributes) -> None:
@@ -162,9 +168,7 @@ class Rbac:
         problems: list[str] = []
         rules = [rule for _, _, held in self._held(user, namespace, problems) for rule in held]
         if MASTERS in user.groups:
-            everything = frozenset({"*"})
-            rules.append(Rule(everything, everything, everything))
-            rules.append(Rule(everything, paths=everything))
+            rules += EVERYTHING
         return rules, problems
 
     def role_rules(self, kind: str, namespace: str, name: str) -> tuple[Rule, ...] | None:
@@ -202,10 +206,6 @@ class Rbac:
                 grants.setdefault(record.namespace, []).append(grant)
         self._grants = grants
         return grants
-
-    @staticmethod
-    def _reason(grant: Grant, subject: str) -> str:
-        return f'RBAC: allowed by {grant.label} of {grant.role_kind} "{grant.role}" to {subject}'
 
 
 def _grant(namespace: str, name: str, binding: Obj) -> Grant:
