@@ -1,7 +1,9 @@
 """Answers exec, attach and port-forward of pods, from the request to the end of the websocket."""
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import aclosing, suppress
+from typing import Any
 
 from aiohttp import web
 
@@ -137,17 +139,17 @@ class Connections:
         self, connection: Connection, container: Container, target: Target, wanted: Wanted
     ) -> None:
         await connection.greet()
-        result: int | bool | Obj | None
+        work: Coroutine[Any, Any, int | bool | Obj]
         shell = shell_of(container.main) if wanted.stdin and target.reads else ()
+        if wanted.tty != target.tty:
+            # One hears nothing of a terminal that is none.
+            work = asyncio.Event().wait()
+        elif shell:
+            work = run_command(connection, container, target, shell)
+        else:
+            work = self._show_log(connection, target)
         with stopping(self._objects.store.collection("pods"), target) as stopped:
-            if wanted.tty != target.tty:
-                # One hears nothing of a terminal that is none.
-                result = await outcome(asyncio.Event().wait(), stopped, connection)
-            elif shell:
-                work = run_command(connection, container, target, shell)
-                result = await outcome(work, stopped, connection)
-            else:
-                result = await outcome(self._show_log(connection, target), stopped, connection)
+            result = await outcome(work, stopped, connection)
         if shell and isinstance(result, int) and not stopped.is_set():
             end_container(self._objects, target, result)
         if result is not None:
