@@ -8,7 +8,7 @@ import csv
 import io
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -157,7 +157,8 @@ def with_authenticated(user: UserInfo) -> UserInfo:
     return UserInfo(user.name, (*user.groups, AUTHENTICATED), user.uid, user.extra)
 
 
-def user_from_json(found: Mapping[str, Any], groups: Sequence[str]) -> UserInfo:
+def user_from_json(found: Mapping[str, Any]) -> UserInfo:
     """The user that a SubjectAccessReview names."""
     extra = {key: tuple(values) for key, values in (found.get("extra") or {}).items()}
-    return UserInfo(found.get("user", ""), tuple(groups), found.get("uid", ""), extra)
+    groups = tuple(found.get("groups") or ())
+    return UserInfo(found.get("user", ""), groups, found.get("uid", ""), extra)

@@ -80,14 +80,10 @@ class Objects:
             text = "resourceVersion should not be set on objects to be created"
             raise StatusError(500, "", text)
         self._place(declared, namespace, about)
-        for name in (
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-            "managedFields",
-        ):
-            if not (write.applied and name == "managedFields"):
-                about.pop(name, None)
+        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+            about.pop(name, None)
+        if not write.applied:
+            about.pop("managedFields", None)
         about["uid"], about["creationTimestamp"] = new_uid(), timestamp()
         if declared.generation:
             about["generation"] = 1
@@ -120,9 +116,7 @@ class Objects:
             about["namespace"] = namespace
             self._check_namespace(declared, namespace, about.get("name", ""))
         if about.get("generateName") and not about.get("name"):
-            prefix = about["generateName"]
-            limit = 63 - 5
-            about["name"] = prefix[:limit] + suffix()
+            about["name"] = about["generateName"][: 63 - 5] + suffix()
 
     def _check_namespace(self, declared: ResourceType, namespace: str, name: str) -> None:
         found = self.store.find("namespaces", namespace)

@@ -130,9 +130,7 @@ class Registry:
     """The types by group and plural. Custom ones come and go."""
 
     def __init__(self, types: Iterator[ResourceType]) -> None:
-        self._types: dict[tuple[str, str], ResourceType] = {}
-        for declared in types:
-            self._types[declared.group, declared.plural] = declared
+        self._types = {(declared.group, declared.plural): declared for declared in types}
 
     def find(self, group: str, plural: str, version: str = "") -> ResourceType | None:
         """The type, if it exists and, where `version` is given, is served in that version."""

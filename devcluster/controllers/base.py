@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from devcluster.crud import Objects
-from devcluster.objects import Obj
+from devcluster.objects import Obj, meta
 from devcluster.statuses import StatusError
 from devcluster.store import Change, Record
 from devcluster.writes import Deletion, Mutation, Write
@@ -91,6 +91,13 @@ class Base:
         except StatusError as error:
             if error.code not in (404, 409):
                 raise
+
+    def drop_finalizer(self, collection: str, record: Record, finalizer: str) -> None:
+        def mutate(obj: Obj) -> Obj:
+            meta(obj)["finalizers"] = [f for f in meta(obj)["finalizers"] if f != finalizer]
+            return obj
+
+        self.update(collection, record, mutate)
 
     def owned(self, uid: str, collection: str) -> Iterator[Record]:
         for _, record in self.store.owned_by(uid, collection):
