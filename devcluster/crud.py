@@ -6,7 +6,7 @@ done before; objects come and go in the shape in which they are stored, without 
 """
 
 from devcluster.customs import CRDS, Customs, prepare_crd, terminating_crd
-from devcluster.defaults import DEFAULTS, FIRST_STATUS, first_pod_status
+from devcluster.defaults import DEFAULTS, FIRST_STATUS, quality_of_service
 from devcluster.deletion import (
     check_preconditions,
     grace_of,
@@ -134,7 +134,8 @@ class Objects:
             if custom.has_status:
                 obj.pop("status", None)
         elif declared.storage == "pods":
-            obj["status"] = first_pod_status(obj)
+            quality = quality_of_service(obj.get("spec") or {})
+            obj["status"] = {"phase": "Pending", "qosClass": quality}
         elif declared.storage in FIRST_STATUS:
             obj["status"] = clone(FIRST_STATUS[declared.storage])
 

@@ -64,11 +64,8 @@ class Scales:
         """Where wanted and present replicas and the selector are."""
         if not call.declared.custom:
             return "spec.replicas", "status.replicas", "status.selector"
-        crd = self._objects.get(
-            self._objects.registry.get(CRDS),
-            "",
-            call.declared.qualified,
-        ).load()
+        definitions = self._objects.registry.get(CRDS)
+        crd = self._objects.get(definitions, "", call.declared.qualified).load()
         version = next(v for v in crd["spec"]["versions"] if v["name"] == call.version)
         scale = dig(version, "subresources.scale") or {}
         found = (
