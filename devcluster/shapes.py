@@ -7,42 +7,9 @@ markers of the Kubernetes API; for custom ones it is in the schema as `x-kuberne
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 Schema = Mapping[str, Any]
-
-
-class Shape(Protocol):
-    """The topology at one place in an object."""
-
-    @property
-    def list_keys(self) -> tuple[str, ...]:
-        """The fields that identify an item, if the list merges by item."""
-        ...
-
-    @property
-    def is_set(self) -> bool:
-        """The list is a set of plain values."""
-        ...
-
-    @property
-    def is_whole(self) -> bool:
-        """The map has one owner and is replaced as a whole."""
-        ...
-
-    @property
-    def patch_key(self) -> str:
-        """The key by which a strategic merge patch merges the list; empty: it replaces it."""
-        ...
-
-    def child(self, field: str) -> "Shape":
-        """The shape of a map's field."""
-        ...
-
-    @property
-    def item(self) -> "Shape":
-        """The shape of a list's items."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +88,7 @@ KEY_DEFAULTS: Mapping[str, str] = {"protocol": "TCP"}
 
 @dataclass(frozen=True, slots=True)
 class BuiltinShape:
-    """By the names of the field and of what holds it."""
+    """The topology at one place in an object, by the names of the field and of what holds it."""
 
     field: str = ""
     parent: str = ""
@@ -134,34 +101,41 @@ class BuiltinShape:
 
     @property
     def list_keys(self) -> tuple[str, ...]:
+        """The fields that identify an item, if the list merges by item."""
         return self._list.keys
 
     @property
     def is_set(self) -> bool:
+        """The list is a set of plain values."""
         return self._list.is_set
 
     @property
     def is_whole(self) -> bool:
+        """The map has one owner and is replaced as a whole."""
         return self.field in _WHOLE
 
     @property
     def patch_key(self) -> str:
+        """The key by which a strategic merge patch merges the list; empty: it replaces it."""
         return self._list.patch_key
 
     def child(self, field: str) -> "BuiltinShape":
+        """Of a map's field."""
         return BuiltinShape(field, self.field)
 
     @property
     def item(self) -> "BuiltinShape":
+        """Of a list's items."""
         return self
 
 
 @dataclass(frozen=True)
 class SchemaShape:
-    """By the schema of a custom resource; its metadata is as everybody's."""
+    """The same by the schema of a custom resource; its metadata is as everybody's."""
 
     schema: Schema
     top: bool = False
+    patch_key = ""
 
     @property
     def list_keys(self) -> tuple[str, ...]:
@@ -177,11 +151,7 @@ class SchemaShape:
     def is_whole(self) -> bool:
         return self.schema.get("x-kubernetes-map-type") == "atomic"
 
-    @property
-    def patch_key(self) -> str:
-        return ""
-
-    def child(self, field: str) -> Shape:
+    def child(self, field: str) -> "Shape":
         if self.top and field == "metadata":
             return BuiltinShape("metadata")
         found = (self.schema.get("properties") or {}).get(field)
@@ -193,3 +163,6 @@ class SchemaShape:
     def item(self) -> "SchemaShape":
         found = self.schema.get("items")
         return SchemaShape(found if isinstance(found, Mapping) else {})
+
+
+Shape = BuiltinShape | SchemaShape
