@@ -5,13 +5,13 @@ import logging
 
 from devcluster.churn import Churn
 from devcluster.cluster import Cluster
-from devcluster.controllers.base import Controller
+from devcluster.controllers.base import Base
 from devcluster.controllers.budgets import BudgetController
 from devcluster.controllers.daemonsets import DaemonSetController
 from devcluster.controllers.definitions import DefinitionController
 from devcluster.controllers.deployments import DeploymentController
 from devcluster.controllers.endpoints import EndpointController
-from devcluster.controllers.events import EventCleaner, Recorder
+from devcluster.controllers.events import EventCleaner
 from devcluster.controllers.garbage import GarbageCollector
 from devcluster.controllers.jobs import CronJobController, JobController
 from devcluster.controllers.kubelet import Kubelet
@@ -45,9 +45,8 @@ class ControllerManager:
     def __init__(self, cluster: Cluster, authority: Authority, *, sample: Sample | None) -> None:
         self._cluster, self._sample = cluster, sample
         objects, certificate = cluster.objects, authority.pem.decode()
-        recorder = Recorder(objects)
-        self._kubelet = Kubelet(objects, recorder)
-        self._controllers: list[Controller] = [
+        self._kubelet = Kubelet(objects)
+        self._controllers: list[Base] = [
             NamespaceController(objects),
             NamespaceContentController(objects, certificate),
             ServiceAccountTokenController(objects, cluster.tokens, certificate),
@@ -60,7 +59,7 @@ class ControllerManager:
             DaemonSetController(objects),
             CronJobController(objects),
             JobController(objects),
-            Scheduler(objects, recorder),
+            Scheduler(objects),
             self._kubelet,
             VolumeController(objects),
             SnapshotController(objects),

@@ -14,15 +14,14 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """`patch_key` where a strategic merge patch uses another key, or `-` where it uses none."""
+    """A strategic merge patch goes by the first of the keys."""
 
     keys: tuple[str, ...] = ()
-    patch_key: str = ""
     is_set: bool = False
 
 
-def _by(*keys: str, patch: str = "") -> _List:
-    return _List(keys, patch or keys[0])
+def _by(*keys: str) -> _List:
+    return _List(keys)
 
 
 _LISTS: dict[str, _List] = {
@@ -117,7 +116,7 @@ class BuiltinShape:
     @property
     def patch_key(self) -> str:
         """The key by which a strategic merge patch merges the list; empty: it replaces it."""
-        return self._list.patch_key
+        return next(iter(self._list.keys), "")
 
     def child(self, field: str) -> "BuiltinShape":
         """Of a map's field."""

@@ -1,7 +1,6 @@
 """What a simulated controller is."""
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 from devcluster.crud import Objects
 from devcluster.objects import Obj, meta
@@ -9,33 +8,13 @@ from devcluster.statuses import StatusError
 from devcluster.store import Change, Record
 from devcluster.writes import Deletion, Mutation, Write
 
-SILENT = Write()
-
-
-class Controller(Protocol):
-    """Level-triggered: `reconcile` looks at the world as it is and moves it one step.
-
-    It runs on the cluster's event loop, must be quick, and may be called at any time for any key.
-    """
-
-    name: str
-
-    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        """The keys to look at because of this change."""
-        ...
-
-    def all_keys(self) -> Iterable[str]:
-        """The keys to look at when the cluster starts."""
-        ...
-
-    def reconcile(self, key: str) -> float | None:
-        """Seconds after which to look again, or None."""
-        ...
-
 
 class Base:
-    """Shared by controllers of one collection: its own changes lead to its own keys, and those of
-    `dependents` to the keys of their owners. What is gone or about to go needs no look."""
+    """Level-triggered: `reconcile` looks at the world as it is and moves it one step.
+
+    It runs on the cluster's event loop, must be quick, and may be called at any time for any key. Changes
+    of its own collection lead to their own keys, and those of `dependents` to the keys of their owners.
+    """
 
     name = ""
     collection = ""
@@ -45,6 +24,7 @@ class Base:
         self.objects, self.store = objects, objects.store
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        """The keys to look at because of this change."""
         if collection == self.collection:
             return (change.new.key,)
         if collection != self.dependents:
@@ -53,9 +33,11 @@ class Base:
         return [place[1] for place in places if place and place[0] == self.collection]
 
     def all_keys(self) -> Iterable[str]:
+        """The keys to look at when the cluster starts."""
         return list(self.store.collection(self.collection).keys)
 
     def reconcile(self, key: str) -> float | None:
+        """Seconds after which to look again, or None. What is gone or about to go needs no look."""
         record = self.find(key)
         return None if record is None or record.deleting else self.look(record)
 
@@ -68,7 +50,7 @@ class Base:
     def create(self, collection: str, namespace: str, obj: Obj) -> Obj:
         declared = self.objects.registry.get(collection)
         version = declared.versions[0].name
-        return self.objects.create(declared, version, namespace, obj, SILENT)
+        return self.objects.create(declared, version, namespace, obj, Write())
 
     def update(self, collection: str, record: Record, mutate: Mutation, part: str = "") -> Obj:
         declared = self.objects.registry.get(collection)

@@ -39,9 +39,9 @@ class Kubelet(Base):
 
     name, collection = "kubelet", "pods"
 
-    def __init__(self, objects: Objects, recorder: Recorder) -> None:
+    def __init__(self, objects: Objects) -> None:
         super().__init__(objects)
-        self._recorder = recorder
+        self._recorder = Recorder(objects)
         self._addresses = PodAddresses(self.store)
         self._due: dict[str, float] = {}
         self.hurry = False

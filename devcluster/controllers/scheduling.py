@@ -61,9 +61,9 @@ class Scheduler(Base):
 
     name, collection = "scheduler", "pods"
 
-    def __init__(self, objects: Objects, recorder: Recorder) -> None:
+    def __init__(self, objects: Objects) -> None:
         super().__init__(objects)
-        self._recorder = recorder
+        self._recorder = Recorder(objects)
         self._used: dict[str, Amount] = {}
         self._told: dict[str, float] = {}
         self._placed: dict[str, tuple[str, Amount]] = {}
