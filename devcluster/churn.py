@@ -17,7 +17,6 @@ _PAUSE = (12.0, 35.0)
 _DEPLOYMENTS, _BACKUPS = "deployments.apps", "backups.backup.shop.example"
 
 
-
 class Churn:
     """Only touches what is healthy and belongs to the sample world. `restart`: what makes a container of
     a pod die. `pace`: 2 is twice as much."""

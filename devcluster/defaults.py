@@ -247,7 +247,6 @@ FIRST_STATUS: Mapping[str, Obj] = {
 }
 
 
-
 def quality_of_service(spec: Obj) -> str:
     """https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/"""
     containers = [*dicts(spec.get("containers")), *dicts(spec.get("initContainers"))]

@@ -71,5 +71,3 @@ def grace_of(declared: ResourceType, obj: Obj, how: Deletion) -> int:
     if how.grace is not None:
         return how.grace
     return int(spec.get("terminationGracePeriodSeconds", 30))
-
-

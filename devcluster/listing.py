@@ -53,7 +53,6 @@ async def list_page(
     return _cut(records, keys, start, moment or store.rv, options)
 
 
-
 def _at(
     collection: Collection, namespace: str, moment: int | None
 ) -> tuple[dict[str, Record], list[str]]:

@@ -51,7 +51,6 @@ def read_entries(obj: Obj) -> list[Entry]:
         raise bad_request("metadata.managedFields cannot be read") from error
 
 
-
 def _entry(found: Any) -> Entry:
     manager = Manager(
         found.get("manager", ""),

@@ -77,11 +77,7 @@ class Metrics:
                 for record in records
             ]
         found = ((record, _containers(record.load(), moment)) for record in records)
-        return [
-            {**_head(record, moment), "containers": used}
-            for record, used in found
-            if used
-        ]
+        return [{**_head(record, moment), "containers": used} for record, used in found if used]
 
     def _by_node(self, moment: int) -> dict[str, tuple[float, float]]:
         found: dict[str, tuple[float, float]] = {}

@@ -43,15 +43,13 @@ class Sample:
     churn: float
 
 
-
-
 def is_seeded(cluster: Cluster) -> bool:
     return cluster.store.database.setting(_SEEDED) is not None
 
 
 def seed_world(cluster: Cluster, fast_forward: Callable[[], None], seed: int) -> None:
-    """Makes the world in an empty cluster, and notes that it is made. `fast_forward`: lets the controllers
-    do what is due within moments."""
+    """Makes the world in an empty cluster, and notes that it is made. `fast_forward`: lets controllers do
+    what is due within moments."""
     with predictable(seed) as chance:
         _create(cluster)
         fast_forward()

@@ -75,7 +75,7 @@ class LogQuery:
 
     def asked(self, container: str) -> list[tuple[str, str]]:
         """As kube-apiserver is asked for the log of one container."""
-        # Timestamps also where nobody looks at them: lines of several containers are put in order by them.
+        # Moments also where nobody looks at them: lines of several containers are put in order by them.
         found = [("container", container), ("timestamps", "true")]
         if self.previous:
             found.append(("previous", "true"))
@@ -179,7 +179,6 @@ def _label(params: QueryDict) -> str:
     if not selector:
         raise BadQuery(_("label is a selector like app=web."))
     return str(selector)
-
 
 
 def _at(params: QueryDict) -> str:

@@ -85,6 +85,5 @@ def ended_text(ending: Ending | None, message: str) -> str:
     return _text({"ended": {"code": code, "missing": missing, "message": message}})
 
 
-
 def _text(message: dict[str, Any]) -> str:
     return msgspec.json.encode(message).decode()

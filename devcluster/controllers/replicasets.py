@@ -67,8 +67,6 @@ class ReplicaSetController(Base):
         self.set_status(self.collection, record, status)
 
 
-
-
 def _least_wanted(pods: list[Record]) -> list[Record]:
     """First those without a node, then those that are not ready, then the youngest."""
 

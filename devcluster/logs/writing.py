@@ -99,5 +99,3 @@ def stamp(moment: int) -> str:
     """RFC 3339 with nanoseconds, always as long."""
     whole, rest = divmod(moment, _SECOND)
     return f"{second('%Y-%m-%dT%H:%M:%S', whole)}.{rest:09}Z"
-
-

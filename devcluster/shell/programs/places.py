@@ -125,8 +125,6 @@ async def _touch(process: Process) -> int:
     return 0
 
 
-
-
 async def _transfer(process: Process, *, move: bool = False) -> int:
     _, paths = options(process, "rRfap")
     if len(paths) < 2:
