@@ -3,6 +3,8 @@
 https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
 """
 
+from collections.abc import Mapping
+
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig
 from devcluster.rbac import CLUSTER_ROLES
@@ -49,18 +51,12 @@ class Aggregation:
                     rules.append(rule)
         if rules == (role.get("rules") or []):
             return False
-
-        def mutate(found: Obj) -> Obj:
-            return {**found, "rules": rules}
-
-        self._objects.update(declared, "v1", "", name, mutate, Write())
+        new = {"rules": rules}
+        self._objects.update(declared, "v1", "", name, lambda found: {**found, **new}, Write())
         return True
 
 
-def _selects(role: Obj, labels: object) -> bool:
-    held = labels if isinstance(labels, dict) else {}
-    for selector in dicts(dig(role, "aggregationRule.clusterRoleSelectors")):
-        wanted = selector.get("matchLabels") or {}
-        if wanted and all(held.get(key) == value for key, value in wanted.items()):
-            return True
-    return False
+def _selects(role: Obj, labels: Mapping[str, str]) -> bool:
+    selectors = dicts(dig(role, "aggregationRule.clusterRoleSelectors"))
+    wanted = [selector.get("matchLabels") or {} for selector in selectors]
+    return any(one and one.items() <= labels.items() for one in wanted)

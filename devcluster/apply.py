@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from console.kube.managedfields import path_text
 from devcluster.fieldset import (
     Fields,
     Path,
@@ -16,7 +17,6 @@ from devcluster.fieldset import (
     element,
     flatten,
     mergeable,
-    path_text,
 )
 from devcluster.managed import Entry, Manager, read_entries, write_entries
 from devcluster.objects import Obj, clone, meta, timestamp

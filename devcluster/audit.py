@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -10,13 +10,12 @@ from typing import Any
 _KEPT = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RequestRecord:
     """One request, noted when it begins; `code` is 0 while it is under way (a watch)."""
 
     number: int
     user: str
-    impersonated_by: str
     verb: str
     group: str
     resource: str
@@ -35,7 +34,6 @@ class RequestLog:
 
     def __init__(self) -> None:
         self._records: deque[RequestRecord] = deque(maxlen=_KEPT)
-        self._codes: dict[int, int] = {}
         self._count = 0
         self._lock = Lock()
 
@@ -43,29 +41,20 @@ class RequestLog:
         """A point in time, for `requests_since`."""
         return self._count
 
-    def begin(self, **about: Any) -> int:
+    def begin(self, **about: Any) -> RequestRecord:
+        """Whoever answers the request sets the code."""
         with self._lock:
             self._count += 1
-            self._records.append(RequestRecord(number=self._count, **about))
-            return self._count
-
-    def end(self, number: int, code: int) -> None:
-        with self._lock:
-            self._codes[number] = code
-            while len(self._codes) > _KEPT:
-                self._codes.pop(next(iter(self._codes)))
+            found = RequestRecord(number=self._count, **about)
+            self._records.append(found)
+        return found
 
     def requests_since(self, mark: int = 0, **fields: str) -> list[RequestRecord]:
         """The requests after `mark` whose fields are the given ones: `verb="list", user="x"`."""
         with self._lock:
-            found = [record for record in self._records if record.number > mark]
-            codes = dict(self._codes)
-        return [
-            RequestRecord(**{**_fields(record), "code": codes.get(record.number, 0)})
-            for record in found
-            if all(getattr(record, name) == value for name, value in fields.items())
-        ]
-
-
-def _fields(record: RequestRecord) -> dict[str, Any]:
-    return asdict(record) | {"query": dict(record.query)}
+            return [
+                replace(record)
+                for record in self._records
+                if record.number > mark
+                and all(getattr(record, name) == value for name, value in fields.items())
+            ]

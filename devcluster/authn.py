@@ -8,7 +8,7 @@ import csv
 import io
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,9 +62,14 @@ def service_account_groups(namespace: str) -> tuple[str, ...]:
     return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
 
 
+def service_account(namespace: str, name: str, uid: str) -> UserInfo:
+    user = service_account_name(namespace, name)
+    return UserInfo(user, service_account_groups(namespace), uid)
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`expires`: seconds since 1970, 0 for never. `audiences`: empty for the API server."""
+    """`expires`: seconds since 1970, 0 for never."""
 
     user: UserInfo
     expires: float = 0.0
@@ -93,12 +98,11 @@ class TokenFile:
         self._save()
         return token
 
-    def known(self, user: UserInfo) -> str | None:
-        """A token without end that was issued before for exactly this user."""
-        for token, held in self._tokens.items():
-            if held.user == user and not held.expires:
-                return token
-        return None
+    def lasting(self, user: UserInfo) -> str:
+        """A token without end: what was issued before for exactly this user, or a new one."""
+        held = self._tokens.items()
+        known = (token for token, one in held if one.user == user and not one.expires)
+        return next(known, "") or self.issue(user)
 
     def find(self, token: str) -> UserInfo | None:
         held = self._tokens.get(token)
@@ -153,7 +157,8 @@ def with_authenticated(user: UserInfo) -> UserInfo:
     return UserInfo(user.name, (*user.groups, AUTHENTICATED), user.uid, user.extra)
 
 
-def user_from_json(found: Mapping[str, Any], groups: Sequence[str]) -> UserInfo:
+def user_from_json(found: Mapping[str, Any]) -> UserInfo:
     """The user that a SubjectAccessReview names."""
     extra = {key: tuple(values) for key, values in (found.get("extra") or {}).items()}
-    return UserInfo(found.get("user", ""), tuple(groups), found.get("uid", ""), extra)
+    groups = tuple(found.get("groups") or ())
+    return UserInfo(found.get("user", ""), groups, found.get("uid", ""), extra)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,15 +85,12 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> Obj:
 
 def read_yaml(data: bytes) -> Any:
     """JSON is tried first: it is YAML too, and much faster to read."""
-    try:
+    with suppress(msgspec.DecodeError):
         return msgspec.json.decode(data)
-    except msgspec.DecodeError:
-        pass
     try:
-        found = yaml.load(data, Loader=PlainLoader)  # noqa: S506
+        return yaml.load(data, Loader=PlainLoader)  # noqa: S506
     except yaml.YAMLError as error:
         raise bad_request(f"error decoding YAML: {error}") from error
-    return found
 
 
 class PlainLoader(yaml.SafeLoader):

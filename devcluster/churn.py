@@ -2,11 +2,9 @@
 
 import asyncio
 import random
-from typing import Protocol
+from collections.abc import Callable
 
 from devcluster.cluster import Cluster
-from devcluster.controllers.base import Controller
-from devcluster.controllers.kubelet import Kubelet
 from devcluster.controllers.podtools import is_ready
 from devcluster.objects import Obj, meta, timestamp
 from devcluster.sample.catalog import catalog
@@ -19,19 +17,14 @@ _PAUSE = (12.0, 35.0)
 _DEPLOYMENTS, _BACKUPS = "deployments.apps", "backups.backup.shop.example"
 
 
-class Manager(Protocol):
-    """What the churn needs of the controllers."""
-
-    kubelet: Kubelet
-
-    def look_at(self, controller: Controller, key: str, seconds: float) -> None: ...
-
-
 class Churn:
-    """Only touches what is healthy and belongs to the sample world. `pace`: 2 is twice as much."""
+    """Only touches what is healthy and belongs to the sample world. `restart`: what makes a container of
+    a pod die. `pace`: 2 is twice as much."""
 
-    def __init__(self, cluster: Cluster, manager: Manager, seed: int, pace: float = 1.0) -> None:
-        self._cluster, self._manager = cluster, manager
+    def __init__(
+        self, cluster: Cluster, restart: Callable[[Record], None], seed: int, pace: float
+    ) -> None:
+        self._cluster, self._restart_pod = cluster, restart
         self._pace = pace
         self._chance = random.Random(seed)  # noqa: S311 - a sample world is no secret
 
@@ -69,8 +62,7 @@ class Churn:
     def _restart(self) -> None:
         pod = self._pod()
         if pod:
-            self._manager.kubelet.kill_container(pod)
-            self._manager.look_at(self._manager.kubelet, pod.key, 1.0)
+            self._restart_pod(pod)
 
     def _replace(self) -> None:
         pod = self._pod()

@@ -8,7 +8,7 @@ from devcluster.authn import TokenFile, UserInfo, split_service_account
 from devcluster.bootstrap import NAMESPACES, cluster_role_bindings, cluster_roles
 from devcluster.builtins import builtin_types
 from devcluster.crud import Objects
-from devcluster.customs import CRDS, Customs
+from devcluster.customs import Customs
 from devcluster.database import Database
 from devcluster.handlers import Handlers
 from devcluster.metrics import Metrics
@@ -86,6 +86,3 @@ class Cluster:
         version = declared.versions[0].name
         self.objects.create(declared, version, namespace, obj, Write())
         return True
-
-
-__all__ = ["CRDS", "Cluster"]

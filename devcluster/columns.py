@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from console.kube.jsonpath import BadPath, parse
-from devcluster.objects import Obj, dig, meta, parse_time
+from devcluster.objects import Obj, condition_of, dig, holds, meta, parse_time
 from devcluster.podstatus import pod_restarts
 
 Getter = Callable[[Obj], Any]
@@ -71,10 +71,6 @@ def field_text(path: str, missing: Any = "") -> Getter:
     return get
 
 
-def object_name(obj: Obj) -> str:
-    return str(meta(obj).get("name", ""))
-
-
 def object_age(obj: Obj) -> str:
     return age(meta(obj).get("creationTimestamp"))
 
@@ -111,9 +107,8 @@ def node_roles(obj: Obj) -> str:
 
 
 def node_status(obj: Obj) -> str:
-    ready = next((c for c in dig(obj, "status.conditions") or () if c.get("type") == "Ready"), None)
-    words = {"True": "Ready", "False": "NotReady"}
-    word = words.get(ready["status"], "NotReady") if ready else "Unknown"
+    word = "Ready" if holds(obj, "Ready") else "NotReady"
+    word = word if condition_of(obj, "Ready") else "Unknown"
     return f"{word},SchedulingDisabled" if dig(obj, "spec.unschedulable") else word
 
 
@@ -156,9 +151,9 @@ def last_seen(obj: Obj) -> str:
 
 
 def job_status(obj: Obj) -> str:
-    for condition in dig(obj, "status.conditions") or ():
-        if condition.get("status") == "True" and condition.get("type") in ("Complete", "Failed"):
-            return str(condition["type"])
+    for kind in ("Complete", "Failed"):
+        if holds(obj, kind):
+            return kind
     return "Suspended" if dig(obj, "spec.suspend") else "Running"
 
 
@@ -175,7 +170,7 @@ def role_text(obj: Obj) -> str:
     return f"{ref.get('kind', '')}/{ref.get('name', '')}"
 
 
-NAME = Column("Name", object_name, format="name")
+NAME = Column("Name", field_text("metadata.name"), format="name")
 AGE = Column("Age", object_age)
 IMAGES = (
     Column("Containers", container_texts("name"), priority=1),

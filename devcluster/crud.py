@@ -6,7 +6,7 @@ done before; objects come and go in the shape in which they are stored, without 
 """
 
 from devcluster.customs import CRDS, Customs, prepare_crd, terminating_crd
-from devcluster.defaults import DEFAULTS, FIRST_STATUS, first_pod_status
+from devcluster.defaults import DEFAULTS, FIRST_STATUS, quality_of_service
 from devcluster.deletion import (
     check_preconditions,
     grace_of,
@@ -80,14 +80,10 @@ class Objects:
             text = "resourceVersion should not be set on objects to be created"
             raise StatusError(500, "", text)
         self._place(declared, namespace, about)
-        for name in (
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-            "managedFields",
-        ):
-            if not (write.applied and name == "managedFields"):
-                about.pop(name, None)
+        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+            about.pop(name, None)
+        if not write.applied:
+            about.pop("managedFields", None)
         about["uid"], about["creationTimestamp"] = new_uid(), timestamp()
         if declared.generation:
             about["generation"] = 1
@@ -120,9 +116,7 @@ class Objects:
             about["namespace"] = namespace
             self._check_namespace(declared, namespace, about.get("name", ""))
         if about.get("generateName") and not about.get("name"):
-            prefix = about["generateName"]
-            limit = 63 - 5
-            about["name"] = prefix[:limit] + suffix()
+            about["name"] = about["generateName"][: 63 - 5] + suffix()
 
     def _check_namespace(self, declared: ResourceType, namespace: str, name: str) -> None:
         found = self.store.find("namespaces", namespace)
@@ -140,7 +134,8 @@ class Objects:
             if custom.has_status:
                 obj.pop("status", None)
         elif declared.storage == "pods":
-            obj["status"] = first_pod_status(obj)
+            quality = quality_of_service(obj.get("spec") or {})
+            obj["status"] = {"phase": "Pending", "qosClass": quality}
         elif declared.storage in FIRST_STATUS:
             obj["status"] = clone(FIRST_STATUS[declared.storage])
 

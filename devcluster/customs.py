@@ -9,7 +9,7 @@ from typing import Any
 
 from jsonschema import Draft4Validator
 
-from devcluster.objects import Obj, dicts, dig, meta, timestamp
+from devcluster.objects import Obj, dicts, dig, holds, meta, timestamp
 from devcluster.resources import Registry, ResourceType, Subresource, Version
 from devcluster.schema import Schema, validator
 from devcluster.shapes import SchemaShape
@@ -83,7 +83,7 @@ class Customs:
     def _serve(self, record: Record) -> None:
         crd = record.load()
         declared = resource_type(crd)
-        if declared is None or not is_established(crd):
+        if declared is None or not holds(crd, "Established"):
             return
         self._registry.put(declared)
         self._store.index(declared.storage, declared.fields)
@@ -135,11 +135,6 @@ def _subresources(kind: str, versions: list[Obj]) -> Iterator[Subresource]:
         yield Subresource("status", kind)
 
 
-def is_established(crd: Obj) -> bool:
-    conditions = dicts(dig(crd, "status.conditions"))
-    return any(c.get("type") == "Established" and c.get("status") == "True" for c in conditions)
-
-
 def prepare_crd(crd: Obj, old: Obj | None, conflict: Callable[[Obj], Cause | None]) -> None:
     """Fills in names, and the status by which clients see whether the type is served."""
     spec = crd.setdefault("spec", {})
@@ -157,7 +152,7 @@ def prepare_crd(crd: Obj, old: Obj | None, conflict: Callable[[Obj], Cause | Non
     status["acceptedNames"] = names
     known = list(status.get("storedVersions") or [])
     status["storedVersions"] = known + [name for name in stored if name not in known]
-    if not is_established({"status": status}):
+    if not holds({"status": status}, "Established"):
         found = conflict(crd) if names.get("plural") and spec.get("group") else None
         status["conditions"] = _conditions(found)
         if found:

@@ -247,11 +247,6 @@ FIRST_STATUS: Mapping[str, Obj] = {
 }
 
 
-def first_pod_status(pod: Obj) -> Obj:
-    """Pending, with the quality of service that the requests and limits make."""
-    return {"phase": "Pending", "qosClass": quality_of_service(pod.get("spec") or {})}
-
-
 def quality_of_service(spec: Obj) -> str:
     """https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/"""
     containers = [*dicts(spec.get("containers")), *dicts(spec.get("initContainers"))]

@@ -8,7 +8,7 @@ from devcluster.statuses import conflict
 from devcluster.writes import Deletion
 
 # Deleting one of these answers with the object and not with a Status.
-_RETURNS_OBJECT = frozenset(
+RETURNS_OBJECT = frozenset(
     {"pods", "services", "serviceaccounts", "resourcequotas", "podtemplates"}
     | {"persistentvolumes", "persistentvolumeclaims"}
 )
@@ -47,13 +47,11 @@ def mark(declared: ResourceType, obj: Obj, grace: int) -> None:
     """Notes that the object is being deleted and has `grace` seconds for it."""
     about = meta(obj)
     end = datetime.now(UTC) + timedelta(seconds=grace)
-    if "deletionTimestamp" not in about:
-        if declared.generation:
-            about["generation"] = int(about.get("generation", 0)) + 1
-        about["deletionTimestamp"] = timestamp(end)
-        about["deletionGracePeriodSeconds"] = grace
-    elif grace < int(about.get("deletionGracePeriodSeconds") or 0):
-        # A later deletion may shorten the time, never lengthen it.
+    begins = "deletionTimestamp" not in about
+    if begins and declared.generation:
+        about["generation"] = int(about.get("generation", 0)) + 1
+    # A later deletion may shorten the time, never lengthen it.
+    if begins or grace < int(about.get("deletionGracePeriodSeconds") or 0):
         about["deletionTimestamp"] = timestamp(end)
         about["deletionGracePeriodSeconds"] = grace
 
@@ -73,8 +71,3 @@ def grace_of(declared: ResourceType, obj: Obj, how: Deletion) -> int:
     if how.grace is not None:
         return how.grace
     return int(spec.get("terminationGracePeriodSeconds", 30))
-
-
-def returns_object(declared: ResourceType) -> bool:
-    """Whether deleting answers with the object."""
-    return declared.storage in _RETURNS_OBJECT

@@ -76,10 +76,7 @@ def _resources(declared: ResourceType) -> Iterator[Obj]:
         "kind": declared.kind,
         "verbs": list(declared.verbs),
     }
-    if declared.short_names:
-        entry["shortNames"] = list(declared.short_names)
-    if declared.categories:
-        entry["categories"] = list(declared.categories)
+    entry |= _names(declared)
     if not declared.virtual:
         # Only has to differ between types: clients compare it over upgrades.
         digest = hashlib.sha256(declared.qualified.encode()).digest()
@@ -95,6 +92,11 @@ def _resources(declared: ResourceType) -> Iterator[Obj]:
             "kind": sub.kind,
             "verbs": list(sub.verbs),
         }
+
+
+def _names(declared: ResourceType) -> Obj:
+    found = {"shortNames": declared.short_names, "categories": declared.categories}
+    return {name: list(values) for name, values in found.items() if values}
 
 
 def aggregated(registry: Registry, *, core: bool) -> Obj:
@@ -132,10 +134,7 @@ def _aggregated_resource(declared: ResourceType, version: str) -> Obj:
         "singularResource": declared.singular_name,
         "verbs": list(declared.verbs),
     }
-    if declared.short_names:
-        entry["shortNames"] = list(declared.short_names)
-    if declared.categories:
-        entry["categories"] = list(declared.categories)
+    entry |= _names(declared)
     if declared.subresources:
         entry["subresources"] = [
             _aggregated_sub(declared, version, s) for s in declared.subresources

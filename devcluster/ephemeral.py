@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from devcluster.names import LABEL, LABEL_RULE
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, invalid, not_allowed, required, wrong
+from devcluster.statuses import Cause, duplicate, invalid, not_allowed, required, wrong
 
 SUBRESOURCE, FIELD = "ephemeralcontainers", "ephemeralContainers"
 _PATH = f"spec.{FIELD}"
@@ -67,7 +67,7 @@ def _wrong(pod: Obj, wanted: list[Obj]) -> Iterator[Cause]:
         if name and not LABEL.fullmatch(str(name)):
             yield wrong(f"{path}.name", name, LABEL_RULE)
         if name in names:
-            yield Cause(f"{path}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
+            yield duplicate(f"{path}.name", name)
         names.add(name)
         target = one.get("targetContainerName")
         if target and target not in others:

@@ -8,9 +8,17 @@ from itertools import product
 
 from devcluster.authn import UserInfo
 from devcluster.objects import Obj, meta
-from devcluster.rbac import GROUP, Attributes, Rbac, Rule, path_matches, resource_matches
+from devcluster.rbac import (
+    EVERYTHING,
+    GROUP,
+    Attributes,
+    Rbac,
+    Rule,
+    path_matches,
+    resource_matches,
+)
 from devcluster.resources import ResourceType
-from devcluster.statuses import StatusError, forbidden, not_found
+from devcluster.statuses import forbidden, not_found
 
 _ROLE_PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}
 
@@ -37,21 +45,11 @@ def _check_role(
     namespace, name = about.get("namespace", ""), about["name"]
     if unchanged or _may(rbac, user, "escalate", declared.plural, namespace, name):
         return
-    if new.get("aggregationRule"):
-        everything = frozenset({"*"})
-        wanted = [Rule(everything, everything, everything), Rule(everything, paths=everything)]
-        refused = _missing(rbac, user, "", wanted)
-        if refused:
-            raise forbidden(
-                GROUP,
-                declared.plural,
-                name,
-                "must have cluster-admin privileges to use an aggregationRule",
-            )
+    if new.get("aggregationRule") and _missing(rbac, user, "", EVERYTHING):
+        why = "must have cluster-admin privileges to use an aggregationRule"
+        raise forbidden(GROUP, declared.plural, name, why)
     rules = [Rule.parse(rule) for rule in new.get("rules") or ()]
-    missing = _missing(rbac, user, namespace, rules)
-    if missing:
-        raise _refused(declared.plural, name, user, missing)
+    _check_held(rbac, user, declared.plural, namespace, name, rules)
 
 
 def _check_binding(
@@ -68,24 +66,26 @@ def _check_binding(
     rules = rbac.role_rules(kind, namespace, role)
     if rules is None:
         raise not_found(GROUP, plural, role)
-    missing = _missing(rbac, user, namespace, rules)
-    if missing:
-        raise _refused(declared.plural, name, user, missing)
+    _check_held(rbac, user, declared.plural, namespace, name, rules)
 
 
 def _may(rbac: Rbac, user: UserInfo, verb: str, plural: str, namespace: str, name: str) -> bool:
-    asked = Attributes(user, verb, GROUP, plural, "", namespace, name, version="v1")
+    asked = Attributes(user, verb, GROUP, plural, "", namespace, name)
     return rbac.authorize(asked).allowed
 
 
-def _refused(plural: str, name: str, user: UserInfo, missing: list[str]) -> StatusError:
-    groups = " ".join(f'"{group}"' for group in user.groups)
-    listed = "\n".join(missing)
-    why = (
-        f'user "{user.name}" (groups=[{groups}]) is attempting to grant RBAC permissions '
-        f"not currently held:\n{listed}"
-    )
-    return forbidden(GROUP, plural, name, why)
+def _check_held(
+    rbac: Rbac, user: UserInfo, plural: str, namespace: str, name: str, wanted: Iterable[Rule]
+) -> None:
+    missing = _missing(rbac, user, namespace, wanted)
+    if missing:
+        groups = " ".join(f'"{group}"' for group in user.groups)
+        listed = "\n".join(missing)
+        why = (
+            f'user "{user.name}" (groups=[{groups}]) is attempting to grant RBAC permissions '
+            f"not currently held:\n{listed}"
+        )
+        raise forbidden(GROUP, plural, name, why)
 
 
 def _missing(rbac: Rbac, user: UserInfo, namespace: str, wanted: Iterable[Rule]) -> list[str]:

@@ -5,10 +5,10 @@ https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
 
 from devcluster.calls import Answer, Call, success_answer
 from devcluster.controllers.budgets import BUDGETS, allowed_condition, selects
-from devcluster.controllers.podtools import condition, conditions_with, is_ready, phase
+from devcluster.controllers.podtools import conditions_with, is_ready, phase
 from devcluster.deletion import check_preconditions
 from devcluster.handlers import Handlers
-from devcluster.objects import Obj, dig, meta, timestamp
+from devcluster.objects import Obj, condition_of, dig, meta, timestamp
 from devcluster.statuses import Cause, StatusError, bad_request, too_many_requests
 from devcluster.store import Record
 from devcluster.writes import Write
@@ -109,7 +109,7 @@ def _check(budget: Obj) -> None:
         raise too_many_requests(_VIOLATES, Cause("", "DisruptionBudget", text), seconds=10)
     if status.get("disruptionsAllowed"):
         return
-    failed = condition(budget, "DisruptionAllowed") or {}
+    failed = condition_of(budget, "DisruptionAllowed") or {}
     if failed.get("reason") == "SyncFailed":
         text = (
             f"The disruption budget {name} does not allow evicting pods currently because it "

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from devcluster.names import LABEL, LABEL_RULE, SUBDOMAIN, SUBDOMAIN_RULE
 from devcluster.objects import Obj, dicts, dig
-from devcluster.statuses import Cause, required, unsupported, wrong
+from devcluster.statuses import Cause, duplicate, required, unsupported, wrong
 
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _HIGHEST = 65535
@@ -36,7 +36,7 @@ def validate_service(new: Obj, old: Obj | None) -> Iterator[Cause]:
         yield from _port(port, path, named=len(ports) > 1)
         name = port.get("name")
         if name and name in names:
-            yield Cause(f"{path}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
+            yield duplicate(f"{path}.name", name)
         names.add(name)
         number = (port.get("protocol"), port.get("port"))
         if number in numbers:

@@ -119,18 +119,3 @@ def from_fields_v1(tree: Mapping[str, Any]) -> Fields:
 
     walk(tree, ())
     return frozenset(found)
-
-
-def path_text(path: Path) -> str:
-    """`.spec.containers[name="web"].image`, as conflicts name a field."""
-    text = ""
-    for part in path:
-        kind, _, rest = part.partition(":")
-        if kind == "f":
-            text += f".{rest}"
-        elif kind == "k":
-            pairs = (f"{k}={json.dumps(v)}" for k, v in json.loads(rest).items())
-            text += f"[{','.join(pairs)}]"
-        else:
-            text += f"[={rest}]"
-    return text

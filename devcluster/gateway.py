@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from devcluster import metrics
+from devcluster.audit import RequestRecord
 from devcluster.authn import NOBODY, UserInfo, authenticate
 from devcluster.calls import JSON, Answer, Call, Streamed, error_answer, json_answer
 from devcluster.cluster import Cluster
@@ -20,12 +21,11 @@ from devcluster.general import General
 from devcluster.impersonation import impersonate
 from devcluster.listing import wait_until_fresh
 from devcluster.options import read_list_options
-from devcluster.rbac import Attributes, refusal
+from devcluster.rbac import Attributes, asked_by
 from devcluster.requestinfo import RequestInfo, parse_request
 from devcluster.statuses import (
     StatusError,
     bad_request,
-    forbidden,
     forbidden_path,
     internal,
     method_not_allowed,
@@ -66,49 +66,33 @@ class Gateway:
         info = parse_request(request.method, request.path, request.query)
         audit_id = request.headers.get("Audit-ID") or str(uuid.uuid4())
         user = NOBODY
-        number = 0
+        noted: RequestRecord | None = None
+        response: web.StreamResponse
         try:
             user = self._authenticate(request)
-            actor = impersonate(user, list(request.headers.items()), self._cluster.rbac)
-            number = self._note(request, info, user, actor, audit_id)
-            self._authorize(info, actor)
-            if info.verb == "watch" and info.is_resource:
-                response = await self._watch(request, info, actor, audit_id)
-                self._cluster.audit.end(number, response.status)
-                return response
-            if info.resource == "pods" and info.subresource in SUBRESOURCES and not info.group:
-                call = await self._call(request, info, actor)
-                response = await self._connections.answer(request, call)
-                self._cluster.audit.end(number, response.status)
-                return response
-            if is_proxied(info):
-                call = await self._call(request, info, actor)
-                found = self._proxies.answer(request, call)
-                self._cluster.audit.end(number, found.status)
-                return found
-            answer = await self._answer(request, info, actor)
-            if isinstance(answer, Streamed):
-                response = await self._pour(request, answer, audit_id)
-                self._cluster.audit.end(number, response.status)
-                return response
+            user = impersonate(user, list(request.headers.items()), self._cluster.rbac)
+            noted = self._note(request, info, user, audit_id)
+            self._authorize(info, user)
+            response = await self._answer(request, info, user, audit_id)
         except StatusError as error:
-            answer = error_answer(error)
+            response = _response(error_answer(error), audit_id)
         except web.HTTPException:
             raise
         except ConnectionResetError as error:
             # The client hung up before its request was whole; nobody reads the answer.
-            answer = error_answer(bad_request(str(error)))
+            response = _response(error_answer(bad_request(str(error))), audit_id)
         except (TypeError, AttributeError, KeyError) as error:
             # A text where a map should be, in a type whose fields are not known here.
             _log.warning("cannot handle %s %s", request.method, request.path, exc_info=error)
-            answer = error_answer(bad_request(f"the object cannot be decoded: {error}"))
+            refusal = bad_request(f"the object cannot be decoded: {error}")
+            response = _response(error_answer(refusal), audit_id)
         except Exception as error:  # noqa: BLE001 - one bad request must not end the server
             _log.exception("failed to handle %s %s", request.method, request.path)
-            answer = error_answer(internal(str(error)))
+            response = _response(error_answer(internal(str(error))), audit_id)
         # Refused before it was known who asks as whom.
-        number = number or self._note(request, info, user, user, audit_id)
-        self._cluster.audit.end(number, answer.code)
-        return _response(answer, audit_id)
+        noted = noted or self._note(request, info, user, audit_id)
+        noted.code = response.status
+        return response
 
     def _authenticate(self, request: web.Request) -> UserInfo:
         transport = request.transport
@@ -119,11 +103,10 @@ class Gateway:
         return authenticate(authorization, certificate, self._cluster.find_token)
 
     def _note(
-        self, request: web.Request, info: RequestInfo, user: UserInfo, actor: UserInfo, audit: str
-    ) -> int:
+        self, request: web.Request, info: RequestInfo, user: UserInfo, audit_id: str
+    ) -> RequestRecord:
         return self._cluster.audit.begin(
-            user=actor.name,
-            impersonated_by=user.name if actor is not user else "",
+            user=user.name,
             verb=info.verb,
             group=info.group,
             resource=info.resource,
@@ -133,38 +116,36 @@ class Gateway:
             path=request.path,
             query=dict(request.query),
             user_agent=request.headers.get("User-Agent", ""),
-            audit_id=audit,
+            audit_id=audit_id,
         )
 
     def _authorize(self, info: RequestInfo, user: UserInfo) -> None:
-        if not info.is_resource:
-            if info.path in _OPEN_PATHS:
-                return
+        if info.is_resource:
+            self._cluster.rbac.require(asked_by(user, info.verb, info))
+        elif info.path not in _OPEN_PATHS:
             asked = Attributes(user, info.verb, path=info.path)
             if not self._cluster.rbac.authorize(asked).allowed:
                 raise forbidden_path(user.name, info.verb, info.path)
-            return
-        asked = Attributes(
-            user,
-            info.verb,
-            info.group,
-            info.resource,
-            info.subresource,
-            info.namespace,
-            info.name,
-            version=info.version,
-        )
-        decision = self._cluster.rbac.authorize(asked)
-        if not decision.allowed:
-            why = refusal(asked, decision.reason)
-            raise forbidden(info.group, info.resource, info.name, why)
 
     async def _answer(
-        self, request: web.Request, info: RequestInfo, user: UserInfo
-    ) -> Answer | Streamed:
+        self, request: web.Request, info: RequestInfo, user: UserInfo, audit_id: str
+    ) -> web.StreamResponse:
         if not info.is_resource:
-            return self._general.answer(request)
+            return _response(self._general.answer(request), audit_id)
         call = await self._call(request, info, user)
+        if info.verb == "watch":
+            return await self._watch(request, call, audit_id)
+        if info.resource == "pods" and info.subresource in SUBRESOURCES and not info.group:
+            return await self._connections.answer(request, call)
+        if is_proxied(info):
+            return self._proxies.answer(request, call)
+        answer = await self._act(call)
+        if isinstance(answer, Streamed):
+            return await self._pour(request, answer, audit_id)
+        return _response(answer, audit_id)
+
+    async def _act(self, call: Call) -> Answer | Streamed:
+        info = call.info
         if info.group == metrics.GROUP:
             return self._cluster.metrics.answer(call)
         if call.declared.virtual:
@@ -233,10 +214,7 @@ class Gateway:
         answered = self._cluster.reviews.answer(kind, review, call.user, info.namespace)
         return json_answer(answered, 201)
 
-    async def _watch(
-        self, request: web.Request, info: RequestInfo, user: UserInfo, audit_id: str
-    ) -> web.StreamResponse:
-        call = await self._call(request, info, user)
+    async def _watch(self, request: web.Request, call: Call, audit_id: str) -> web.StreamResponse:
         if "watch" not in call.declared.verbs:
             raise method_not_allowed()
         options = read_list_options(call.declared, call.query, watch=True)
@@ -244,7 +222,6 @@ class Gateway:
         store = self._cluster.store
         if options.initial_events and options.resource_version:
             await wait_until_fresh(store, options.resource_version)
-        namespace = info.namespace if call.declared.namespaced else ""
         collection = store.collection(call.declared.storage)
         transport = request.transport
 
@@ -252,7 +229,7 @@ class Gateway:
             if transport:
                 transport.abort()
 
-        watch = Watch(store, collection, namespace, options, renderer, cut)
+        watch = Watch(store, collection, call.namespace, options, renderer, cut)
         first = watch.open()
 
         async def send(write: Callable[[bytes], Awaitable[None]]) -> None:

@@ -10,23 +10,22 @@ from devcluster.calls import (
 )
 from devcluster.certificates import REQUESTS, check_signer, stamp_requestor
 from devcluster.crud import Objects
-from devcluster.deletion import returns_object
+from devcluster.deletion import RETURNS_OBJECT
 from devcluster.ephemeral import check_ephemeral
 from devcluster.escalation import check_escalation
 from devcluster.listing import list_page
 from devcluster.objects import Obj, meta
 from devcluster.options import (
+    field_validation,
     is_dry_run,
     list_metadata,
     read_list_options,
     read_selection,
-    read_write_options,
 )
-from devcluster.rbac import Attributes, Rbac, refusal
+from devcluster.rbac import Rbac, asked_by
 from devcluster.statuses import (
     StatusError,
     bad_request,
-    forbidden,
     invalid,
     unsupported,
 )
@@ -51,9 +50,11 @@ class Handlers:
             raise StatusError(406, "NotAcceptable", why)
         return found
 
-    def write(self, call: Call, subresource: str = "", *, applied: bool = False) -> Write:
+    def write(
+        self, call: Call, subresource: str = "", *, applied: bool = False, patch: str = ""
+    ) -> Write:
         """The options of the call's write, with the guards that depend on who writes."""
-        options = read_write_options(call.query, call.user_agent)
+        query = call.query
 
         def guard(new: Obj, old: Obj | None) -> None:
             check_escalation(self.rbac, call.user, call.declared, new, old)
@@ -61,13 +62,13 @@ class Handlers:
             check_ephemeral(call.declared, call.info.subresource, new, old)
 
         return Write(
-            user=call.user,
-            dry_run=options.dry_run,
-            manager=options.manager,
-            field_validation=options.field_validation,
+            field_validation=field_validation(query),
+            dry_run=is_dry_run(query.get("dryRun", "")),
+            manager=query.get("fieldManager") or call.user_agent.partition("/")[0] or "unknown",
             subresource=subresource,
             guard=guard,
             applied=applied,
+            patch=patch,
         )
 
     def typed(self, call: Call, obj: Obj, write: Write | None = None, code: int = 200) -> Answer:
@@ -107,7 +108,7 @@ class Handlers:
         key = key_of(call.namespace, info.name)
         missing = self.objects.store.find(declared.storage, key) is None
         if missing and declared.create_on_update and not subresource:
-            self.require(call, "create")
+            self.require_create(call)
             meta(obj).setdefault("name", info.name)
             made = self.objects.create(declared, call.version, call.namespace, obj, write)
             return self.typed(call, made, write, 201)
@@ -116,23 +117,16 @@ class Handlers:
         )
         return self.typed(call, changed, write)
 
-    def require(self, call: Call, verb: str) -> None:
-        """A second permission that the call turns out to need."""
-        info = call.info
-        asked = Attributes(
-            call.user, verb, info.group, info.resource, "", info.namespace, info.name
-        )
-        decision = self.rbac.authorize(asked)
-        if not decision.allowed:
-            why = refusal(asked, decision.reason)
-            raise forbidden(info.group, info.resource, info.name, why)
+    def require_create(self, call: Call) -> None:
+        """A second permission that a call turns out to need which makes what is not there."""
+        self.rbac.require(asked_by(call.user, "create", call.info))
 
     # Deleting -----------------------------------------------------------------------------------
 
     def delete(self, call: Call) -> Answer:
         how = self.deletion(call, self._options(call))
         obj, gone = self.objects.delete(call.declared, call.namespace, call.info.name, how)
-        if not gone or returns_object(call.declared):
+        if not gone or call.declared.storage in RETURNS_OBJECT:
             return self.typed(call, obj)
         declared = call.declared
         details = {

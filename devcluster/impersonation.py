@@ -9,14 +9,14 @@ from urllib.parse import unquote
 
 from devcluster.authn import (
     ANONYMOUS,
-    AUTHENTICATED,
     UNAUTHENTICATED,
     UserInfo,
     service_account_groups,
     split_service_account,
+    with_authenticated,
 )
-from devcluster.rbac import Attributes, Rbac, refusal
-from devcluster.statuses import bad_request, forbidden
+from devcluster.rbac import Attributes, Rbac
+from devcluster.statuses import bad_request
 
 _EXTRA = "impersonate-extra-"
 _AUTHENTICATION = "authentication.k8s.io"
@@ -37,8 +37,13 @@ def impersonate(user: UserInfo, headers: Sequence[tuple[str, str]], rbac: Rbac) 
             raise bad_request("requested groups, a UID or extra without impersonating a user")
         return user
     _check(user, name, groups, uid, extra, rbac)
+    account = split_service_account(name)
+    if account and not groups:
+        groups = list(service_account_groups(account[0]))
+    if name == ANONYMOUS and UNAUTHENTICATED not in groups:
+        groups.append(UNAUTHENTICATED)
     frozen = {key: tuple(values) for key, values in extra.items()}
-    return UserInfo(name, _with_fixed_groups(name, groups), uid, frozen)
+    return with_authenticated(UserInfo(name, tuple(groups), uid, frozen))
 
 
 def _check(
@@ -51,11 +56,9 @@ def _check(
 ) -> None:
     account = split_service_account(name)
     asked = [
-        Attributes(
-            user, "impersonate", "", "serviceaccounts", "", account[0], account[1], version="v1"
-        )
+        Attributes(user, "impersonate", "", "serviceaccounts", "", *account)
         if account
-        else Attributes(user, "impersonate", "", "users", name=name, version="v1")
+        else Attributes(user, "impersonate", "", "users", name=name)
     ]
     asked += [Attributes(user, "impersonate", "", "groups", name=group) for group in groups]
     if uid:
@@ -66,18 +69,4 @@ def _check(
             for value in values
         ]
     for one in asked:
-        decision = rbac.authorize(one)
-        if not decision.allowed:
-            raise forbidden(one.group, one.resource, one.name, refusal(one, decision.reason))
-
-
-def _with_fixed_groups(name: str, groups: Sequence[str]) -> tuple[str, ...]:
-    account = split_service_account(name)
-    found = tuple(groups)
-    if account and not found:
-        found = service_account_groups(account[0])
-    if name == ANONYMOUS:
-        return found if UNAUTHENTICATED in found else (*found, UNAUTHENTICATED)
-    if AUTHENTICATED in found or UNAUTHENTICATED in found:
-        return found
-    return (*found, AUTHENTICATED)
+        rbac.require(one)

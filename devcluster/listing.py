@@ -8,7 +8,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from devcluster.options import ListOptions, continue_token, expired_page, read_token
-from devcluster.statuses import StatusError, expired, too_large_resource_version
+from devcluster.statuses import expired, too_large_resource_version
 from devcluster.store import Collection, Record, Store
 
 # kube-apiserver waits as long for a resourceVersion that it has not seen yet.
@@ -47,13 +47,10 @@ async def list_page(
         if options.match == "Exact" or legacy_exact:
             moment = options.resource_version
             if moment < collection.oldest:
-                raise _compacted(moment, collection.oldest)
+                about = f"{moment} ({collection.oldest})"
+                raise expired(f"The provided resource version is too old: {about}")
     records, keys = _at(collection, namespace, moment)
     return _cut(records, keys, start, moment or store.rv, options)
-
-
-def _compacted(wanted: int, oldest: int) -> StatusError:
-    return expired(f"The provided resource version is too old: {wanted} ({oldest})")
 
 
 def _at(

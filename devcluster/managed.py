@@ -6,7 +6,7 @@ from typing import Any, Literal
 from devcluster.fieldset import Fields, changed, flatten, from_fields_v1, to_fields_v1
 from devcluster.objects import Obj, meta, timestamp
 from devcluster.shapes import Shape
-from devcluster.statuses import StatusError, bad_request
+from devcluster.statuses import bad_request
 
 Operation = Literal["Apply", "Update"]
 
@@ -48,11 +48,7 @@ def read_entries(obj: Obj) -> list[Entry]:
     try:
         return [_entry(found) for found in meta(obj).get("managedFields") or ()]
     except (KeyError, TypeError, AttributeError) as error:
-        raise _unreadable() from error
-
-
-def _unreadable() -> StatusError:
-    return bad_request("metadata.managedFields cannot be read")
+        raise bad_request("metadata.managedFields cannot be read") from error
 
 
 def _entry(found: Any) -> Entry:

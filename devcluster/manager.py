@@ -5,13 +5,13 @@ import logging
 
 from devcluster.churn import Churn
 from devcluster.cluster import Cluster
-from devcluster.controllers.base import Controller
+from devcluster.controllers.base import Base
 from devcluster.controllers.budgets import BudgetController
 from devcluster.controllers.daemonsets import DaemonSetController
 from devcluster.controllers.definitions import DefinitionController
 from devcluster.controllers.deployments import DeploymentController
 from devcluster.controllers.endpoints import EndpointController
-from devcluster.controllers.events import EventCleaner, Recorder
+from devcluster.controllers.events import EventCleaner
 from devcluster.controllers.garbage import GarbageCollector
 from devcluster.controllers.jobs import CronJobController, JobController
 from devcluster.controllers.kubelet import Kubelet
@@ -28,7 +28,7 @@ from devcluster.controllers.tokens import ServiceAccountTokenController
 from devcluster.controllers.volumes import VolumeController
 from devcluster.pki import Authority
 from devcluster.statuses import StatusError
-from devcluster.store import Change
+from devcluster.store import Change, Record
 from devcluster.world import Sample, is_seeded, seed_world
 
 _log = logging.getLogger(__name__)
@@ -45,10 +45,8 @@ class ControllerManager:
     def __init__(self, cluster: Cluster, authority: Authority, *, sample: Sample | None) -> None:
         self._cluster, self._sample = cluster, sample
         objects, certificate = cluster.objects, authority.pem.decode()
-        recorder = Recorder(objects)
-        self.kubelet = Kubelet(objects, recorder)
-        self.cron_jobs = CronJobController(objects)
-        self._controllers: list[Controller] = [
+        self._kubelet = Kubelet(objects)
+        self._controllers: list[Base] = [
             NamespaceController(objects),
             NamespaceContentController(objects, certificate),
             ServiceAccountTokenController(objects, cluster.tokens, certificate),
@@ -59,10 +57,10 @@ class ControllerManager:
             ReplicaSetController(objects),
             StatefulSetController(objects),
             DaemonSetController(objects),
-            self.cron_jobs,
+            CronJobController(objects),
             JobController(objects),
-            Scheduler(objects, recorder),
-            self.kubelet,
+            Scheduler(objects),
+            self._kubelet,
             VolumeController(objects),
             SnapshotController(objects),
             QuotaController(objects),
@@ -94,22 +92,23 @@ class ControllerManager:
         cluster = self._cluster
         if not is_seeded(cluster):
             with cluster.store.batch():
-                seed_world(cluster, self, sample.seed)
+                seed_world(cluster, self._fast_forward, sample.seed)
         if sample.churn > 0:
-            churn = Churn(cluster, self, sample.seed, sample.churn)
+            churn = Churn(cluster, self._restart, sample.seed, sample.churn)
             self._tasks.append(asyncio.create_task(churn.run(), name="churn"))
 
-    def fast_forward(self) -> None:
+    def _fast_forward(self) -> None:
         """Lets everything happen that is due within moments, before this returns."""
-        self._hurry = self.kubelet.hurry = True
+        self._hurry = self._kubelet.hurry = True
         try:
             self._work_off()
         finally:
-            self._hurry = self.kubelet.hurry = False
+            self._hurry = self._kubelet.hurry = False
 
-    def look_at(self, controller: Controller, key: str, seconds: float) -> None:
-        """Makes the controller look at the key after that time."""
-        self._add_later((self._controllers.index(controller), key), seconds)
+    def _restart(self, pod: Record) -> None:
+        """One of its containers dies, and is started again a second later."""
+        self._kubelet.kill_container(pod)
+        self._add_later((self._controllers.index(self._kubelet), pod.key), 1.0)
 
     async def stop(self) -> None:
         for handle in self._later:

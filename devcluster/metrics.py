@@ -76,12 +76,8 @@ class Metrics:
                 {**_head(record, moment), "usage": _amounts(*used.get(record.name, _NODE))}
                 for record in records
             ]
-        found = ((record, list(_used(record.load(), moment))) for record in records)
-        return [
-            {**_head(record, moment), "containers": [_container(*one) for one in used]}
-            for record, used in found
-            if used
-        ]
+        found = ((record, _containers(record.load(), moment)) for record in records)
+        return [{**_head(record, moment), "containers": used} for record, used in found if used]
 
     def _by_node(self, moment: int) -> dict[str, tuple[float, float]]:
         found: dict[str, tuple[float, float]] = {}
@@ -100,8 +96,9 @@ def _head(record: Record, moment: int) -> Obj:
     return {"metadata": {**kept, "creationTimestamp": now}, "timestamp": now, "window": "15s"}
 
 
-def _container(name: str, cpu: float, memory: float) -> Obj:
-    return {"name": name, "usage": _amounts(cpu, memory)}
+def _containers(pod: Obj, moment: int) -> list[Obj]:
+    used = _used(pod, moment)
+    return [{"name": name, "usage": _amounts(cpu, memory)} for name, cpu, memory in used]
 
 
 def _used(pod: Obj, moment: int) -> Iterator[tuple[str, float, float]]:

@@ -13,7 +13,7 @@ import msgspec
 Obj = dict[str, Any]
 
 # The letters that Kubernetes uses for generated suffixes: no vowels, no look-alikes.
-_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(dict[str, Any])
@@ -74,7 +74,7 @@ def new_uid() -> str:
 
 def suffix(length: int = 5) -> str:
     """A generated part of a name."""
-    return "".join(_source().choices(_SUFFIX_LETTERS, k=length))
+    return "".join(_source().choices(SUFFIX_LETTERS, k=length))
 
 
 def meta(obj: Obj) -> Obj:
@@ -110,3 +110,13 @@ def dicts(value: Any) -> Iterator[Obj]:
     """The dictionaries of a list, for walking over what a client sent."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
+
+
+def condition_of(obj: Obj, kind: str) -> Obj | None:
+    return next((c for c in dicts(dig(obj, "status.conditions")) if c.get("type") == kind), None)
+
+
+def holds(obj: Obj, kind: str) -> bool:
+    """Whether the condition of that type is there and true."""
+    found = condition_of(obj, kind)
+    return found is not None and found.get("status") == "True"

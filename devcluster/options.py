@@ -117,32 +117,29 @@ def read_list_options(
     initial = query.get("sendInitialEvents")
     options = ListOptions(
         selection=read_selection(declared, query),
-        limit=_number(query, "limit"),
+        limit=number(query, "limit") or 0,
         token=query.get("continue", ""),
         resource_version=int(rv) if rv else None,
         match=query.get("resourceVersionMatch", ""),
-        timeout=float(_number(query, "timeoutSeconds")),
+        timeout=float(number(query, "timeoutSeconds") or 0),
         bookmarks=is_true(query, "allowWatchBookmarks"),
         initial_events=None if initial is None else is_true(query, "sendInitialEvents"),
     )
     causes = _watch_causes(options) if watch else _list_causes(options)
     if causes:
-        raise _invalid(causes)
+        raise invalid("meta.k8s.io", "ListOptions", "", causes)
     return options
-
-
-def _invalid(causes: list[Cause]) -> StatusError:
-    return invalid("meta.k8s.io", "ListOptions", "", causes)
 
 
 def is_true(query: Mapping[str, str], name: str) -> bool:
     return query.get(name, "") in _TRUE
 
 
-def _number(query: Mapping[str, str], name: str) -> int:
-    text = query.get(name, "") or "0"
+def number(query: Mapping[str, str], name: str) -> int | None:
+    """None if it is not given; 400 for what is none."""
+    text = query.get(name, "")
     try:
-        return int(text)
+        return int(text) if text else None
     except ValueError as error:
         why = f'strconv.ParseInt: parsing "{text}": invalid syntax'
         raise bad_request(why) from error
@@ -186,24 +183,12 @@ def _watch_causes(options: ListOptions) -> list[Cause]:
     return causes
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
-    """Of POST, PUT and PATCH."""
-
-    dry_run: bool
-    manager: str
-    field_validation: str
-    force: bool
-
-
-def read_write_options(query: Mapping[str, str], user_agent: str) -> WriteOptions:
+def field_validation(query: Mapping[str, str]) -> str:
     validation = query.get("fieldValidation", "") or "Warn"
     if validation not in ("Strict", "Warn", "Ignore"):
         cause = unsupported("fieldValidation", validation, ("", "Ignore", "Warn", "Strict"))
         raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
-    manager = query.get("fieldManager", "") or user_agent.partition("/")[0] or "unknown"
-    dry = is_dry_run(query.get("dryRun", ""))
-    return WriteOptions(dry, manager, validation, is_true(query, "force"))
+    return validation
 
 
 def is_dry_run(value: str) -> bool:

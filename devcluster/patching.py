@@ -1,6 +1,5 @@
 """Changes of a part of an object: the four kinds of patches, server-side apply among them."""
 
-from dataclasses import replace
 from typing import Any
 
 from devcluster.apply import apply_patch, without_server_fields
@@ -8,7 +7,7 @@ from devcluster.calls import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PAT
 from devcluster.handlers import Handlers, stored_shape
 from devcluster.managed import Manager
 from devcluster.objects import Obj, meta
-from devcluster.options import read_write_options
+from devcluster.options import is_true
 from devcluster.patch import json_patch, merge_patch
 from devcluster.statuses import (
     bad_request,
@@ -33,9 +32,8 @@ class Patches:
         if kind == APPLY_PATCH:
             return self._apply(call, subresource)
         self._check_patch_type(call, kind)
-        write = replace(
-            self._handlers.write(call, subresource), patch=call.body.decode(errors="replace")
-        )
+        text = call.body.decode(errors="replace")
+        write = self._handlers.write(call, subresource, patch=text)
         info, document = call.info, call.decoded()
         changed = self._handlers.objects.update(
             call.declared,
@@ -75,27 +73,27 @@ class Patches:
         return mutate
 
     def _apply(self, call: Call, subresource: str) -> Answer:
-        options = read_write_options(call.query, call.user_agent)
+        write = self._handlers.write(call, subresource, applied=True)
         if not call.query.get("fieldManager"):
             cause = required("fieldManager", "Required value: is required for apply patch")
             raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
         wanted = self._wanted(call)
         info, declared = call.info, call.declared
         api_version = declared.group_version(call.version)
-        manager = Manager(options.manager, "Apply", api_version, subresource)
+        manager = Manager(write.manager, "Apply", api_version, subresource)
         shape = self._handlers.objects.shape(declared, call.version)
+        force = is_true(call.query, "force")
 
         def mutate(live: Obj) -> Obj:
-            return apply_patch(live, wanted, manager, shape, force=options.force)
+            return apply_patch(live, wanted, manager, shape, force=force)
 
-        write = self._handlers.write(call, subresource, applied=True)
         if (
             self._handlers.objects.store.find(declared.storage, key_of(call.namespace, info.name))
             is None
         ):
             if subresource:
                 raise not_found(declared.group, declared.plural, info.name)
-            self._handlers.require(call, "create")
+            self._handlers.require_create(call)
             fresh = mutate({"metadata": {"name": info.name}})
             made = self._handlers.objects.create(
                 declared, call.version, call.namespace, fresh, write

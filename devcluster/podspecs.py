@@ -6,13 +6,12 @@ https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
 import re
 from collections.abc import Collection, Iterator
 
-from devcluster.names import LABEL, LABEL_RULE
+from devcluster.names import CONFIG_KEY, CONFIG_KEY_RULE, LABEL, LABEL_RULE
 from devcluster.objects import Obj, dicts, dig
 from devcluster.quantities import parse_quantity
 from devcluster.statuses import Cause, duplicate, not_allowed, required, unsupported, wrong
 
 _POLICIES = ("Always", "OnFailure", "Never")
-_CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]+")
 _VARIABLE = re.compile(r"[ -<>-~]+")
 _VARIABLE_RULE = (
     "a valid environment variable name must consist only of printable ASCII characters other "
@@ -99,9 +98,8 @@ def _variable(variable: Obj, path: str) -> Iterator[Cause]:
             for field in ("name", "key"):
                 if not ref.get(field):
                     yield required(f"{path}.valueFrom.{kind}.{field}")
-            if (key := ref.get("key")) and not _CONFIG_KEY.fullmatch(key):
-                why = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-                yield wrong(f"{path}.valueFrom.{kind}.key", key, why)
+            if (key := ref.get("key")) and not CONFIG_KEY.fullmatch(key):
+                yield wrong(f"{path}.valueFrom.{kind}.key", key, CONFIG_KEY_RULE)
 
 
 def _probe(probe: Obj, path: str) -> Iterator[Cause]:

@@ -3,7 +3,7 @@
 The rules are those of the pod printer of kube-apiserver: the phase, or what keeps the pod from it.
 """
 
-from devcluster.objects import Obj, dicts, dig, meta
+from devcluster.objects import Obj, condition_of, dicts, dig, holds, meta
 
 
 def pod_ready(pod: Obj) -> str:
@@ -32,10 +32,7 @@ def pod_restarts(pod: Obj) -> tuple[int, str | None]:
 def pod_word(pod: Obj) -> str:
     status = pod.get("status") or {}
     word = str(status.get("reason") or status.get("phase") or "Unknown")
-    if any(
-        c.get("type") == "PodScheduled" and c.get("reason") == "SchedulingGated"
-        for c in dicts(status.get("conditions"))
-    ):
+    if (condition_of(pod, "PodScheduled") or {}).get("reason") == "SchedulingGated":
         word = "SchedulingGated"
     starting = _init_word(pod, status)
     word = starting or _container_word(pod, status, word)
@@ -85,9 +82,5 @@ def _container_word(pod: Obj, status: Obj, word: str) -> str:
         elif one.get("ready") and state.get("running"):
             running = True
     if word == "Completed" and running:
-        ready = any(
-            c.get("type") == "Ready" and c.get("status") == "True"
-            for c in dicts(status.get("conditions"))
-        )
-        word = "Running" if ready else "NotReady"
+        word = "Running" if holds(pod, "Ready") else "NotReady"
     return word

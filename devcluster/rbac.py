@@ -11,6 +11,8 @@ from typing import Any
 
 from devcluster.authn import MASTERS, UserInfo, service_account_name
 from devcluster.objects import Obj
+from devcluster.requestinfo import RequestInfo
+from devcluster.statuses import forbidden
 from devcluster.store import Change, Store, key_of
 
 GROUP = "rbac.authorization.k8s.io"
@@ -32,11 +34,16 @@ class Attributes:
     namespace: str = ""
     name: str = ""
     path: str = ""
-    version: str = ""
 
     @property
     def combined(self) -> str:
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+
+def asked_by(user: UserInfo, verb: str, info: RequestInfo) -> Attributes:
+    """About what a request is about."""
+    place = (info.group, info.resource, info.subresource, info.namespace, info.name)
+    return Attributes(user, verb, *place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,11 @@ class Rule:
             and resource_matches(self.resources, asked.combined, asked.subresource)
             and (not self.names or asked.name in self.names)
         )
+
+
+_ALL = frozenset({"*"})
+#: What `system:masters` holds.
+EVERYTHING = (Rule(_ALL, _ALL, _ALL), Rule(_ALL, paths=_ALL))
 
 
 def path_matches(pattern: str, path: str) -> bool:
@@ -140,17 +152,23 @@ class Rbac:
         problems: list[str] = []
         for grant, subject, rules in self._held(asked.user, asked.namespace, problems):
             if any(rule.allows(asked) for rule in rules):
-                return Decision(True, self._reason(grant, subject))
+                why = f'{grant.label} of {grant.role_kind} "{grant.role}" to {subject}'
+                return Decision(True, f"RBAC: allowed by {why}")
         return Decision(False, f"RBAC: {_joined(problems)}" if problems else "")
+
+    def require(self, asked: Attributes) -> None:
+        """403 if that is not allowed."""
+        decision = self.authorize(asked)
+        if not decision.allowed:
+            why = _refusal(asked, decision.reason)
+            raise forbidden(asked.group, asked.resource, asked.name, why)
 
     def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[Rule], list[str]]:
         """Every rule that the user holds there, and the roles that could not be found."""
         problems: list[str] = []
         rules = [rule for _, _, held in self._held(user, namespace, problems) for rule in held]
         if MASTERS in user.groups:
-            everything = frozenset({"*"})
-            rules.append(Rule(everything, everything, everything))
-            rules.append(Rule(everything, paths=everything))
+            rules += EVERYTHING
         return rules, problems
 
     def role_rules(self, kind: str, namespace: str, name: str) -> tuple[Rule, ...] | None:
@@ -189,10 +207,6 @@ class Rbac:
         self._grants = grants
         return grants
 
-    @staticmethod
-    def _reason(grant: Grant, subject: str) -> str:
-        return f'RBAC: allowed by {grant.label} of {grant.role_kind} "{grant.role}" to {subject}'
-
 
 def _grant(namespace: str, name: str, binding: Obj) -> Grant:
     ref: dict[str, Any] = binding.get("roleRef") or {}
@@ -209,7 +223,7 @@ def _joined(problems: Sequence[str]) -> str:
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 
-def refusal(asked: Attributes, reason: str) -> str:
+def _refusal(asked: Attributes, reason: str) -> str:
     """The sentence of a 403, after `… is forbidden: `."""
     name = json.dumps(asked.user.name, ensure_ascii=False)
     text = (

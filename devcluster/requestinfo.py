@@ -58,10 +58,10 @@ def parse_request(method: str, path: str, query: Mapping[str, str]) -> RequestIn
 
 def _verb(method: str, name: str, query: Mapping[str, str]) -> str:
     verb = _VERBS.get(method, method.lower())
-    if verb == "get" and not name:
-        return "watch" if query.get("watch", "") in ("1", "true", "True", "t", "T") else "list"
     if verb == "get" and query.get("watch", "") in ("1", "true", "True", "t", "T"):
         return "watch"
+    if verb == "get" and not name:
+        return "list"
     return "deletecollection" if verb == "delete" and not name else verb
 
 

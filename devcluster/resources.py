@@ -127,13 +127,10 @@ class ResourceType:
 
 
 class Registry:
-    """The types by group and plural. Custom ones come and go; `changed` counts that."""
+    """The types by group and plural. Custom ones come and go."""
 
     def __init__(self, types: Iterator[ResourceType]) -> None:
-        self._types: dict[tuple[str, str], ResourceType] = {}
-        self.changed = 0
-        for declared in types:
-            self._types[declared.group, declared.plural] = declared
+        self._types = {(declared.group, declared.plural): declared for declared in types}
 
     def find(self, group: str, plural: str, version: str = "") -> ResourceType | None:
         """The type, if it exists and, where `version` is given, is served in that version."""
@@ -147,16 +144,11 @@ class Registry:
         plural, _, group = qualified.partition(".")
         return self._types[group, plural]
 
-    def of_kind(self, group: str, kind: str) -> ResourceType | None:
-        return next((t for t in self._types.values() if (t.group, t.kind) == (group, kind)), None)
-
     def put(self, declared: ResourceType) -> None:
         self._types[declared.group, declared.plural] = declared
-        self.changed += 1
 
     def remove(self, group: str, plural: str) -> None:
-        if self._types.pop((group, plural), None):
-            self.changed += 1
+        self._types.pop((group, plural), None)
 
     def __iter__(self) -> Iterator[ResourceType]:
         return iter(tuple(self._types.values()))

@@ -40,7 +40,7 @@ class Reviews:
                 "spec.user", "Required value: at least one of user or group must be specified"
             )
             raise invalid("authorization.k8s.io", "SubjectAccessReview", "", [cause])
-        asked = user_from_json(spec, tuple(spec.get("groups") or ()))
+        asked = user_from_json(spec)
         return self._decide(review, asked, "SubjectAccessReview")
 
     def _local_access(self, review: Obj, user: UserInfo, namespace: str) -> Obj:

@@ -3,8 +3,6 @@
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#scale-subresource
 """
 
-from dataclasses import replace
-
 from devcluster.calls import APPLY_PATCH, JSON_PATCH, Answer, Call, json_answer
 from devcluster.customs import CRDS
 from devcluster.handlers import Handlers
@@ -43,8 +41,7 @@ class Scales:
             _put(obj, self._paths(call)[0], replicas)
             return obj
 
-        write = self._handlers.write(call)
-        write = replace(write, subresource="scale")
+        write = self._handlers.write(call, "scale")
         changed = self._objects.update(
             call.declared, call.version, call.namespace, call.info.name, mutate, write
         )
@@ -67,11 +64,8 @@ class Scales:
         """Where wanted and present replicas and the selector are."""
         if not call.declared.custom:
             return "spec.replicas", "status.replicas", "status.selector"
-        crd = self._objects.get(
-            self._objects.registry.get(CRDS),
-            "",
-            call.declared.qualified,
-        ).load()
+        definitions = self._objects.registry.get(CRDS)
+        crd = self._objects.get(definitions, "", call.declared.qualified).load()
         version = next(v for v in crd["spec"]["versions"] if v["name"] == call.version)
         scale = dig(version, "subresources.scale") or {}
         found = (

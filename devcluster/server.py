@@ -165,11 +165,7 @@ class DevCluster:
     def issue_token(self, user: str, groups: Sequence[str] = ()) -> str:
         """A bearer token for that user; the same one if asked for the same user again."""
         wanted = UserInfo(user, tuple(group for group in groups if group != AUTHENTICATED))
-
-        def issue(cluster: Cluster) -> str:
-            return cluster.tokens.known(wanted) or cluster.tokens.issue(wanted)
-
-        return self._live().call(issue)
+        return self.run(lambda cluster: cluster.tokens.lasting(wanted))
 
     def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
         """A kubeconfig of that user with a token, mode 0600."""

@@ -7,55 +7,21 @@ markers of the Kubernetes API; for custom ones it is in the schema as `x-kuberne
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 Schema = Mapping[str, Any]
 
 
-class Shape(Protocol):
-    """The topology at one place in an object."""
-
-    @property
-    def list_keys(self) -> tuple[str, ...]:
-        """The fields that identify an item, if the list merges by item."""
-        ...
-
-    @property
-    def is_set(self) -> bool:
-        """The list is a set of plain values."""
-        ...
-
-    @property
-    def is_whole(self) -> bool:
-        """The map has one owner and is replaced as a whole."""
-        ...
-
-    @property
-    def patch_key(self) -> str:
-        """The key by which a strategic merge patch merges the list; empty: it replaces it."""
-        ...
-
-    def child(self, field: str) -> "Shape":
-        """The shape of a map's field."""
-        ...
-
-    @property
-    def item(self) -> "Shape":
-        """The shape of a list's items."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _List:
-    """`patch_key` where a strategic merge patch uses another key, or `-` where it uses none."""
+    """A strategic merge patch goes by the first of the keys."""
 
     keys: tuple[str, ...] = ()
-    patch_key: str = ""
     is_set: bool = False
 
 
-def _by(*keys: str, patch: str = "") -> _List:
-    return _List(keys, patch or keys[0])
+def _by(*keys: str) -> _List:
+    return _List(keys)
 
 
 _LISTS: dict[str, _List] = {
@@ -121,7 +87,7 @@ KEY_DEFAULTS: Mapping[str, str] = {"protocol": "TCP"}
 
 @dataclass(frozen=True, slots=True)
 class BuiltinShape:
-    """By the names of the field and of what holds it."""
+    """The topology at one place in an object, by the names of the field and of what holds it."""
 
     field: str = ""
     parent: str = ""
@@ -134,34 +100,41 @@ class BuiltinShape:
 
     @property
     def list_keys(self) -> tuple[str, ...]:
+        """The fields that identify an item, if the list merges by item."""
         return self._list.keys
 
     @property
     def is_set(self) -> bool:
+        """The list is a set of plain values."""
         return self._list.is_set
 
     @property
     def is_whole(self) -> bool:
+        """The map has one owner and is replaced as a whole."""
         return self.field in _WHOLE
 
     @property
     def patch_key(self) -> str:
-        return self._list.patch_key
+        """The key by which a strategic merge patch merges the list; empty: it replaces it."""
+        return next(iter(self._list.keys), "")
 
     def child(self, field: str) -> "BuiltinShape":
+        """Of a map's field."""
         return BuiltinShape(field, self.field)
 
     @property
     def item(self) -> "BuiltinShape":
+        """Of a list's items."""
         return self
 
 
 @dataclass(frozen=True)
 class SchemaShape:
-    """By the schema of a custom resource; its metadata is as everybody's."""
+    """The same by the schema of a custom resource; its metadata is as everybody's."""
 
     schema: Schema
     top: bool = False
+    patch_key = ""
 
     @property
     def list_keys(self) -> tuple[str, ...]:
@@ -177,11 +150,7 @@ class SchemaShape:
     def is_whole(self) -> bool:
         return self.schema.get("x-kubernetes-map-type") == "atomic"
 
-    @property
-    def patch_key(self) -> str:
-        return ""
-
-    def child(self, field: str) -> Shape:
+    def child(self, field: str) -> "Shape":
         if self.top and field == "metadata":
             return BuiltinShape("metadata")
         found = (self.schema.get("properties") or {}).get(field)
@@ -193,3 +162,6 @@ class SchemaShape:
     def item(self) -> "SchemaShape":
         found = self.schema.get("items")
         return SchemaShape(found if isinstance(found, Mapping) else {})
+
+
+Shape = BuiltinShape | SchemaShape

@@ -142,10 +142,7 @@ def unsupported_media_type(offered: Sequence[str]) -> StatusError:
 def too_large_resource_version(wanted: int, current: int) -> StatusError:
     """The server has not seen this resourceVersion and will not within seconds."""
     cause = Cause("", "ResourceVersionTooLarge", "Too large resource version")
-    details: Obj = {
-        "causes": [{"reason": cause.reason, "message": cause.message}],
-        "retryAfterSeconds": 1,
-    }
+    details = {**_details("", "", "", [cause]), "retryAfterSeconds": 1}
     message = f"Timeout: Too large resource version: {wanted}, current: {current}"
     return StatusError(504, "Timeout", message, details=details, headers={"Retry-After": "1"})
 

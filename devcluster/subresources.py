@@ -1,10 +1,9 @@
 """Subresources other than status: scale, eviction, binding, tokens, finalize, approval, logs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from devcluster.authn import TokenFile, UserInfo, service_account_groups, service_account_name
+from devcluster.authn import TokenFile, service_account
 from devcluster.calls import Answer, Call, Streamed, json_answer, success_answer
 from devcluster.crud import Objects
 from devcluster.ephemeral import SUBRESOURCE as EPHEMERAL
@@ -107,11 +106,7 @@ class Subresources:
         info = call.info
         record = self._objects.get(call.declared, info.namespace, info.name)
         seconds = int(dig(request, "spec.expirationSeconds") or _TOKEN_SECONDS)
-        user = UserInfo(
-            service_account_name(info.namespace, info.name),
-            service_account_groups(info.namespace),
-            record.uid,
-        )
+        user = service_account(info.namespace, info.name, record.uid)
         ends = datetime.now(UTC) + timedelta(seconds=seconds)
         request["kind"], request["apiVersion"] = "TokenRequest", "authentication.k8s.io/v1"
         request["metadata"] = {"name": info.name, "namespace": info.namespace}
@@ -128,7 +123,7 @@ class Subresources:
             namespace.setdefault("spec", {})["finalizers"] = finalizers
             return namespace
 
-        write = replace(self._handlers.write(call), subresource="finalize")
+        write = self._handlers.write(call, "finalize")
         changed = self._objects.update(
             call.declared, call.version, "", call.info.name, mutate, write
         )

@@ -19,7 +19,6 @@ from devcluster.columns import (
     node_roles,
     node_status,
     number,
-    object_name,
     ports_text,
     ratio,
     restarts_text,
@@ -28,10 +27,11 @@ from devcluster.columns import (
     size_of,
 )
 from devcluster.customs import CustomVersion
-from devcluster.objects import Obj, dig, meta
+from devcluster.objects import dig
 from devcluster.podstatus import pod_ready, pod_word
 from devcluster.resources import ResourceType
 
+_CREATED = (NAME, Column("Created At", field_text("metadata.creationTimestamp")))
 _TABLES: Mapping[str, tuple[Column, ...]] = {
     "pods": (
         NAME,
@@ -135,7 +135,7 @@ _TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("Message", field_text("message")),
         Column("First Seen", lambda obj: age(obj.get("firstTimestamp")), priority=1),
         Column("Count", field_text("count", 1), priority=1),
-        Column("Name", object_name, priority=1, format="name"),
+        Column("Name", field_text("metadata.name"), priority=1, format="name"),
     ),
     "configmaps": (
         NAME,
@@ -159,18 +159,9 @@ _TABLES: Mapping[str, tuple[Column, ...]] = {
         AGE,
     ),
     "leases.coordination.k8s.io": (NAME, Column("Holder", field_text("spec.holderIdentity")), AGE),
-    "customresourcedefinitions.apiextensions.k8s.io": (
-        NAME,
-        Column("Created At", lambda obj: meta(obj).get("creationTimestamp", "")),
-    ),
-    "clusterroles.rbac.authorization.k8s.io": (
-        NAME,
-        Column("Created At", lambda obj: meta(obj).get("creationTimestamp", "")),
-    ),
-    "roles.rbac.authorization.k8s.io": (
-        NAME,
-        Column("Created At", lambda obj: meta(obj).get("creationTimestamp", "")),
-    ),
+    "customresourcedefinitions.apiextensions.k8s.io": _CREATED,
+    "clusterroles.rbac.authorization.k8s.io": _CREATED,
+    "roles.rbac.authorization.k8s.io": _CREATED,
     "rolebindings.rbac.authorization.k8s.io": (NAME, Column("Role", role_text), AGE),
     "clusterrolebindings.rbac.authorization.k8s.io": (NAME, Column("Role", role_text), AGE),
 }
@@ -193,7 +184,3 @@ def _custom_columns(custom: CustomVersion) -> Iterator[Column]:
             found.get("format", ""),
             found.get("description", ""),
         )
-
-
-def row_of(columns: tuple[Column, ...], obj: Obj) -> Obj:
-    return {"cells": [column.get(obj) for column in columns]}

@@ -2,13 +2,12 @@
 
 import base64
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from devcluster.certificates import REQUESTS, validate_request
 from devcluster.customs import CRDS, validate_crd
 from devcluster.exposing import validate_ingress, validate_service
-from devcluster.names import validate_metadata
+from devcluster.names import CONFIG_KEY, CONFIG_KEY_RULE, validate_metadata
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.podspecs import validate_pods, validate_strategy
 from devcluster.resources import ResourceType
@@ -17,7 +16,6 @@ from devcluster.volumes import CLAIMS, CLASSES, validate_claim, validate_class
 
 Validator = Callable[[Obj, Obj | None], Iterator[Cause]]
 
-_CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]+")
 _IMMUTABLE = "field is immutable"
 #: Bytes of all values of a Secret or a ConfigMap.
 _VALUES = 1024 * 1024
@@ -64,7 +62,7 @@ def _workload(new: Obj, old: Obj | None) -> Iterator[Cause]:
         yield required("spec.selector")
     labels = dig(spec, "template.metadata.labels") or {}
     wanted = dig(selector, "matchLabels") or {}
-    if selector and any(labels.get(key) != value for key, value in wanted.items()):
+    if selector and not wanted.items() <= labels.items():
         yield wrong(
             "spec.template.metadata.labels",
             _go_map(labels),
@@ -109,9 +107,8 @@ def _same(new: Obj, old: Obj | None, path: str) -> Iterator[Cause]:
 def _stored_map(new: Obj, old: Obj | None) -> Iterator[Cause]:
     for field in ("data", "binaryData"):
         for key in new.get(field) or {}:
-            if not _CONFIG_KEY.fullmatch(key):
-                why = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-                yield wrong(f"{field}[{key}]", key, why)
+            if not CONFIG_KEY.fullmatch(key):
+                yield wrong(f"{field}[{key}]", key, CONFIG_KEY_RULE)
         if old and old.get("immutable") and new.get(field) != old.get(field):
             yield not_allowed(field, "field is immutable when `immutable` is set")
     if old and "type" in old:

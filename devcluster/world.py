@@ -9,7 +9,6 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
 
 from devcluster.cluster import Cluster
 from devcluster.controllers.behaviour import ANNOTATION, IMAGE_ANNOTATION
@@ -41,30 +40,23 @@ class Sample:
     2 twice as many, 0 nothing."""
 
     seed: int
-    churn: float = 1.0
-
-
-class Manager(Protocol):
-    """What the world needs of the controllers."""
-
-    cron_jobs: CronJobController
-
-    def fast_forward(self) -> None: ...
+    churn: float
 
 
 def is_seeded(cluster: Cluster) -> bool:
     return cluster.store.database.setting(_SEEDED) is not None
 
 
-def seed_world(cluster: Cluster, manager: Manager, seed: int) -> None:
-    """Makes the world in an empty cluster, and notes that it is made."""
+def seed_world(cluster: Cluster, fast_forward: Callable[[], None], seed: int) -> None:
+    """Makes the world in an empty cluster, and notes that it is made. `fast_forward`: lets controllers do
+    what is due within moments."""
     with predictable(seed) as chance:
         _create(cluster)
-        manager.fast_forward()
-        _past_jobs(cluster, manager)
-        manager.fast_forward()
+        fast_forward()
+        _past_jobs(cluster)
+        fast_forward()
         _break_some(cluster)
-        manager.fast_forward()
+        fast_forward()
         _forget_births(cluster)
         _Past(cluster, chance).apply()
         _leave_behind(cluster, chance)
@@ -109,17 +101,21 @@ def _extend(cluster: Cluster) -> None:
         record = cluster.store.find(collection, key_of(about.get("namespace", ""), about["name"]))
         if record:
             made = record.load()
-            home = catalog().namespaces.get(record.namespace)
-            age = timedelta(days=home.age if home else _OLDEST.days)
-            meta(made)["creationTimestamp"] = timestamp(datetime.now(UTC) - age)
+            born = datetime.now(UTC) - _age_of_home(record.namespace)
+            meta(made)["creationTimestamp"] = timestamp(born)
             cluster.store.put(collection, made if status is None else {**made, "status": status})
 
 
-def _past_jobs(cluster: Cluster, manager: Manager) -> None:
+def _age_of_home(namespace: str) -> timedelta:
+    home = catalog().namespaces.get(namespace)
+    return timedelta(days=home.age) if home else _OLDEST
+
+
+def _past_jobs(cluster: Cluster) -> None:
     """Every cron job has run before."""
     for record in cluster.store.collection("cronjobs.batch").records_in():
         for moment in _last_times(record.load()["spec"]["schedule"]):
-            manager.cron_jobs.make_job(record.load(), moment)
+            CronJobController(cluster.objects).make_job(record.load(), moment)
 
 
 def _last_times(schedule: str) -> list[datetime]:
@@ -164,7 +160,6 @@ class _Past:
 
     def __init__(self, cluster: Cluster, chance: random.Random) -> None:
         self._store, self._chance = cluster.store, chance
-        self._homes = catalog().namespaces
         self._works = {(w.namespace, w.name): w for w in catalog().workloads}
 
     def apply(self) -> None:
@@ -178,19 +173,14 @@ class _Past:
 
     def _age(self, collection: str, record: Record, obj: Obj) -> timedelta:
         if collection == "namespaces":
-            return (
-                timedelta(days=self._homes[record.name].age)
-                if record.name in self._homes
-                else _OLDEST
-            )
+            return _age_of_home(record.name)
         if collection == "events":
             return timedelta(minutes=self._chance.randrange(1, 25))
         if collection == "jobs.batch" or "job-name" in record.labels:
             return self._job_age(record, obj)
         work = self._work(record)
         if work is None:
-            home = self._homes.get(record.namespace)
-            return timedelta(days=home.age) if home else _OLDEST
+            return _age_of_home(record.namespace)
         if collection not in ("pods", "replicasets.apps"):
             return timedelta(days=work.age)
         broken = _BROKEN.get((work.namespace, work.name))
@@ -214,15 +204,12 @@ class _Past:
         return parse_time(meta(obj)["creationTimestamp"]) - ran
 
     def _restarts(self, record: Record, pod: Obj) -> None:
-        def ago(time: timedelta) -> str:
-            return timestamp(datetime.now(UTC) - time)
-
         if "'crash " in str(meta(pod).get("annotations")):
-            restart_often(pod, self._chance.randrange(180, 320), timedelta(minutes=3), ago)
+            restart_often(pod, self._chance.randrange(180, 320), timedelta(minutes=3))
         elif pod["status"].get("phase") == "Running" and self._chance.random() < 0.12:
             age = datetime.now(UTC) - parse_time(meta(pod)["creationTimestamp"])
             last = age * self._chance.uniform(0.1, 0.8)
-            restart_often(pod, self._chance.randrange(1, 5), last, ago)
+            restart_often(pod, self._chance.randrange(1, 5), last)
 
 
 def _leave_behind(cluster: Cluster, chance: random.Random) -> None:
@@ -232,31 +219,25 @@ def _leave_behind(cluster: Cluster, chance: random.Random) -> None:
         name = f"{workers[0].name.rpartition('-')[0]}-{suffix()}"
         _put_pod(cluster, evicted_pod(workers[0].load(), name), timedelta(hours=hours))
     stuck = chance.choice(_pods_of(cluster, "ci", "cache")).load()
-    copy: Obj = {"metadata": dict(meta(stuck)), "spec": stuck["spec"], "status": stuck["status"]}
-    about = copy["metadata"]
+    about = meta(stuck)
     about["name"] = f"{about['name'].rpartition('-')[0]}-{suffix()}"
     about["finalizers"] = [_STUCK_FINALIZER]
-    about["deletionTimestamp"] = timestamp()
-    about["deletionGracePeriodSeconds"] = 30
-    _put_pod(cluster, copy, timedelta(hours=2))
+    end = {"deletionTimestamp": timestamp(), "deletionGracePeriodSeconds": 30}
+    _put_pod(cluster, stuck, timedelta(hours=2), **end)
 
 
-def _put_pod(cluster: Cluster, pod: Obj, age: timedelta) -> None:
-    about = meta(pod)
-    end: Obj = {}
-    for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
-        if key in about:
-            end[key] = about.pop(key)
-    status = pod["status"]
+def _put_pod(cluster: Cluster, pod: Obj, age: timedelta, **end: object) -> None:
+    """`end`: what its metadata say of that it is about to go."""
+    about, status = meta(pod), pod["status"]
     for key in ("uid", "resourceVersion", "creationTimestamp", "generation"):
         about.pop(key, None)
     declared = cluster.registry.get("pods")
     made = cluster.objects.create(declared, "v1", about["namespace"], pod, Write())
-    made["status"] = {**status}
+    made["status"] = status
     meta(made).update(end)
     cluster.store.put("pods", age_by(made, age))
 
 
 def _pods_of(cluster: Cluster, namespace: str, name: str) -> list[Record]:
-    wanted: Callable[[Record], bool] = lambda r: r.labels.get("app.kubernetes.io/name") == name  # noqa: E731
-    return [r for r in cluster.store.collection("pods").records_in(namespace) if wanted(r)]
+    pods = cluster.store.collection("pods").records_in(namespace)
+    return [pod for pod in pods if pod.labels.get("app.kubernetes.io/name") == name]

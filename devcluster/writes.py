@@ -3,10 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from devcluster.authn import UserInfo
 from devcluster.objects import Obj
-
-SYSTEM = UserInfo("system:apiserver", ("system:masters",))
 
 Mutation = Callable[[Obj], Obj]
 Guard = Callable[[Obj, Obj | None], None]
@@ -17,7 +14,6 @@ class Write:
     """How a write is made. `guard` may refuse the outcome (new, old) before it is stored.
     `patch`: the text of the patch, if it is one."""
 
-    user: UserInfo = SYSTEM
     dry_run: bool = False
     manager: str = ""
     field_validation: str = "Warn"

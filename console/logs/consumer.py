@@ -25,7 +25,7 @@ from console.live.limits import SocketCap
 from console.logs.containers import NoContainer
 from console.logs.feed import Feed, feeding
 from console.logs.following import Follower, Position
-from console.logs.messages import error_text, read_ack, read_first, sent_text, sources_text
+from console.logs.messages import read_ack, read_first, sent_text, sources_text
 from console.logs.opening import Viewer, Wanted, why
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.targets import find_target
@@ -65,10 +65,6 @@ class LogConsumer(StreamSocket):
 
     def why(self, error: ApiError) -> str:
         return why(error)
-
-    async def end(self, code: int, text: str, close_code: int) -> None:
-        await self.send(error_text(code, text))
-        await self.close(close_code)
 
     def _answer(self, number: int) -> None:
         while self._unread and self._unread[0][0] <= number:

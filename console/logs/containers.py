@@ -1,6 +1,6 @@
 """Which containers of a pod are meant."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -19,28 +19,32 @@ class NoContainer(ValueError):
 
 
 def chosen(manifest: Mapping[str, Any], query: LogQuery) -> tuple[Container, ...]:
-    """Raises `NoContainer`."""
+    """Without a name the one that somebody looks at first: one that has ended badly or does not come up,
+    else the preferred one. Raises `NoContainer`."""
     found = containers_of(manifest)
     if query.container == EVERY:
         return found
-    if not query.container:
-        return foremost(manifest, found)
-    named = tuple(one for one in found if one.name == query.container)
-    if not named:
-        words = {"container": visible(query.container)}
-        raise NoContainer(_("The pod has no container %(container)s.") % words)
-    return named
-
-
-def foremost(manifest: Mapping[str, Any], found: Sequence[Container]) -> tuple[Container, ...]:
-    """The one that somebody looks at first: one that has ended badly or does not come up, else the one
-    that the pod itself names, else the first that is no init container."""
+    if query.container:
+        return (named(found, query.container),)
     failed = [one for one in found if _has_failed(one)]
-    named = mapping(manifest, "metadata", "annotations").get(DEFAULT)
-    told = [one for one in found if one.name == named]
+    return (*failed, *preferred(manifest, found))[:1]
+
+
+def named(found: Iterable[Container], name: str) -> Container:
+    """Raises `NoContainer`."""
+    for one in found:
+        if one.name == name:
+            return one
+    raise NoContainer(_("The pod has no container %(container)s.") % {"container": visible(name)})
+
+
+def preferred(manifest: Mapping[str, Any], found: Sequence[Container]) -> Sequence[Container]:
+    """The one that the pod itself names comes first, then those that are no init containers."""
+    default = mapping(manifest, "metadata", "annotations").get(DEFAULT)
+    told = [one for one in found if one.name == default]
     ordinary = {text(one.get("name")) for one in listed(manifest, "spec", "containers")}
     others = [one for one in found if one.name in ordinary]
-    return (*failed, *told, *others, *found)[:1]
+    return (*told, *others, *found)
 
 
 def _has_failed(container: Container) -> bool:

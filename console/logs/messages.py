@@ -11,7 +11,7 @@ import msgspec
 
 from console.logs.feed import Sent
 from console.logs.following import Position
-from console.streams.socket import BadMessage
+from console.streams.socket import BadMessage, read_message
 from console.ui.text import visible
 
 #: Characters of a name, of a moment and of an id.
@@ -28,15 +28,11 @@ class _Ack(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _first, _ack = msgspec.json.Decoder(_First), msgspec.json.Decoder(_Ack)
-_ERRORS = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 
 def read_first(text: str) -> tuple[str, Mapping[str, Position]]:
     """The language, and where each source goes on. Raises `BadMessage`."""
-    try:
-        found = _first.decode(text)
-    except _ERRORS as error:
-        raise BadMessage from error
+    found = read_message(_first, text)
     texts = (one for name, (stamp, _, run) in found.at.items() for one in (name, stamp, run))
     if any(len(one) > _LONGEST or not one.isprintable() for one in texts):
         raise BadMessage
@@ -45,10 +41,7 @@ def read_first(text: str) -> tuple[str, Mapping[str, Position]]:
 
 def read_ack(text: str) -> int:
     """Raises `BadMessage`."""
-    try:
-        return _ack.decode(text).ack
-    except _ERRORS as error:
-        raise BadMessage from error
+    return read_message(_ack, text).ack
 
 
 def sent_text(number: int, sent: Sent, names: Sequence[str]) -> str:
@@ -79,7 +72,3 @@ def sent_text(number: int, sent: Sent, names: Sequence[str]) -> str:
 
 def sources_text(names: Sequence[str]) -> str:
     return msgspec.json.encode({"sources": [visible(name) for name in names]}).decode()
-
-
-def error_text(code: int, text: str) -> str:
-    return msgspec.json.encode({"error": {"code": code, "message": text}}).decode()

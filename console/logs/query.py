@@ -1,7 +1,7 @@
 """What an address asks of a log: which containers, since when, how much of the end, and which lines."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
@@ -75,25 +75,19 @@ class LogQuery:
 
     def asked(self, container: str) -> list[tuple[str, str]]:
         """As kube-apiserver is asked for the log of one container."""
-        return [*self._asked(container)]
-
-    def _asked(self, container: str) -> Iterator[tuple[str, str]]:
-        yield "container", container
-        # Also where nobody looks at them: lines of several containers are put in order by them.
-        yield "timestamps", "true"
+        # Moments also where nobody looks at them: lines of several containers are put in order by them.
+        found = [("container", container), ("timestamps", "true")]
         if self.previous:
-            yield "previous", "true"
+            found.append(("previous", "true"))
         if self.at:
-            yield "sinceTime", _before(self.at)
-            return
+            return [*found, ("sinceTime", _before(self.at))]
         if self.tail is not None:
-            yield "tailLines", str(self.tail)
-        if self.since:
-            span = _SPAN.fullmatch(self.since)
-            if span:
-                yield "sinceSeconds", str(int(span[1]) * _SECONDS[span[2]])
-            else:
-                yield "sinceTime", self.since
+            found.append(("tailLines", str(self.tail)))
+        if span := _SPAN.fullmatch(self.since):
+            found.append(("sinceSeconds", str(int(span[1]) * _SECONDS[span[2]])))
+        elif self.since:
+            found.append(("sinceTime", self.since))
+        return found
 
     def encoded(self, **others: str) -> str:
         """As the part of an address after `?`, without what is so by itself."""
@@ -126,7 +120,7 @@ def read_query(params: QueryDict, *, whole: bool = False, selects: bool = False)
         wrap=read_switch(params, "wrap"),
         search=read_text(params, "q", MOST_SEARCH),
         level=read_choice(params, "level", LEVELS),
-        context=_context(params),
+        context=_number(params, "context", 0, 20, 0),
         at=_at(params),
     )
 
@@ -185,10 +179,6 @@ def _label(params: QueryDict) -> str:
     if not selector:
         raise BadQuery(_("label is a selector like app=web."))
     return str(selector)
-
-
-def _context(params: QueryDict) -> int:
-    return _number(params, "context", 0, 20, 0)
 
 
 def _at(params: QueryDict) -> str:

@@ -90,12 +90,7 @@ class OpenPort(Action):
         return forward_command(kind, key, int(port)) if port.isdecimal() else ""
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
-        if settings.PROXY_BASE is None:
-            raise Refused(
-                _(
-                    "This console is not set up to open ports in the browser. Forward it with kubectl."
-                )
-            )
+        _base()
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return PortForm(data, subject)
@@ -131,8 +126,7 @@ def _base() -> ProxyBase:
     """Raises `Refused` where there is none."""
     base: ProxyBase | None = settings.PROXY_BASE
     if base is None:
-        text = _(
-            "This console is not set up to open ports in the browser. Forward it with kubectl."
+        raise Refused(
+            _("This console is not set up to open ports in the browser. Forward it with kubectl.")
         )
-        raise Refused(text)
     return base

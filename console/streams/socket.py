@@ -10,6 +10,7 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, ClassVar, TypeVar
 
+import msgspec
 from django.conf import settings
 from django.utils import translation
 from django.utils.functional import Promise
@@ -105,7 +106,9 @@ class StreamSocket(BareSocket):
         raise NotImplementedError
 
     async def end(self, code: int, text: str, close_code: int) -> None:
-        raise NotImplementedError
+        message = {"error": {"code": code, "message": text}}
+        await self.send(msgspec.json.encode(message).decode())
+        await self.close(close_code)
 
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
         with translation.override(self._lang):
@@ -131,6 +134,14 @@ class StreamSocket(BareSocket):
             except Exception:
                 log.exception("A socket of a stream failed")
                 await self.end(500, _("The console made a mistake."), BROKEN)
+
+
+def read_message(decoder: "msgspec.json.Decoder[T]", text: str) -> T:
+    """What the browser sent. Raises `BadMessage`."""
+    try:
+        return decoder.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise BadMessage from error
 
 
 async def unless(failed: "asyncio.Future[Any]", wanted: Coroutine[Any, Any, T]) -> T:

@@ -1,6 +1,6 @@
 """One long answer of kube-apiserver, opened as a person and read bit by bit.
 
-Promises, also of what goes both ways (`console.streams.conversation`):
+Promises, also of what goes both ways (`console.terminals.command`):
 - It is opened as the viewer, so that kube-apiserver decides, and not before the audit trail has a record
   of it, which gets the outcome when it ends.
 - Whoever does not read holds back the other side: no more than `HELD` bytes wait here.

@@ -1,4 +1,4 @@
-"""A command in a container, as kube-apiserver runs it and ends it: exec and attach.
+"""A command in a container, as kube-apiserver runs it and ends it: exec and attach, over a websocket.
 
 The first byte of a message is its channel; the last one, on channel 3, is a Status with the exit code. A
 client that vanishes ends nothing, so a shell that nobody needs any more is told to end.
@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -18,11 +18,13 @@ from console.kube.errors import Unavailable
 from console.kube.sentences import Sentence
 from console.kube.store import UNREADABLE
 from console.kube.websocket import Websocket
-from console.streams.conversation import Conversation
-from console.streams.stream import Order, Over
+from console.streams.stream import Lasting, Order, Over
 from console.ui.manifests import listed, text
 
+PROTOCOL = "v5.channel.k8s.io"
 STDIN, STDOUT, STDERR, STATUS, RESIZE = range(5)
+#: Seconds between two signs of life for whatever is on the way, which ends what seems idle.
+PING = 30.0
 #: Ctrl-C, and when that has ended what ran, Ctrl-D; both at once would be one too few.
 _INTERRUPT, _END, _BETWEEN = b"\x03", b"\x04", 0.3
 #: Seconds that a command has to end after that.
@@ -42,10 +44,9 @@ class Ending:
         return f"exit code {self.code}" if self.code is not None else f"not run: {self.message}"
 
 
-class Command(Conversation):
-    """`on_output` is awaited for each piece that comes. `ours`: it is to be ended with its viewer."""
-
-    protocol: ClassVar[str] = "v5.channel.k8s.io"
+class Command(Lasting):
+    """`on_output` is awaited for each piece that comes, one after another: while that takes its time, the
+    other side waits. `ours`: it is to be ended with its viewer."""
 
     def __init__(
         self,
@@ -57,16 +58,17 @@ class Command(Conversation):
     ) -> None:
         super().__init__(order, on_over)
         self._on_output, self._ours = on_output, ours
+        self._socket: Websocket | None = None
         self._typed = self._written = 0
         self.ending: Ending | None = None
 
     async def type(self, data: bytes) -> None:
         self._typed += len(data)
-        await self.say(_message(STDIN, data))
+        await self._say(STDIN, data)
 
     async def resize(self, columns: int, rows: int) -> None:
         size = {"Width": columns, "Height": rows}
-        await self.say(_message(RESIZE, msgspec.json.encode(size)))
+        await self._say(RESIZE, msgspec.json.encode(size))
 
     async def finished(self) -> Exception | None:
         """What broke it off, once it has ended."""
@@ -74,8 +76,26 @@ class Command(Conversation):
             await asyncio.wait((self._task,))
         return self._over or self._error
 
+    async def _say(self, channel: int, data: bytes) -> None:
+        """Waits for the other side to keep up; once there is none, nothing happens."""
+        if self._socket is not None and not self._closing:
+            await self._socket.send(_message(channel, data))
+
     async def _pour(self, client: UserClient, audit_id: str) -> None:
-        await super()._pour(client, audit_id)
+        order = self._order
+        async with client.connect(order.path, PROTOCOL, order.params, audit_id=audit_id) as socket:
+            self._socket = socket
+            self._begin()
+            pinging = asyncio.create_task(_ping(socket))
+            try:
+                while (message := await socket.receive()) is not None:
+                    await self._hear(message)
+            except asyncio.CancelledError:
+                await self._say_goodbye(socket)
+                raise
+            finally:
+                pinging.cancel()
+                self._socket = None
         if self.ending is None:
             raise Unavailable(Sentence("The Kubernetes API ended the connection"))
 
@@ -113,6 +133,12 @@ class Command(Conversation):
             f"{self._typed} bytes typed, {self._written} shown",
         ]
         recording.message = "; ".join(filter(None, about))
+
+
+async def _ping(socket: Websocket) -> None:
+    while True:
+        await asyncio.sleep(PING)
+        await socket.ping()
 
 
 def _message(channel: int, data: bytes) -> bytes:

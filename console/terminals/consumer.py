@@ -27,7 +27,6 @@ from console.terminals.messages import (
     First,
     begun_text,
     ended_text,
-    error_text,
     read_first,
     read_said,
     taken_text,
@@ -102,10 +101,6 @@ class TerminalConsumer(StreamSocket):
 
     def why(self, error: ApiError) -> str:
         return why(error)
-
-    async def end(self, code: int, text: str, close_code: int) -> None:
-        await self.send(error_text(code, text))
-        await self.close(close_code)
 
     # What is sent.
 

@@ -10,13 +10,12 @@ from typing import Any
 
 import msgspec
 
-from console.streams.socket import BadMessage
+from console.streams.socket import BadMessage, read_message
 from console.terminals.command import Ending
 from console.terminals.terminal import Terminal
 
 #: Columns and rows, at most.
 _WIDEST, _HIGHEST = 1000, 500
-_ERRORS = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 Size = tuple[int, int]
 
@@ -41,20 +40,14 @@ _first, _said = msgspec.json.Decoder(First), msgspec.json.Decoder(Said)
 
 def read_first(text: str) -> First:
     """Raises `BadMessage`."""
-    try:
-        found = _first.decode(text)
-    except _ERRORS as error:
-        raise BadMessage from error
+    found = read_message(_first, text)
     _check_size(found.size)
     return found
 
 
 def read_said(text: str) -> Said:
     """Raises `BadMessage`."""
-    try:
-        found = _said.decode(text)
-    except _ERRORS as error:
-        raise BadMessage from error
+    found = read_message(_said, text)
     if found.size is not None:
         _check_size(found.size)
     return found
@@ -90,10 +83,6 @@ def ended_text(ending: Ending | None, message: str) -> str:
     """None: the connection to the container was lost."""
     code, missing = (ending.code, ending.missing) if ending is not None else (None, False)
     return _text({"ended": {"code": code, "missing": missing, "message": message}})
-
-
-def error_text(code: int, message: str) -> str:
-    return _text({"error": {"code": code, "message": message}})
 
 
 def _text(message: dict[str, Any]) -> str:

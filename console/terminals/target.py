@@ -1,6 +1,6 @@
 """Which container an address means, and whether there is anything to type into."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
 from console.kube.store import Entry
-from console.logs.containers import DEFAULT, NoContainer
+from console.logs.containers import named, preferred
 from console.terminals.query import TerminalQuery
 from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
-from console.ui.manifests import listed, mapping, text
+from console.ui.manifests import listed, text
 from console.ui.nodes.shell import CONTAINER, is_shell
 from console.ui.podspecs import Container, containers_of
 from console.ui.reading import find_entry
@@ -62,35 +62,24 @@ def _in_pod(entry: Entry[Any], query: TerminalQuery) -> Target:
     found = containers_of(pod)
     running = [one for one in found if one.since is not None]
     if query.container:
-        named = next((one for one in found if one.name == query.container), None)
-        words = {"container": visible(query.container)}
-        if named is None:
-            raise NoContainer(_("The pod has no container %(container)s.") % words)
-        if named.since is None:
-            problem = _("The container %(container)s does not run now.") % words
-            return Target(named.name, running, problem=problem)
+        chosen: Container | None = named(found, query.container)
     else:
-        named = _foremost(pod, running)
-        if named is None:
-            return Target("", problem=_("No container of the pod runs now."))
+        chosen = next(iter(preferred(pod, running)), None)
+    if chosen is None:
+        return Target("", problem=_("No container of the pod runs now."))
+    if chosen.since is None:
+        words = {"container": visible(query.container)}
+        problem = _("The container %(container)s does not run now.") % words
+        return Target(chosen.name, running, problem=problem)
     if not query.attach:
-        return Target(named.name, running)
+        return Target(chosen.name, running)
     debugs = (text(one.get("name")) for one in listed(pod, "spec", "ephemeralContainers"))
-    shell = is_shell(entry) and named.name == CONTAINER
+    shell = is_shell(entry) and chosen.name == CONTAINER
     return Target(
-        named.name,
+        chosen.name,
         running,
-        tty=named.spec.get("tty") is True,
-        reads=named.spec.get("stdin") is True,
-        ours=shell or named.name in debugs,
+        tty=chosen.spec.get("tty") is True,
+        reads=chosen.spec.get("stdin") is True,
+        ours=shell or chosen.name in debugs,
         pod=entry.projection.uid if shell else "",
     )
-
-
-def _foremost(pod: Mapping[str, Any], running: Sequence[Container]) -> Container | None:
-    """The one that the pod itself names, else the first that is no init container."""
-    named = mapping(pod, "metadata", "annotations").get(DEFAULT)
-    ordinary = {text(one.get("name")) for one in listed(pod, "spec", "containers")}
-    told = [one for one in running if one.name == named]
-    others = [one for one in running if one.name in ordinary]
-    return next(iter((*told, *others, *running)), None)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
+from console.kube.selectors import Requirement
 from devcluster.controllers.base import Base
 from devcluster.controllers.podtools import conditions_with, is_ready
 from devcluster.objects import Obj, controller_of, dicts, dig, meta, parse_time, timestamp
@@ -16,6 +17,7 @@ from devcluster.store import Change, Record
 BUDGETS = "poddisruptionbudgets.policy"
 #: Seconds for which a pod that was evicted may still be there before it counts again.
 _DISRUPTED_FOR = 120.0
+_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists"}
 #: The collections of what has replicas, by its kind.
 _SCALED = {
     "Deployment": "deployments.apps",
@@ -33,20 +35,15 @@ class BudgetController(Base):
     name, collection = "budgets", BUDGETS
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection:
-            return (change.new.key,)
         if collection != "pods" and collection not in _SCALED.values():
-            return ()
+            return super().keys_of(collection, change)
         budgets = self.store.collection(self.collection).records_in(change.new.namespace)
         if collection != "pods":
             return [one.key for one in budgets]
         pods = [one for one in (change.old, change.new) if one]
         return [one.key for one in budgets if any(selects(one.load(), p.labels) for p in pods)]
 
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         budget = record.load()
         held: Obj = budget.get("status") or {}
         try:
@@ -112,22 +109,15 @@ def selects(budget: Obj, labels: Mapping[str, str]) -> bool:
     if not isinstance(selector, dict):
         return False
     wanted = selector.get("matchLabels") or {}
-    if any(labels.get(key) != value for key, value in wanted.items()):
+    if not wanted.items() <= labels.items():
         return False
     return all(_meets(one, labels) for one in dicts(selector.get("matchExpressions")))
 
 
 def _meets(expression: Obj, labels: Mapping[str, str]) -> bool:
-    key, values = expression.get("key", ""), expression.get("values") or ()
-    match expression.get("operator"):
-        case "In":
-            return labels.get(key) in values
-        case "NotIn":
-            return labels.get(key) not in values
-        case "Exists":
-            return key in labels
-        case _:
-            return key not in labels
+    operator = _OPERATORS.get(expression.get("operator", ""), "!")
+    values = frozenset(expression.get("values") or ())
+    return Requirement(expression.get("key", ""), operator, values).matches(labels)
 
 
 def allowed_condition(budget: Obj, allowed: int) -> Obj:

@@ -22,7 +22,7 @@ def _image_id(image: str) -> str:
     return f"{name}@sha256:{hashlib.sha256(image.encode()).hexdigest()}"
 
 
-def _container(pod: Obj, declared: Obj, state: Obj, **more: object) -> Obj:
+def _container(declared: Obj, state: Obj, **more: object) -> Obj:
     found: Obj = {
         "name": declared["name"],
         "image": declared.get("image", ""),
@@ -39,7 +39,6 @@ def _container(pod: Obj, declared: Obj, state: Obj, **more: object) -> Obj:
 def _started(pod: Obj, declared: Obj, now: str, held: Obj | None) -> Obj:
     count = int((held or {}).get("restartCount", 0))
     return _container(
-        pod,
         declared,
         {"running": {"startedAt": now}},
         imageID=_image_id(declared.get("image", "")),
@@ -85,9 +84,9 @@ def waiting(pod: Obj, now: str) -> Obj:
     reason = "PodInitializing" if inits else "ContainerCreating"
     status["phase"] = "Pending"
     idle = {"waiting": {"reason": reason}}
-    status["containerStatuses"] = [_container(pod, c, clone(idle)) for c in _containers(pod)]
+    status["containerStatuses"] = [_container(c, clone(idle)) for c in _containers(pod)]
     if inits:
-        status["initContainerStatuses"] = [_container(pod, c, clone(idle)) for c in inits]
+        status["initContainerStatuses"] = [_container(c, clone(idle)) for c in inits]
     _set(
         status,
         now,
@@ -111,7 +110,7 @@ def init_waiting(pod: Obj) -> Obj:
     idle = {"waiting": {"reason": "PodInitializing"}}
     status["initContainerStatuses"] = [
         _started(pod, inits[0], now, None),
-        *(_container(pod, c, clone(idle)) for c in inits[1:]),
+        *(_container(c, clone(idle)) for c in inits[1:]),
     ]
     names = " ".join(c["name"] for c in inits)
     one = {
@@ -130,7 +129,6 @@ def init_done(pod: Obj) -> Obj:
     now = timestamp()
     statuses = [
         _container(
-            pod,
             declared,
             {"terminated": _ended_state(pod, declared, 0, "Completed", now, now, 0)},
             ready=True,
@@ -263,7 +261,7 @@ def _debugger(pod: Obj, declared: Obj, now: str) -> Obj:
         return _started(pod, declared, now, None)
     message = f'Back-off pulling image "{image}": ErrImagePull: no such host'
     idle = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
-    return _container(pod, declared, idle)
+    return _container(declared, idle)
 
 
 def debug_ended(pod: Obj, name: str, code: int, now: str) -> Obj:

@@ -7,33 +7,26 @@ from devcluster.controllers.podtools import (
     count_ready,
     is_active,
     is_ready,
-    owner_reference,
-    pod_from,
+    pod_of,
     template_hash,
 )
-from devcluster.controllers.replicasets import owners_in
 from devcluster.controllers.revisions import keep_revision
 from devcluster.controllers.scheduling import tolerates
-from devcluster.objects import Obj, dig, meta, suffix
+from devcluster.objects import Obj, dig, meta
 from devcluster.store import Change, Record
 
 _HASH = "controller-revision-hash"
 
 
 class DaemonSetController(Base):
-    name, collection = "daemonset", "daemonsets.apps"
+    name, collection, dependents = "daemonset", "daemonsets.apps", "pods"
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection:
-            return (change.new.key,)
         if collection == "nodes" and change.kind != "MODIFIED":
             return self.all_keys()
-        return owners_in(self, change) if collection == "pods" else ()
+        return super().keys_of(collection, change)
 
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         daemon_set = record.load()
         digest = template_hash(daemon_set["spec"]["template"])
         nodes = [n for n in self.store.collection("nodes").records_in() if _fits(daemon_set, n)]
@@ -58,22 +51,14 @@ class DaemonSetController(Base):
         return None
 
     def _make(self, daemon_set: Obj, node: str, digest: str) -> None:
-        about = meta(daemon_set)
-        owner = owner_reference("apps/v1", "DaemonSet", daemon_set)
-        pod = pod_from(
-            daemon_set["spec"]["template"],
-            owner,
-            name=f"{about['name'][:57]}-{suffix()}",
-            generateName=f"{about['name']}-",
-            labels={_HASH: digest},
-        )
+        pod = pod_of("apps/v1", "DaemonSet", daemon_set, labels={_HASH: digest})
         field = {"key": "metadata.name", "operator": "In", "values": [node]}
         terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
         pod["spec"]["affinity"] = {"nodeAffinity": required}
         # The scheduler would only choose what is chosen already.
         pod["spec"]["nodeName"] = node
-        self.create("pods", about["namespace"], pod)
+        self.create("pods", meta(daemon_set)["namespace"], pod)
 
     def _roll(self, daemon_set: Obj, pods: list[Record], nodes: int, digest: str) -> None:
         if dig(daemon_set, "spec.updateStrategy.type") == "OnDelete" or len(pods) < nodes:
@@ -106,7 +91,7 @@ class DaemonSetController(Base):
 def _fits(daemon_set: Obj, record: Record) -> bool:
     spec = dig(daemon_set, "spec.template.spec") or {}
     wanted = spec.get("nodeSelector") or {}
-    if any(record.labels.get(key) != value for key, value in wanted.items()):
+    if not wanted.items() <= record.labels.items():
         return False
     taints = dig(record.load(), "spec.taints") or ()
     # Pods of daemon sets stay on nodes that are cordoned or in trouble.

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from devcluster.controllers.base import Base
-from devcluster.customs import CLEANUP, CRDS, is_established
-from devcluster.objects import Obj, meta
-from devcluster.store import Change, Record
+from devcluster.customs import CLEANUP, CRDS
+from devcluster.objects import holds, meta
+from devcluster.store import Change
 
 
 class DefinitionController(Base):
@@ -28,7 +28,7 @@ class DefinitionController(Base):
         if record is None:
             return None
         if not record.deleting:
-            if not is_established(record.load()):
+            if not holds(record.load(), "Established"):
                 self.update(self.collection, record, lambda crd: crd, "names")
             return None
         plural, _, group = key.partition(".")
@@ -37,14 +37,7 @@ class DefinitionController(Base):
             for content in self.store.collection(key).records_in():
                 if not content.deleting:
                     self.delete(declared.qualified, content)
-        if not self.store.collection(key).records:
-            self._finish(record)
+        held = meta(record.load()).get("finalizers") or ()
+        if CLEANUP in held and not self.store.collection(key).records:
+            self.drop_finalizer(self.collection, record, CLEANUP)
         return None
-
-    def _finish(self, record: Record) -> None:
-        def mutate(crd: Obj) -> Obj:
-            meta(crd)["finalizers"] = [f for f in meta(crd)["finalizers"] if f != CLEANUP]
-            return crd
-
-        if CLEANUP in (meta(record.load()).get("finalizers") or ()):
-            self.update(self.collection, record, mutate)

@@ -6,9 +6,8 @@ from math import ceil, floor
 
 from devcluster.controllers.base import Base
 from devcluster.controllers.podtools import conditions_with, owner_reference, template_hash
-from devcluster.controllers.replicasets import owners_in
 from devcluster.objects import Obj, clone, dicts, dig, labels_of, meta, parse_time, timestamp
-from devcluster.store import Change, Record
+from devcluster.store import Record
 from devcluster.writes import Mutation
 
 _SETS = "replicasets.apps"
@@ -22,17 +21,9 @@ _OWN_ANNOTATIONS = (
 
 
 class DeploymentController(Base):
-    name, collection = "deployment", "deployments.apps"
+    name, collection, dependents = "deployment", "deployments.apps", _SETS
 
-    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection:
-            return (change.new.key,)
-        return owners_in(self, change) if collection == _SETS else ()
-
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         deployment = record.load()
         sets = list(self.owned(record.uid, _SETS))
         new = next((s for s in sets if _is_current(s, deployment)), None)
@@ -46,7 +37,7 @@ class DeploymentController(Base):
             self._clean_up(deployment, old)
         elif sets:
             self._scale(max(sets, key=_revision), int(deployment["spec"]["replicas"]))
-        return self._report(key, new.name if new else "")
+        return self._report(record.key, new.name if new else "")
 
     def _create_set(self, deployment: Obj, sets: list[Record]) -> None:
         spec, about = deployment["spec"], meta(deployment)
@@ -185,14 +176,11 @@ def _conditions(
     known = last.get("reason") == "ProgressDeadlineExceeded"
     still = not done and same and not moved
     stuck = still and (known or _age(last) >= _deadline(deployment))
-    word = "" if enough else "not "
     minimum: Obj = {
         "type": "Available",
         "status": "True" if enough else "False",
         "reason": f"MinimumReplicas{'Available' if enough else 'Unavailable'}",
-        "message": f"Deployment does {word}have minimum availability."
-        if not enough
-        else "Deployment has minimum availability.",
+        "message": f"Deployment {'has' if enough else 'does not have'} minimum availability.",
         "lastUpdateTime": now,
     }
     text = "has successfully progressed." if done else "is progressing."

@@ -14,21 +14,16 @@ class EndpointController(Base):
     name, collection = "endpoint", "services"
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection:
-            return (change.new.key,)
         if collection != "pods":
-            return ()
+            return super().keys_of(collection, change)
         found = []
         for record in self.store.collection("services").records_in(change.new.namespace):
             selector = dig(record.load(), "spec.selector")
-            if selector and _selects(selector, change.new):
+            if selector and selector.items() <= change.new.labels.items():
                 found.append(record.key)
         return found
 
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         service = record.load()
         selector = dig(service, "spec.selector")
         if not selector:
@@ -36,7 +31,9 @@ class EndpointController(Base):
         pods = [
             pod
             for pod in self.store.collection("pods").records_in(record.namespace)
-            if _selects(selector, pod) and is_active(pod) and pod.fields["status.podIP"]
+            if selector.items() <= pod.labels.items()
+            and is_active(pod)
+            and pod.fields["status.podIP"]
         ]
         self._write(record, service, pods)
         return None
@@ -81,7 +78,3 @@ def _endpoint(record: Record) -> Obj:
             "uid": record.uid,
         },
     }
-
-
-def _selects(selector: Obj, record: Record) -> bool:
-    return all(record.labels.get(key) == value for key, value in selector.items())

@@ -89,7 +89,7 @@ class GarbageCollector(Base):
         if "orphan" in finalizers:
             for name, dependent in dependents:
                 self._keep_owners(name, dependent, frozenset(dependent.owners) - {record.uid})
-            self._drop_finalizer(collection, record, "orphan")
+            self.drop_finalizer(collection, record, "orphan")
         elif "foregroundDeletion" in finalizers:
             blocking = [(name, r) for name, r in dependents if _blocks(r, record.uid)]
             for name, dependent in dependents:
@@ -97,14 +97,7 @@ class GarbageCollector(Base):
                     self._collect(name, dependent)
             still = [r for name, r in blocking if self.store.find(name, r.key)]
             if not still:
-                self._drop_finalizer(collection, record, "foregroundDeletion")
-
-    def _drop_finalizer(self, collection: str, record: Record, finalizer: str) -> None:
-        def mutate(obj: Obj) -> Obj:
-            meta(obj)["finalizers"] = [f for f in meta(obj)["finalizers"] if f != finalizer]
-            return obj
-
-        self.update(collection, record, mutate)
+                self.drop_finalizer(collection, record, "foregroundDeletion")
 
 
 def _join(collection: str, key: str) -> str:

@@ -1,38 +1,27 @@
 """Jobs run pods to their end; CronJobs make jobs by the clock."""
 
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Base, reference_to
 from devcluster.controllers.cron import next_time
 from devcluster.controllers.podtools import (
-    condition,
     conditions_with,
     count_ready,
     is_active,
     owner_reference,
     phase,
-    pod_from,
+    pod_of,
 )
-from devcluster.controllers.replicasets import owners_in
-from devcluster.objects import Obj, clone, dig, meta, parse_time, suffix, timestamp
-from devcluster.store import Change, Record
+from devcluster.objects import Obj, clone, condition_of, dig, meta, parse_time, timestamp
+from devcluster.store import Record
 
 _JOBS = "jobs.batch"
 
 
 class JobController(Base):
-    name, collection = "job", _JOBS
+    name, collection, dependents = "job", _JOBS, "pods"
 
-    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection:
-            return (change.new.key,)
-        return owners_in(self, change) if collection == "pods" else ()
-
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         job = record.load()
         if _finished(job):
             return self._expire(record, job)
@@ -55,14 +44,8 @@ class JobController(Base):
         return None
 
     def _make(self, job: Obj) -> None:
-        about = meta(job)
-        pod = pod_from(
-            job["spec"]["template"],
-            owner_reference("batch/v1", "Job", job),
-            name=f"{about['name'][:57]}-{suffix()}",
-            generateName=f"{about['name']}-",
-        )
-        self.create("pods", about["namespace"], pod)
+        pod = pod_of("batch/v1", "Job", job)
+        self.create("pods", meta(job)["namespace"], pod)
 
     def _report(self, record: Record, job: Obj, done: int, failed: int, wanted: int) -> None:
         pods = [pod for pod in self.owned(record.uid, "pods") if is_active(pod)]
@@ -80,28 +63,23 @@ class JobController(Base):
         for name in ("active", "succeeded", "failed"):
             if not status[name]:
                 del status[name]
+        kinds: tuple[str, ...] = ()
+        reason = message = ""
         if done >= wanted:
             status["completionTime"] = now
+            kinds, reason = ("SuccessCriteriaMet", "Complete"), "CompletionsReached"
             message = "Reached expected number of succeeded pods"
-            status["conditions"] = conditions_with(
-                status.get("conditions"),
-                now,
-                _condition("SuccessCriteriaMet", "CompletionsReached", message, now),
-                _condition("Complete", "CompletionsReached", message, now),
-            )
         elif failed > int(job["spec"].get("backoffLimit", 6)):
+            kinds, reason = ("FailureTarget", "Failed"), "BackoffLimitExceeded"
             message = "Job has reached the specified backoff limit"
-            status["conditions"] = conditions_with(
-                status.get("conditions"),
-                now,
-                _condition("FailureTarget", "BackoffLimitExceeded", message, now),
-                _condition("Failed", "BackoffLimitExceeded", message, now),
-            )
+        if kinds:
+            ended = (_condition(kind, reason, message, now) for kind in kinds)
+            status["conditions"] = conditions_with(status.get("conditions"), now, *ended)
         self.set_status(self.collection, record, status)
 
     def _expire(self, record: Record, job: Obj) -> float | None:
         lifetime = dig(job, "spec.ttlSecondsAfterFinished")
-        end = condition(job, "Complete") or condition(job, "Failed")
+        end = condition_of(job, "Complete") or condition_of(job, "Failed")
         if lifetime is None or end is None:
             return None
         due = parse_time(end["lastTransitionTime"]) + timedelta(seconds=int(lifetime))
@@ -114,7 +92,7 @@ class JobController(Base):
 
 def _note_suspension(job: Obj, status: Obj, now: str) -> None:
     """A job that is suspended has not started; one that is resumed starts anew."""
-    suspended, held = bool(job["spec"].get("suspend")), condition(job, "Suspended")
+    suspended, held = bool(job["spec"].get("suspend")), condition_of(job, "Suspended")
     if suspended:
         status.pop("startTime", None)
     else:
@@ -138,21 +116,13 @@ def _condition(kind: str, reason: str, message: str, now: str) -> Obj:
 
 
 def _finished(job: Obj) -> bool:
-    return any(condition(job, kind) for kind in ("Complete", "Failed"))
+    return any(condition_of(job, kind) for kind in ("Complete", "Failed"))
 
 
 class CronJobController(Base):
-    name, collection = "cronjob", "cronjobs.batch"
+    name, collection, dependents = "cronjob", "cronjobs.batch", _JOBS
 
-    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection:
-            return (change.new.key,)
-        return owners_in(self, change) if collection == _JOBS else ()
-
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         cron = record.load()
         spec = cron["spec"]
         last = dig(cron, "status.lastScheduleTime") or meta(cron)["creationTimestamp"]
@@ -193,7 +163,7 @@ class CronJobController(Base):
             ("Complete", spec.get("successfulJobsHistoryLimit", 3)),
             ("Failed", spec.get("failedJobsHistoryLimit", 1)),
         ):
-            ended = [job for job in jobs if condition(job.load(), kind)]
+            ended = [job for job in jobs if condition_of(job.load(), kind)]
             for job in ended[: max(0, len(ended) - int(limit))]:
                 self.delete(_JOBS, job)
 
@@ -201,15 +171,8 @@ class CronJobController(Base):
         active, finished = [], []
         for job in self.owned(record.uid, _JOBS):
             found = job.load()
-            reference = {
-                "apiVersion": "batch/v1",
-                "kind": "Job",
-                "name": job.name,
-                "namespace": job.namespace,
-                "uid": job.uid,
-            }
             if not _finished(found):
-                active.append(reference)
+                active.append(reference_to(job, "batch/v1", "Job"))
             elif dig(found, "status.completionTime"):
                 finished.append(dig(found, "status.completionTime"))
         status.pop("active", None)

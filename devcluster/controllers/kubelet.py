@@ -25,7 +25,7 @@ from devcluster.controllers.containers import (
     waiting,
 )
 from devcluster.controllers.events import Recorder
-from devcluster.controllers.podtools import conditions_with, is_ready, phase
+from devcluster.controllers.podtools import is_ready, phase
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig, meta, parse_time, timestamp
 from devcluster.store import Change, Record
@@ -39,9 +39,9 @@ class Kubelet(Base):
 
     name, collection = "kubelet", "pods"
 
-    def __init__(self, objects: Objects, recorder: Recorder) -> None:
+    def __init__(self, objects: Objects) -> None:
         super().__init__(objects)
-        self._recorder = recorder
+        self._recorder = Recorder(objects)
         self._addresses = PodAddresses(self.store)
         self._due: dict[str, float] = {}
         self.hurry = False
@@ -109,7 +109,9 @@ class Kubelet(Base):
         if not dig(pod, "status.startTime"):
             return self._admit(record, pod, node)
         if behaviour.stuck_init:
-            return self._write_once(record, pod, init_waiting(pod))
+            if (stuck := init_waiting(pod)) != pod.get("status"):
+                self._put(record, stuck)
+            return None
         if behaviour.pull_fails:
             return self._fail_pull(record, pod)
         states = dig(pod, "status.containerStatuses") or []
@@ -121,14 +123,8 @@ class Kubelet(Base):
     def _admit(self, record: Record, pod: Obj, node: Obj) -> float:
         now = timestamp()
         status = waiting(pod, now)
-        address = next(
-            (
-                a["address"]
-                for a in dicts(dig(node, "status.addresses"))
-                if a["type"] == "InternalIP"
-            ),
-            "",
-        )
+        held = dicts(dig(node, "status.addresses"))
+        address = next((a["address"] for a in held if a["type"] == "InternalIP"), "")
         status |= {"hostIP": address, "hostIPs": [{"ip": address}], "startTime": now}
         self._put(record, status)
         image = pod["spec"]["containers"][0]["image"]
@@ -158,8 +154,7 @@ class Kubelet(Base):
             self._event(pod, "Warning", "Unhealthy", text, _first(pod))
             return 60.0
         if behaviour.runs_for is not None and is_ready(pod):
-            code = behaviour.exit_code
-            self._put(record, ended(pod, code, timestamp()))
+            self._put(record, ended(pod, behaviour.exit_code, timestamp()))
             return None
         if not started:
             self._put(record, restarted(pod, timestamp()))
@@ -192,11 +187,6 @@ class Kubelet(Base):
         text = f'Failed to pull image "{image}": not found'
         self._event(pod, "Warning", "Failed", text, container["name"])
         return 120.0
-
-    def _write_once(self, record: Record, pod: Obj, status: Obj) -> float | None:
-        if status != pod.get("status"):
-            self._put(record, status)
-        return None
 
     def kill_container(self, record: Record) -> None:
         """One container of a running pod dies and is started again, as after a failed probe."""
@@ -246,6 +236,3 @@ def _since_end(pod: Obj) -> float:
 def _spread(uid: str, low: float, high: float) -> float:
     """A time that differs between pods and is the same for one."""
     return low + (high - low) * (int(uid[:4], 16) / 0xFFFF)
-
-
-__all__ = ["Kubelet", "conditions_with"]

@@ -4,7 +4,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from devcluster.controllers.base import Base
-from devcluster.objects import Obj, dicts, meta, micro_timestamp, parse_time, timestamp
+from devcluster.objects import (
+    Obj,
+    condition_of,
+    dicts,
+    meta,
+    micro_timestamp,
+    parse_time,
+    timestamp,
+)
 from devcluster.store import Change
 
 _LEASES = "leases.coordination.k8s.io"
@@ -26,7 +34,9 @@ class NodeController(Base):
 
     def reconcile(self, key: str) -> float | None:
         record = self.find(key)
-        if record is None or not self._is_alive(record.load()):
+        ready = condition_of(record.load(), "Ready") if record else None
+        # A node of which its condition says that nobody hears from it does not renew its lease.
+        if record is None or ready is None or ready.get("status") == "Unknown":
             return None
         lease = self.find(f"{_NAMESPACE}/{key}", _LEASES)
         now = micro_timestamp()
@@ -36,25 +46,11 @@ class NodeController(Base):
             spec = {"holderIdentity": key, "leaseDurationSeconds": 40, "renewTime": now}
             self.create(_LEASES, _NAMESPACE, {"metadata": about, "spec": spec})
             return _BEAT
-        self.update(_LEASES, lease, _renewed(now))
+        renewed = {"renewTime": now}
+        self.update(_LEASES, lease, lambda held: {**held, "spec": held["spec"] | renewed})
         if lease.rv % _STATUS_BEATS == 0:
             self.update(self.collection, record, _beaten, "status")
         return _BEAT
-
-    @staticmethod
-    def _is_alive(node: Obj) -> bool:
-        """A node whose condition says that nobody hears from it does not renew its lease."""
-        conditions = dicts((node.get("status") or {}).get("conditions"))
-        return any(c.get("type") == "Ready" and c.get("status") != "Unknown" for c in conditions)
-
-
-class _renewed:
-    def __init__(self, now: str) -> None:
-        self._now = now
-
-    def __call__(self, lease: Obj) -> Obj:
-        lease["spec"]["renewTime"] = self._now
-        return lease
 
 
 def _beaten(node: Obj) -> Obj:

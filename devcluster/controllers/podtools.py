@@ -1,27 +1,23 @@
 """What controllers of pods have in common: making a pod from a template, and counting pods."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from devcluster.objects import Obj, clone, dig, encode, meta
+import msgspec
+
+from devcluster.objects import SUFFIX_LETTERS, Obj, clone, holds, meta, suffix
 from devcluster.store import Record
 
 
 def template_hash(template: Obj) -> str:
     """A short text that differs where the templates differ."""
-    letters = "bcdfghjklmnpqrstvwxz2456789"
-    number = int.from_bytes(hashlib.sha256(encode(_sorted(template))).digest()[:8], "big")
+    data = msgspec.json.encode(template, order="deterministic")
+    number = int.from_bytes(hashlib.sha256(data).digest()[:8], "big")
     text = ""
     for _ in range(9):
-        number, place = divmod(number, len(letters))
-        text += letters[place]
+        number, place = divmod(number, len(SUFFIX_LETTERS))
+        text += SUFFIX_LETTERS[place]
     return text
-
-
-def _sorted(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def owner_reference(api_version: str, kind: str, owner: Obj) -> Obj:
@@ -36,18 +32,22 @@ def owner_reference(api_version: str, kind: str, owner: Obj) -> Obj:
     }
 
 
-def pod_from(template: Obj, owner: Obj, **metadata: object) -> Obj:
-    """A pod as the template wants it; `owner` is an owner reference."""
+def pod_of(
+    api_version: str, kind: str, owner: Obj, *, name: str = "", labels: Mapping[str, str] = {}
+) -> Obj:
+    """A pod as the template of its owner wants it; without a name it gets a generated one."""
+    template, own_name = owner["spec"]["template"], meta(owner)["name"]
     about = meta(template)
-    labels = {**(about.get("labels") or {}), **dict_of(metadata.pop("labels", None))}
-    found: Obj = {"labels": labels, "ownerReferences": [owner], **metadata}
+    found: Obj = {
+        "labels": {**(about.get("labels") or {}), **labels},
+        "ownerReferences": [owner_reference(api_version, kind, owner)],
+        "name": name or f"{own_name[:57]}-{suffix()}",
+    }
+    if not name:
+        found["generateName"] = f"{own_name}-"
     if about.get("annotations"):
         found["annotations"] = dict(about["annotations"])
     return {"metadata": found, "spec": clone(template.get("spec") or {})}
-
-
-def dict_of(value: object) -> dict[str, str]:
-    return dict(value) if isinstance(value, dict) else {}
 
 
 def phase(record: Record) -> str:
@@ -60,18 +60,11 @@ def is_active(record: Record) -> bool:
 
 
 def is_ready(pod: Obj) -> bool:
-    return any(
-        c.get("type") == "Ready" and c.get("status") == "True"
-        for c in dig(pod, "status.conditions") or ()
-    )
+    return holds(pod, "Ready")
 
 
 def count_ready(records: Iterable[Record]) -> int:
     return sum(is_ready(record.load()) for record in records if phase(record) == "Running")
-
-
-def condition(obj: Obj, kind: str) -> Obj | None:
-    return next((c for c in dig(obj, "status.conditions") or () if c.get("type") == kind), None)
 
 
 def conditions_with(held: list[Obj] | None, now: str, *wanted: Obj) -> list[Obj]:

@@ -1,19 +1,16 @@
 """A ReplicaSet has as many pods as it wants."""
 
-from collections.abc import Iterable
-
 from devcluster.controllers.base import Base
 from devcluster.controllers.events import Recorder
 from devcluster.controllers.podtools import (
     count_ready,
     is_active,
     is_ready,
-    owner_reference,
-    pod_from,
+    pod_of,
 )
-from devcluster.objects import Obj, controller_of, dig, meta, suffix
+from devcluster.objects import Obj, dig, meta
 from devcluster.statuses import StatusError
-from devcluster.store import Change, Record
+from devcluster.store import Record
 
 # Pods that are made in one step, as Kubernetes has it: each of them leads to the next step.
 BURST = 500
@@ -21,19 +18,9 @@ _FAILED = "FailedCreate"
 
 
 class ReplicaSetController(Base):
-    name, collection = "replicaset", "replicasets.apps"
+    name, collection, dependents = "replicaset", "replicasets.apps", "pods"
 
-    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection:
-            return (change.new.key,)
-        if collection == "pods":
-            return owners_in(self, change)
-        return ()
-
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         replica_set = record.load()
         pods = [pod for pod in self.owned(record.uid, "pods") if is_active(pod)]
         wanted = int(replica_set["spec"].get("replicas", 1))
@@ -53,18 +40,10 @@ class ReplicaSetController(Base):
 
     def _add(self, replica_set: Obj, number: int) -> str:
         """Makes pods; the answer says what kept it from that."""
-        owner = owner_reference("apps/v1", "ReplicaSet", replica_set)
-        about = meta(replica_set)
+        namespace = meta(replica_set)["namespace"]
         for _ in range(min(number, BURST)):
-            name = f"{about['name'][:57]}-{suffix()}"
-            pod = pod_from(
-                replica_set["spec"]["template"],
-                owner,
-                name=name,
-                generateName=f"{about['name']}-",
-            )
             try:
-                self.create("pods", about["namespace"], pod)
+                self.create("pods", namespace, pod_of("apps/v1", "ReplicaSet", replica_set))
             except StatusError as error:
                 return error.message
         return ""
@@ -88,16 +67,6 @@ class ReplicaSetController(Base):
         self.set_status(self.collection, record, status)
 
 
-def owners_in(controller: Base, change: Change) -> Iterable[str]:
-    """The keys of the controller's objects that own what changed."""
-    found = []
-    for uid in change.new.owners:
-        place = controller.store.uids.get(uid)
-        if place and place[0] == controller.collection:
-            found.append(place[1])
-    return found
-
-
 def _least_wanted(pods: list[Record]) -> list[Record]:
     """First those without a node, then those that are not ready, then the youngest."""
 
@@ -106,6 +75,3 @@ def _least_wanted(pods: list[Record]) -> list[Record]:
         return bool(pod["spec"].get("nodeName")), is_ready(pod), -record.rv
 
     return sorted(pods, key=order)
-
-
-__all__ = ["BURST", "ReplicaSetController", "controller_of", "owners_in"]

@@ -9,7 +9,7 @@ from devcluster.controllers.base import Base
 from devcluster.controllers.events import Recorder
 from devcluster.controllers.podtools import conditions_with, phase
 from devcluster.crud import Objects
-from devcluster.objects import Obj, dicts, dig, meta, timestamp
+from devcluster.objects import Obj, dicts, dig, timestamp
 from devcluster.quantities import parse_quantity
 from devcluster.store import Change, Record
 from devcluster.subresources import bind, bind_pod
@@ -61,9 +61,9 @@ class Scheduler(Base):
 
     name, collection = "scheduler", "pods"
 
-    def __init__(self, objects: Objects, recorder: Recorder) -> None:
+    def __init__(self, objects: Objects) -> None:
         super().__init__(objects)
-        self._recorder = recorder
+        self._recorder = Recorder(objects)
         self._used: dict[str, Amount] = {}
         self._told: dict[str, float] = {}
         self._placed: dict[str, tuple[str, Amount]] = {}
@@ -126,7 +126,7 @@ class Scheduler(Base):
         """Why the pod does not fit the node (empty: it does), and how full the node would be."""
         node, spec = record.load(), pod["spec"]
         selector = spec.get("nodeSelector") or {}
-        if any(record.labels.get(key) != value for key, value in selector.items()):
+        if not selector.items() <= record.labels.items():
             return "node(s) didn't match Pod's node affinity/selector", 0.0
         if dig(node, "spec.unschedulable"):
             return "node(s) were unschedulable", 0.0
@@ -177,6 +177,3 @@ class Scheduler(Base):
         self._recorder.record(
             "v1", "Pod", pod, "Warning", "FailedScheduling", text, "default-scheduler"
         )
-
-
-__all__ = ["Amount", "Scheduler", "meta", "requested", "tolerates"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from devcluster.controllers.base import Base
 from devcluster.crud import Objects
-from devcluster.store import Change
+from devcluster.store import Change, Record
 
 _CERTIFICATE = "kube-root-ca.crt"
 _NOTE = (
@@ -24,21 +24,16 @@ class NamespaceContentController(Base):
         self._certificate = certificate
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection:
-            return (change.new.key,)
         lost = change.kind == "DELETED" and change.new.name in ("default", _CERTIFICATE)
         if lost and collection in ("serviceaccounts", "configmaps"):
             return (change.new.namespace,)
-        return ()
+        return super().keys_of(collection, change)
 
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
-        if self.find(f"{key}/default", "serviceaccounts") is None:
-            self.create("serviceaccounts", key, {"metadata": {"name": "default"}})
-        if self.find(f"{key}/{_CERTIFICATE}", "configmaps") is None:
+    def look(self, record: Record) -> float | None:
+        if self.find(f"{record.name}/default", "serviceaccounts") is None:
+            self.create("serviceaccounts", record.name, {"metadata": {"name": "default"}})
+        if self.find(f"{record.name}/{_CERTIFICATE}", "configmaps") is None:
             about = {"name": _CERTIFICATE, "annotations": {"kubernetes.io/description": _NOTE}}
             data = {"ca.crt": self._certificate}
-            self.create("configmaps", key, {"metadata": about, "data": data})
+            self.create("configmaps", record.name, {"metadata": about, "data": data})
         return None

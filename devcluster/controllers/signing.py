@@ -10,6 +10,7 @@ from devcluster.controllers.base import Base
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dig
 from devcluster.pki import Authority
+from devcluster.store import Record
 
 _SIGNER = "kubernetes.io/kube-apiserver-client"
 #: Without a wish a certificate lasts a year.
@@ -23,10 +24,7 @@ class CertificateSigner(Base):
         super().__init__(objects)
         self._authority = authority
 
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         found = record.load()
         status = found.get("status") or {}
         conditions = {one.get("type") for one in status.get("conditions") or ()}

@@ -7,7 +7,7 @@ https://kubernetes.io/docs/concepts/storage/volume-snapshots/
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Base, reference_to
 from devcluster.objects import Obj, dig, meta, timestamp
 from devcluster.quantities import parse_quantity
 from devcluster.store import Change, Record, key_of
@@ -99,18 +99,11 @@ def _source_of(snapshot: Obj) -> str:
 
 
 def _content(name: str, snapshot: Record, chosen: Obj, volume: Obj) -> Obj:
-    reference = {
-        "apiVersion": f"{SNAPSHOT_GROUP}/v1",
-        "kind": "VolumeSnapshot",
-        "namespace": snapshot.namespace,
-        "name": snapshot.name,
-        "uid": snapshot.uid,
-    }
     spec = {
         "deletionPolicy": chosen.get("deletionPolicy", "Delete"),
         "driver": DRIVER,
         "source": {"volumeHandle": dig(volume, "spec.csi.volumeHandle")},
         "volumeSnapshotClassName": meta(chosen)["name"],
-        "volumeSnapshotRef": reference,
+        "volumeSnapshotRef": reference_to(snapshot, f"{SNAPSHOT_GROUP}/v1", "VolumeSnapshot"),
     }
     return {"metadata": {"name": name}, "spec": spec}

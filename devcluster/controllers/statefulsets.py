@@ -4,12 +4,11 @@ from devcluster.controllers.base import Base
 from devcluster.controllers.podtools import (
     count_ready,
     is_ready,
-    owner_reference,
     phase,
-    pod_from,
+    pod_of,
     template_hash,
 )
-from devcluster.controllers.replicasets import BURST, ReplicaSetController
+from devcluster.controllers.replicasets import BURST
 from devcluster.controllers.revisions import keep_revision
 from devcluster.objects import Obj, clone, dicts, dig, meta
 from devcluster.store import Record
@@ -18,13 +17,9 @@ _HASH, _OWN_HASH = "controller-revision-hash", "controller.kubernetes.io/hash"
 
 
 class StatefulSetController(Base):
-    name, collection = "statefulset", "statefulsets.apps"
-    keys_of = ReplicaSetController.keys_of
+    name, collection, dependents = "statefulset", "statefulsets.apps", "pods"
 
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         stateful_set = record.load()
         digest = template_hash(stateful_set["spec"]["template"])
         revision = f"{record.name}-{digest}"
@@ -67,13 +62,12 @@ class StatefulSetController(Base):
 
     def _make(self, stateful_set: Obj, name: str, revision: str) -> None:
         spec, about = stateful_set["spec"], meta(stateful_set)
-        owner = owner_reference("apps/v1", "StatefulSet", stateful_set)
         labels = {
             _HASH: revision,
             "statefulset.kubernetes.io/pod-name": name,
             "apps.kubernetes.io/pod-index": name.rpartition("-")[2],
         }
-        pod = pod_from(spec["template"], owner, name=name, labels=labels)
+        pod = pod_of("apps/v1", "StatefulSet", stateful_set, name=name, labels=labels)
         pod["spec"]["hostname"] = name
         pod["spec"]["subdomain"] = spec.get("serviceName", "")
         for claim in dicts(spec.get("volumeClaimTemplates")):

@@ -6,11 +6,11 @@ https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-s
 import base64
 from collections.abc import Iterable
 
-from devcluster.authn import TokenFile, UserInfo, service_account_groups
+from devcluster.authn import TokenFile, service_account
 from devcluster.controllers.base import Base
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dig, meta
-from devcluster.store import Change
+from devcluster.store import Change, Record
 
 _TYPE = "kubernetes.io/service-account-token"
 _NAME, _UID = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
@@ -31,10 +31,7 @@ class ServiceAccountTokenController(Base):
             return self.store.collection(self.collection).keys_in(change.new.namespace)
         return super().keys_of(collection, change)
 
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         secret = record.load()
         account_name = (meta(secret).get("annotations") or {}).get(_NAME, "")
         if secret.get("type") != _TYPE or not account_name or dig(secret, "data.token"):
@@ -42,13 +39,9 @@ class ServiceAccountTokenController(Base):
         account = self.find(f"{record.namespace}/{account_name}", "serviceaccounts")
         if account is None:
             return None
-        user = UserInfo(
-            f"system:serviceaccount:{record.namespace}:{account_name}",
-            service_account_groups(record.namespace),
-            account.uid,
-        )
+        user = service_account(record.namespace, account_name, account.uid)
         data = {
-            "token": self._tokens.known(user) or self._tokens.issue(user),
+            "token": self._tokens.lasting(user),
             "ca.crt": self._certificate,
             "namespace": record.namespace,
         }

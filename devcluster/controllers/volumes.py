@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from devcluster.controllers.base import Base
+from devcluster.controllers.base import Base, reference_to
 from devcluster.objects import Obj, dig, meta
 from devcluster.quantities import parse_quantity
 from devcluster.store import Change, Record, key_of
@@ -27,10 +27,7 @@ class VolumeController(Base):
         ]
         return (*copies, change.new.key) if collection == self.collection else copies
 
-    def reconcile(self, key: str) -> float | None:
-        record = self.find(key)
-        if record is None or record.deleting:
-            return None
+    def look(self, record: Record) -> float | None:
         claim = record.load()
         if dig(claim, "status.phase") == "Bound":
             self._grow(record, claim)
@@ -54,7 +51,7 @@ class VolumeController(Base):
         spec: Obj = {
             "capacity": capacity,
             "accessModes": modes,
-            "claimRef": _reference(record),
+            "claimRef": reference_to(record, "v1", "PersistentVolumeClaim"),
             "persistentVolumeReclaimPolicy": storage_class.load().get("reclaimPolicy", "Delete"),
             "storageClassName": name,
             "csi": {"driver": DRIVER, "volumeHandle": volume},
@@ -82,7 +79,7 @@ class VolumeController(Base):
             return
 
         def held(obj: Obj) -> Obj:
-            obj["spec"]["claimRef"] = _reference(record)
+            obj["spec"]["claimRef"] = reference_to(record, "v1", "PersistentVolumeClaim")
             return {**obj, "status": {"phase": "Bound"}}
 
         self.update(_VOLUMES, found, held, "bind")
@@ -131,13 +128,3 @@ def _source_of(claim: Obj) -> tuple[str, str]:
 
 def _requested(claim: Obj) -> str:
     return str(dig(claim, "spec.resources.requests.storage"))
-
-
-def _reference(claim: Record) -> Obj:
-    return {
-        "kind": "PersistentVolumeClaim",
-        "apiVersion": "v1",
-        "namespace": claim.namespace,
-        "name": claim.name,
-        "uid": claim.uid,
-    }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from devcluster.objects import parse_time
-from devcluster.options import is_true
+from devcluster.options import is_true, number
 from devcluster.statuses import Cause, bad_request, invalid, not_allowed, wrong
 
 _FRACTION = re.compile(r"\.\d+")
@@ -37,9 +37,9 @@ def read_log_options(name: str, query: Mapping[str, str]) -> LogOptions:
         previous=is_true(query, "previous"),
         timestamps=is_true(query, "timestamps"),
         since=_moment(query.get("sinceTime", "")),
-        since_seconds=_number(query, "sinceSeconds"),
-        tail=_number(query, "tailLines"),
-        limit=_number(query, "limitBytes"),
+        since_seconds=number(query, "sinceSeconds"),
+        tail=number(query, "tailLines"),
+        limit=number(query, "limitBytes"),
     )
     causes: list[Cause] = []
     if options.tail is not None and options.tail < 0:
@@ -56,17 +56,6 @@ def read_log_options(name: str, query: Mapping[str, str]) -> LogOptions:
     if causes:
         raise invalid("", "PodLogOptions", name, causes)
     return options
-
-
-def _number(query: Mapping[str, str], name: str) -> int | None:
-    text = query.get(name, "")
-    if not text:
-        return None
-    try:
-        return int(text)
-    except ValueError as error:
-        why = f'strconv.ParseInt: parsing "{text}": invalid syntax'
-        raise bad_request(why) from error
 
 
 def _moment(text: str) -> int | None:

@@ -1,5 +1,6 @@
 """Which run of which container is asked about, and what a kubelet says where there is none."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devcluster.logs.options import nanoseconds
@@ -10,11 +11,7 @@ from devcluster.statuses import StatusError, bad_request
 #: when they start.
 RATE_ANNOTATION, TEXT_ANNOTATION = "devcluster/lines-per-second", "devcluster/log"
 _MOST_A_SECOND = 50_000.0
-_GROUPS = (
-    ("initContainers", "initContainerStatuses"),
-    ("containers", "containerStatuses"),
-    ("ephemeralContainers", "ephemeralContainerStatuses"),
-)
+_GROUPS = ("initContainers", "containers", "ephemeralContainers")
 _PULLING = {
     "ErrImagePull": "image can't be pulled",
     "ImagePullBackOff": "trying and failing to pull image",
@@ -41,9 +38,7 @@ class Run:
 def container_of(pod: Obj, wanted: str) -> str:
     """The container that is asked about: if none is named the only one, beside those that only begin."""
     pod_name = meta(pod)["name"]
-    names = [
-        str(one.get("name")) for group, _ in _GROUPS for one in dicts(dig(pod, f"spec.{group}"))
-    ]
+    names = [str(one["name"]) for one in declared_containers(pod)]
     if wanted:
         if wanted not in names:
             raise bad_request(f"container {wanted} is not valid for pod {pod_name}")
@@ -59,7 +54,7 @@ def container_of(pod: Obj, wanted: str) -> str:
 def run_of(pod: Obj, container: str, *, previous: bool) -> Run:
     """The last run of a container, or the one before. 400 where there is none."""
     pod_name = meta(pod)["name"]
-    status = _status(pod, container)
+    status = status_of(pod, container)
     state, last = status.get("state") or {}, dig(status, "lastState.terminated")
     if previous:
         if not last:
@@ -76,7 +71,7 @@ def run_of(pod: Obj, container: str, *, previous: bool) -> Run:
 
 def later(pod: Obj, run: Run) -> Run | None:
     """The same run as it is now; None if the pod no longer knows of it."""
-    status = _status(pod, run.name)
+    status = status_of(pod, run.name)
     running = dig(status, "state.running")
     ended = (dig(status, "state.terminated"), dig(status, "lastState.terminated"))
     found = [_run(pod, status, running, None)] if running else []
@@ -92,9 +87,15 @@ def _not_started(container: str, pod_name: str, state: Obj) -> StatusError:
     return bad_request(f"{about}: {_PULLING.get(reason, reason)}")
 
 
-def _status(pod: Obj, container: str) -> Obj:
-    for _, group in _GROUPS:
-        for one in dicts(dig(pod, f"status.{group}")):
+def declared_containers(pod: Obj) -> Iterator[Obj]:
+    for group in _GROUPS:
+        yield from (one for one in dicts(dig(pod, f"spec.{group}")) if one.get("name"))
+
+
+def status_of(pod: Obj, container: str) -> Obj:
+    """Empty for one of which the pod says nothing."""
+    for group in _GROUPS:
+        for one in dicts(dig(pod, f"status.{group[:-1]}Statuses")):
             if one.get("name") == container:
                 return one
     return {}

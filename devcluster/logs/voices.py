@@ -90,7 +90,7 @@ def _word(place: str, voice: Voice, moment: int, draw: Callable[[int], int]) -> 
     if place == "when":
         whole, rest = divmod(moment, _SECOND)
         return (
-            _second(voice.time, whole)
+            second(voice.time, whole)
             .replace("%L", f"{rest // 1_000_000:03}")
             .replace("%f", f"{rest // 1_000:06}")
         )
@@ -105,7 +105,7 @@ def _word(place: str, voice: Voice, moment: int, draw: Callable[[int], int]) -> 
 
 
 @lru_cache(maxsize=256)
-def _second(form: str, whole: int) -> str:
+def second(form: str, whole: int) -> str:
     """The time but for what is below a second."""
     kept = form.replace("%L", "%%L").replace("%f", "%%f")
     return datetime.fromtimestamp(whole, UTC).strftime(kept)

@@ -5,12 +5,11 @@ nanoseconds since 1970 and grow from line to line. An end is known in whole seco
 it: lines go on until that second is over, and the last words follow.
 """
 
-from datetime import UTC, datetime
-from functools import lru_cache
+from bisect import bisect_left
 from zlib import crc32
 
 from devcluster.logs.runs import Run
-from devcluster.logs.voices import line_of, said, voice_of
+from devcluster.logs.voices import line_of, said, second, voice_of
 
 _SECOND = 1_000_000_000
 #: Between two lines of the start or the end.
@@ -44,14 +43,7 @@ class Writing:
 
     def since(self, moment: int, written: int) -> int:
         """The number of the first of so many lines that is at the moment or after it."""
-        low, high = 0, written
-        while low < high:
-            middle = (low + high) // 2
-            if self.moment(middle) < moment:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(range(written), moment, key=self.moment)
 
     def moment(self, number: int) -> int:
         if self._before_end is not None and number >= self._before_end:
@@ -106,9 +98,4 @@ class Writing:
 def stamp(moment: int) -> str:
     """RFC 3339 with nanoseconds, always as long."""
     whole, rest = divmod(moment, _SECOND)
-    return f"{_second(whole)}.{rest:09}Z"
-
-
-@lru_cache(maxsize=256)
-def _second(whole: int) -> str:
-    return datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{second('%Y-%m-%dT%H:%M:%S', whole)}.{rest:09}Z"

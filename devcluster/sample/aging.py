@@ -1,8 +1,7 @@
 """Makes a world that was made a moment ago look as if it had been there for months."""
 
 import re
-from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from devcluster.objects import Obj, meta, parse_time, timestamp
 
@@ -25,21 +24,20 @@ def age_by(obj: Obj, age: timedelta) -> Obj:
     return result if isinstance(result, dict) else obj
 
 
-def restart_often(
-    pod: Obj, count: int, last: timedelta, now_text: Callable[[timedelta], str]
-) -> None:
+def restart_often(pod: Obj, count: int, last: timedelta) -> None:
     """Gives the first container a past of restarts, the last one `last` ago."""
+    now = datetime.now(UTC)
     for status in (pod.get("status") or {}).get("containerStatuses", [])[:1]:
         status["restartCount"] = count
         ended = (status.get("lastState") or {}).get("terminated")
         if ended is None:
             ended = {"exitCode": 143, "reason": "Error"}
             status["lastState"] = {"terminated": ended}
-        ended["startedAt"] = now_text(last + timedelta(minutes=4))
-        ended["finishedAt"] = now_text(last)
+        ended["startedAt"] = timestamp(now - last - timedelta(minutes=4))
+        ended["finishedAt"] = timestamp(now - last)
         running = (status.get("state") or {}).get("running")
         if running:
-            running["startedAt"] = now_text(last - timedelta(seconds=12))
+            running["startedAt"] = timestamp(now - last + timedelta(seconds=12))
 
 
 def evicted_pod(like: Obj, name: str) -> Obj:

@@ -9,7 +9,7 @@ _TEXT: Obj = {"type": "string"}
 _FREE: Obj = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _CONDITIONS: Obj = {"type": "array", "items": _FREE}
 _READY = '.status.conditions[?(@.type=="Ready")]'
-_CREATED = ("Age", "date", ".metadata.creationTimestamp", 0)
+_AGE = ("Age", "date", ".metadata.creationTimestamp", 0)
 
 
 def definitions() -> Iterator[Obj]:
@@ -22,7 +22,6 @@ def definitions() -> Iterator[Obj]:
         ("Expires", "date", ".status.notAfter", 0),
         ("Issuer", "string", ".spec.issuerRef.name", 1),
         ("Status", "string", f"{_READY}.message", 1),
-        _CREATED,
     )
     yield definition(
         "cert-manager.io",
@@ -30,7 +29,6 @@ def definitions() -> Iterator[Obj]:
         (),
         ("Ready", "string", f"{_READY}.status", 0),
         ("Status", "string", f"{_READY}.message", 1),
-        _CREATED,
         namespaced=False,
     )
     yield definition(
@@ -42,7 +40,6 @@ def definitions() -> Iterator[Obj]:
         ("Volumes", "integer", ".status.volumes", 0),
         ("Encrypted", "boolean", ".spec.encrypted", 1),
         ("Finished", "date", ".status.finished", 0),
-        _CREATED,
     )
 
 
@@ -54,7 +51,7 @@ def definition(
     namespaced: bool = True,
     plural: str = "",
 ) -> Obj:
-    """A type in its version v1, whose objects may have anything in them."""
+    """A type in its version v1, whose objects may have anything in them. Its last column is the age."""
     plural = plural or f"{kind.lower()}s"
     status = {**_FREE, "properties": {"conditions": _CONDITIONS}}
     schema = {**_FREE, "properties": {"spec": _FREE, "status": status}}
@@ -66,7 +63,7 @@ def definition(
         "subresources": {"status": {}},
         "additionalPrinterColumns": [
             {"name": name, "type": type_, "jsonPath": path, "priority": priority}
-            for name, type_, path, priority in columns
+            for name, type_, path, priority in (*columns, _AGE)
         ],
     }
     names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}

@@ -43,7 +43,6 @@ def labels_for(work: Workload) -> dict[str, str]:
 
 
 def _container(work: Workload) -> Obj:
-    limit_memory = work.memory
     port: Obj = {"containerPort": work.port, "name": "http"}
     found: Obj = {
         "name": work.name,
@@ -51,7 +50,7 @@ def _container(work: Workload) -> Obj:
         "ports": [port],
         "resources": {
             "requests": {"cpu": work.cpu, "memory": work.memory},
-            "limits": {"memory": limit_memory},
+            "limits": {"memory": work.memory},
         },
     }
     if not work.schedule:

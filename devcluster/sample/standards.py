@@ -15,7 +15,6 @@ GATEWAY, SNAPSHOT = "gateway.networking.k8s.io", SNAPSHOT_GROUP
 _CLASS = "nightly"
 _GIB = 1024**3
 
-_AGE = ("Age", "date", ".metadata.creationTimestamp", 0)
 _ACCEPTED = (
     "Accepted",
     "string",
@@ -36,7 +35,6 @@ def definitions() -> Iterator[Obj]:
         ("gc",),
         ("Controller", "string", ".spec.controllerName", 0),
         _ACCEPTED,
-        _AGE,
         namespaced=False,
         plural="gatewayclasses",
     )
@@ -47,16 +45,14 @@ def definitions() -> Iterator[Obj]:
         ("Class", "string", ".spec.gatewayClassName", 0),
         ("Address", "string", ".status.addresses[*].value", 0),
         ("Programmed", "string", '.status.conditions[?(@.type=="Programmed")].status', 0),
-        _AGE,
     )
-    yield definition(GATEWAY, "HTTPRoute", (), _HOSTNAMES, _AGE)
-    yield definition(GATEWAY, "GRPCRoute", (), _HOSTNAMES, _AGE)
+    yield definition(GATEWAY, "HTTPRoute", (), _HOSTNAMES)
+    yield definition(GATEWAY, "GRPCRoute", (), _HOSTNAMES)
     yield definition(
         SNAPSHOT,
         "VolumeSnapshotClass",
         ("vsclass", "vsclasses"),
         *_DRIVEN,
-        _AGE,
         namespaced=False,
         plural="volumesnapshotclasses",
     )
@@ -69,7 +65,6 @@ def definitions() -> Iterator[Obj]:
         ("RestoreSize", "string", ".status.restoreSize", 0),
         ("SnapshotClass", "string", ".spec.volumeSnapshotClassName", 0),
         ("CreationTime", "date", ".status.creationTime", 0),
-        _AGE,
     )
     yield definition(
         SNAPSHOT,
@@ -79,7 +74,6 @@ def definitions() -> Iterator[Obj]:
         ("RestoreSize", "integer", ".status.restoreSize", 0),
         ("DeletionPolicy", "string", ".spec.deletionPolicy", 0),
         ("VolumeSnapshot", "string", ".spec.volumeSnapshotRef.name", 0),
-        _AGE,
         namespaced=False,
     )
 

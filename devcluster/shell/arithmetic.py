@@ -1,7 +1,8 @@
 """`$((…))`: whole numbers of 64 bits."""
 
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from devcluster.shell.processes import Problem
 
@@ -46,8 +47,8 @@ class _Reading:
             return self._single()
         found = self.level(number + 1)
         while self.tokens and self.tokens[0] in _LEVELS[number]:
-            operator = self.tokens.pop(0)
-            found = _wrap(_apply(operator, found, self.level(number + 1)))
+            sign = self.tokens.pop(0)
+            found = _wrap(_apply(sign, found, self.level(number + 1)))
         return found
 
     def _single(self) -> int:
@@ -71,35 +72,32 @@ class _Reading:
         return _wrap(int(value[:30])) if re.fullmatch(r"-?\d+", value) else 0
 
 
-def _apply(operator: str, left: int, right: int) -> int:
-    if operator in "/%" and right == 0:
+def _apply(sign: str, left: int, right: int) -> int:
+    if sign in "/%" and right == 0:
         raise Problem("divide by zero", 2)
-    match operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/" | "%":
-            # Towards zero, as in C.
-            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-            return quotient if operator == "/" else left - quotient * right
-        case "||":
-            return int(bool(left or right))
-        case "&&":
-            return int(bool(left and right))
-        case "==":
-            return int(left == right)
-        case "!=":
-            return int(left != right)
-        case "<":
-            return int(left < right)
-        case ">":
-            return int(left > right)
-        case "<=":
-            return int(left <= right)
-    return int(left >= right)
+    return int(_OPERATIONS[sign](left, right))
+
+
+def _quotient(left: int, right: int) -> int:
+    """Towards zero, as in C."""
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
+_OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
+    "||": lambda left, right: bool(left or right),
+    "&&": lambda left, right: bool(left and right),
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _quotient,
+    "%": lambda left, right: left - _quotient(left, right) * right,
+}
 
 
 def _wrap(number: int) -> int:

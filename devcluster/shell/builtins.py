@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 
 from devcluster.shell.files import absolute
-from devcluster.shell.interpreter import Builtin, Exit, Invocation, Jump
+from devcluster.shell.interpreter import Builtin, Exit, Invocation, Jump, Shell
 from devcluster.shell.processes import NOT_FOUND, PATH, Problem
 from devcluster.shell.programs.common import number
 
@@ -131,37 +131,36 @@ async def _command(call: Invocation) -> int:
     return await call.shell.execute(arguments, call.streams, {})
 
 
+def _place(shell: Shell, name: str) -> str:
+    """Of a program; a builtin is where its name is. "" if there is none."""
+    if name in shell.builtins:
+        return name
+    try:
+        path = shell.variables.get("PATH", PATH)
+        return shell.process.container.find_program(name, path, shell.folder)[0]
+    except OSError:
+        return ""
+
+
 async def _where(call: Invocation, names: list[str]) -> int:
-    found = 0
-    shell = call.shell
+    status = 0
     for name in names:
-        if name in shell.builtins:
-            await call.out(f"{name}\n")
-            continue
-        try:
-            path = shell.variables.get("PATH", PATH)
-            place, _ = shell.process.container.find_program(name, path, shell.folder)
-        except OSError:
-            found = NOT_FOUND
-        else:
+        if place := _place(call.shell, name):
             await call.out(f"{place}\n")
-    return found
+        else:
+            status = NOT_FOUND
+    return status
 
 
 async def _type(call: Invocation) -> int:
     status = 0
     for name in call.arguments:
-        if name in call.shell.builtins:
-            await call.out(f"{name} is a shell builtin\n")
-            continue
-        try:
-            path = call.shell.variables.get("PATH", PATH)
-            place, _ = call.shell.process.container.find_program(name, path, call.shell.folder)
-        except OSError:
+        if place := _place(call.shell, name):
+            what = "a shell builtin" if name in call.shell.builtins else place
+            await call.out(f"{name} is {what}\n")
+        else:
             await call.out(f"{name}: not found\n")
             status = NOT_FOUND
-        else:
-            await call.out(f"{name} is {place}\n")
     return status
 
 

@@ -114,7 +114,7 @@ class Pipe:
 
     async def read(self, most: int) -> bytes:
         while not self._data and not self._ended:
-            await self._change()
+            await self._changed.wait()
         found = bytes(self._data[:most])
         del self._data[:most]
         self._tell()
@@ -129,7 +129,7 @@ class Pipe:
             data = data[room:]
             self._tell()
             if data:
-                await self._change()
+                await self._changed.wait()
         await asyncio.sleep(0)
 
     def end(self) -> None:
@@ -142,9 +142,6 @@ class Pipe:
         self._deaf = True
         self._data.clear()
         self._tell()
-
-    async def _change(self) -> None:
-        await self._changed.wait()
 
     def _tell(self) -> None:
         self._changed.set()

@@ -1,7 +1,9 @@
 """Answers exec, attach and port-forward of pods, from the request to the end of the websocket."""
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import aclosing, suppress
+from typing import Any
 
 from aiohttp import web
 
@@ -12,7 +14,7 @@ from devcluster.logs.options import read_log_options
 from devcluster.logs.reading import Reading
 from devcluster.logs.runs import container_of
 from devcluster.objects import Obj, meta
-from devcluster.rbac import Attributes
+from devcluster.rbac import asked_by
 from devcluster.shell.images import shell_of
 from devcluster.shell.processes import Container
 from devcluster.statuses import bad_request, forbidden, method_not_allowed
@@ -80,17 +82,7 @@ class Connections:
     def _require_create(self, call: Call) -> None:
         """A websocket is a GET; what it does is more than reading."""
         info = call.info
-        asked = Attributes(
-            call.user,
-            "create",
-            info.group,
-            info.resource,
-            info.subresource,
-            info.namespace,
-            info.name,
-            version=info.version,
-        )
-        decision = self._handlers.rbac.authorize(asked)
+        decision = self._handlers.rbac.authorize(asked_by(call.user, "create", info))
         if not decision.allowed:
             raise forbidden(info.group, info.resource, info.name, decision.reason)
 
@@ -147,17 +139,17 @@ class Connections:
         self, connection: Connection, container: Container, target: Target, wanted: Wanted
     ) -> None:
         await connection.greet()
-        result: int | bool | Obj | None
+        work: Coroutine[Any, Any, int | bool | Obj]
         shell = shell_of(container.main) if wanted.stdin and target.reads else ()
+        if wanted.tty != target.tty:
+            # One hears nothing of a terminal that is none.
+            work = asyncio.Event().wait()
+        elif shell:
+            work = run_command(connection, container, target, shell)
+        else:
+            work = self._show_log(connection, target)
         with stopping(self._objects.store.collection("pods"), target) as stopped:
-            if wanted.tty != target.tty:
-                # One hears nothing of a terminal that is none.
-                result = await outcome(asyncio.Event().wait(), stopped, connection)
-            elif shell:
-                work = run_command(connection, container, target, shell)
-                result = await outcome(work, stopped, connection)
-            else:
-                result = await outcome(self._show_log(connection, target), stopped, connection)
+            result = await outcome(work, stopped, connection)
         if shell and isinstance(result, int) and not stopped.is_set():
             end_container(self._objects, target, result)
         if result is not None:

@@ -13,7 +13,7 @@ from aiohttp import web
 from devcluster.objects import Obj, meta
 from devcluster.streams.pages import connected
 from devcluster.streams.spdy import Frame, FrameReader, Kind, Spdy, SpdyError
-from devcluster.streams.targets import Refusal
+from devcluster.streams.targets import Refusal, port_number
 from devcluster.streams.websockets import next_message
 
 V4, SPDY = "v4.channel.k8s.io", "SPDY/3.1+portforward.k8s.io"
@@ -28,9 +28,9 @@ def ports_of(request: web.Request) -> list[int]:
         raise Refusal(400, 'query parameter "port" is required')
     found = []
     for text in ",".join(texts).split(","):
-        if not text.isdecimal() or not 0 < int(text[:6]) < 65536:
+        if not (number := port_number(text)):
             raise Refusal(400, f'unable to parse "{text}" as a port')
-        found.append(int(text))
+        found.append(number)
     if len(found) > _MOST_PORTS:
         raise Refusal(400, "too many ports")
     return found
@@ -136,9 +136,9 @@ class Tunnel:
                 await self._send(self._spdy.ping(frame.data))
 
     async def _begin(self, frame: Frame) -> None:
-        port = frame.headers.get("port", "")
+        port = port_number(frame.headers.get("port", ""))
         kind = frame.headers.get("streamtype", "")
-        valid = port.isdecimal() and 0 < int(port[:6]) < 65536 and kind in ("data", "error")
+        valid = port and kind in ("data", "error")
         if not valid or len(self._streams) >= _MOST_STREAMS:
             await self._send(self._spdy.reset(frame.stream))
             return
@@ -152,7 +152,7 @@ class Tunnel:
         }
         if len(halves) == 2:
             ready = asyncio.Event()
-            task = asyncio.create_task(self._forward(halves, int(port), ready))
+            task = asyncio.create_task(self._forward(halves, port, ready))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
             # What the client sends next is for the connection.

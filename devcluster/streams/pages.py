@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
+from devcluster.logs.runs import declared_containers
 from devcluster.objects import Obj, dicts, dig, meta
-from devcluster.streams.targets import Target, declared_containers, running_container
+from devcluster.streams.targets import Target, running_container
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -11,12 +11,13 @@ from aiohttp import web
 from devcluster.calls import Call
 from devcluster.controllers.podtools import is_ready
 from devcluster.crud import Objects
+from devcluster.logs.runs import declared_containers
 from devcluster.objects import Obj, dicts, dig
 from devcluster.requestinfo import RequestInfo
 from devcluster.statuses import StatusError, bad_request, method_not_allowed
 from devcluster.store import Record
 from devcluster.streams.pages import answer, listener
-from devcluster.streams.targets import declared_containers, pod_on_node
+from devcluster.streams.targets import pod_on_node, port_number
 
 SUBRESOURCE = "proxy"
 #: Scheme, name and port, of which two may be left out.
@@ -45,7 +46,10 @@ class Proxies:
         record = self._objects.get(call.declared, call.info.namespace, parts["name"])
         if call.info.resource == "pods":
             pod = pod_on_node(record)
-            port = _number(parts["port"]) if parts["port"] else _first_port(pod)
+            first = next((str(one["containerPort"]) for one in _container_ports(pod)), "80")
+            port = port_number(parts["port"] or first)
+            if not port:
+                raise bad_request(f'invalid port "{parts["port"]}"')
         else:
             pod, port = self._behind(record, parts["port"] or "")
         target = listener(pod, port)
@@ -74,7 +78,7 @@ class Proxies:
 
     def _pods(self, namespace: str, selector: Obj) -> Iterator[Obj]:
         for record in self._objects.store.collection("pods").records_in(namespace):
-            selected = all(record.labels.get(key) == value for key, value in selector.items())
+            selected = selector.items() <= record.labels.items()
             if selector and selected and is_ready(pod := record.load()):
                 yield pod
 
@@ -88,24 +92,13 @@ def _target_port(pod: Obj, port: Obj) -> int:
     wanted = port.get("targetPort") or port.get("port")
     if isinstance(wanted, int):
         return wanted
+    ports = _container_ports(pod)
+    return next((int(one["containerPort"]) for one in ports if one.get("name") == wanted), 0)
+
+
+def _container_ports(pod: Obj) -> Iterator[Obj]:
     for declared in declared_containers(pod):
-        for one in dicts(declared.get("ports")):
-            if one.get("name") == wanted:
-                return int(one["containerPort"])
-    return 0
-
-
-def _first_port(pod: Obj) -> int:
-    for declared in declared_containers(pod):
-        for one in dicts(declared.get("ports")):
-            return int(one["containerPort"])
-    return 80
-
-
-def _number(port: str) -> int:
-    if not port.isdecimal() or not 0 < int(port[:6]) < 65536:
-        raise bad_request(f'invalid port "{port}"')
-    return int(port)
+        yield from dicts(declared.get("ports"))
 
 
 def _unavailable(message: str) -> StatusError:

@@ -1,13 +1,11 @@
 """Which container of which pod is meant, and what is said where there is none."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devcluster.objects import Obj, dicts, dig, meta
+from devcluster.logs.runs import declared_containers, status_of
+from devcluster.objects import Obj, dig, meta
 from devcluster.statuses import bad_request
 from devcluster.store import Record
-
-_GROUPS = ("initContainers", "containers", "ephemeralContainers")
 
 
 class Refusal(Exception):
@@ -52,17 +50,16 @@ def pod_on_node(record: Record) -> Obj:
     return record.load()
 
 
-def declared_containers(pod: Obj) -> Iterator[Obj]:
-    for group in _GROUPS:
-        yield from (one for one in dicts(dig(pod, f"spec.{group}")) if one.get("name"))
-
-
 def running_container(pod: Obj, name: str) -> Target | None:
     """None if it does not run."""
     declared = next((one for one in declared_containers(pod) if one["name"] == name), None)
-    for group in _GROUPS:
-        for status in dicts(dig(pod, f"status.{group[:-1]}Statuses")):
-            start = dig(status, "state.running.startedAt")
-            if status.get("name") == name and start and declared:
-                return Target(pod, declared, str(status.get("containerID", "")), str(start))
-    return None
+    status = status_of(pod, name)
+    start = dig(status, "state.running.startedAt")
+    if declared is None or not start:
+        return None
+    return Target(pod, declared, str(status.get("containerID", "")), str(start))
+
+
+def port_number(text: str) -> int:
+    """0 for what is no port."""
+    return int(text) if text.isdecimal() and 0 < int(text[:6]) < 65536 else 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from devcluster.authn import TokenFile, UserInfo, service_account_groups, service_account_name
+from devcluster.authn import TokenFile, service_account
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.shell.files import File, Files, Folder, Node, Volume
 from devcluster.store import Store, key_of
@@ -75,9 +75,8 @@ class Mounts:
         record = self._store.find("serviceaccounts", key_of(namespace, name))
         if record is None:
             return b""
-        groups = service_account_groups(namespace)
-        user = UserInfo(service_account_name(namespace, name), groups, record.uid)
-        return (self._tokens.known(user) or self._tokens.issue(user)).encode()
+        user = service_account(namespace, name, record.uid)
+        return self._tokens.lasting(user).encode()
 
 
 def _selected(data: Contents, items: object) -> Iterator[tuple[str, bytes]]:

@@ -17,7 +17,7 @@ from console.kube.gvr import CONFIG_MAPS, GVR, Key
 from console.kube.runtime import Runtime
 from console.kube.store import Store
 from console.ui.clusters import HOST, clusters
-from devcluster.cluster import CRDS
+from devcluster.customs import CRDS
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS
 from devcluster.server import DevCluster
 from rbac.current import no_host, use_host

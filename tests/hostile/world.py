@@ -16,7 +16,8 @@ from console.kube.projections.roles import ALIAS_ANNOTATION, DESCRIPTION_ANNOTAT
 from console.kube.projections.tenancy import USER_LABEL
 from console.ui.kind import ResourceKind, Scope
 from console.ui.registry import kinds
-from devcluster.cluster import CRDS, Cluster
+from devcluster.cluster import Cluster
+from devcluster.customs import CRDS
 from devcluster.rbac import CLUSTER_ROLES
 from tests.hostile.texts import EVERYTHING, NAME, SHORT, TEXTS
 from tests.kinds.test_custom_kinds import HOSTILE, definition

@@ -5,6 +5,7 @@ import fnmatch
 import os
 from collections.abc import Mapping
 from datetime import UTC
+from functools import partial
 
 from devcluster.shell.files import Device, Files, Folder, Node
 from devcluster.shell.processes import Problem, Process, Program
@@ -124,17 +125,7 @@ async def _touch(process: Process) -> int:
     return 0
 
 
-async def _cp(process: Process) -> int:
-    await _transfer(process, move=False)
-    return 0
-
-
-async def _mv(process: Process) -> int:
-    await _transfer(process, move=True)
-    return 0
-
-
-async def _transfer(process: Process, *, move: bool) -> None:
+async def _transfer(process: Process, *, move: bool = False) -> int:
     _, paths = options(process, "rRfap")
     if len(paths) < 2:
         raise Problem("missing file operand")
@@ -155,6 +146,7 @@ async def _transfer(process: Process, *, move: bool) -> None:
         if move:
             for inner in [inner for inner, _ in files.walk(source)][::-1]:
                 files.remove(inner)
+    return 0
 
 
 async def _find(process: Process) -> int:
@@ -240,14 +232,14 @@ PLACES: Mapping[str, Program] = {
     "basename": _basename,
     "chmod": _chmod,
     "chown": _chmod,
-    "cp": _cp,
+    "cp": _transfer,
     "df": _df,
     "dirname": _dirname,
     "du": _du,
     "find": _find,
     "ls": _ls,
     "mkdir": _mkdir,
-    "mv": _mv,
+    "mv": partial(_transfer, move=True),
     "realpath": _realpath,
     "rm": _rm,
     "rmdir": _rmdir,
