@@ -156,7 +156,7 @@ async def test_before_the_first_list_it_says_so(
 async def test_a_panel_that_fails_takes_no_other_with_it(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.ui.panels.conditions.conditions_of", lambda manifest: 1 / 0)
+    monkeypatch.setattr("console.ui.conditions.conditions_of", lambda manifest: 1 / 0)
     html = await page(client_as, WEB_2)
     assert "The console made a mistake; this part cannot be shown." in html
     assert 'id="panel-metadata"' in html
