@@ -191,8 +191,8 @@ class Connections:
 
 
 def end_container(objects: Objects, target: Target, code: int) -> None:
-    """Writes into the pod, if that is still there, that somebody has left the shell that is the first process
-    of a container."""
+    """Writes into the pod, if that is still there, that somebody has left the shell that is the first
+    process of a container."""
     namespace, _, name = target.key.partition("/")
 
     def mutate(pod: Obj) -> Obj:

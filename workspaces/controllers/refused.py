@@ -174,8 +174,8 @@ _PROJECTS_OF: Mapping[GVR, Callable[[Entry[Any]], tuple[str, ...]]] = MappingPro
 
 
 def lacks_pods(kind: str, manifest: Manifest) -> bool:
-    """Whether a workload has fewer pods than it wants, by what Kubernetes' controllers say of it. True also
-    for a kind that nothing is known of."""
+    """Whether a workload has fewer pods than it wants, by what Kubernetes' controllers say of it. True
+    also for a kind that nothing is known of."""
     if manifest["metadata"].get("deletionTimestamp"):
         return False
     lacks = _LACKS.get(kind)
