@@ -59,7 +59,6 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
         form,
         title=_("Create project"),
         button=_("Create project"),
-        back=opened.url("workspace_projects"),
         about=_("The quota is the project's own; without one it shares that of the workspace."),
     )
 
