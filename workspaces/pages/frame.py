@@ -217,8 +217,8 @@ async def form_page(
 ) -> HttpResponse:
     """`back`: where it is left to, unless that is the page of the tab. `version`: the latest of what is
     changed, which comes back with the form. `about`: what to know before. `template`, `more`: one that
-    extends the usual, and its own context. Where somebody else was first, what was typed stays, and saving
-    again is meant to replace what they saved."""
+    extends the usual, and its own context. Where somebody else was first, what was typed stays, and
+    saving again is meant to replace what they saved."""
     if form.errors and wants_status(opened.request):
         return form_status(form, form.status)
     if version and form.is_bound:
