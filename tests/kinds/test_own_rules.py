@@ -72,7 +72,7 @@ def it_filters_by_the_severity_that_it_shows(gvr: GVR) -> None:
     kind = kinds.of(gvr)
     assert kind is not None
     found = entry(gvr, status={"state": "", "conditions": []})
-    status = next(item for item in kind.filters if item.param == "status")
+    status = next(item for item in kind.every_filter if item.param == "status")
     shown = kind.status(found)
     assert shown is not None
     for value in ("progress", "ok", "error"):

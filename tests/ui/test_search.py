@@ -150,7 +150,7 @@ def test_the_texts_follow_the_store(world: dict[Any, Informer[Any]]) -> None:
     bring(pods, pod("api-1", "team-a", image="example/newly"))
     assert look(world, "cart") == {}
     assert look(world, "newly") == {"pods": (1, ["api-1"])}
-    [declared] = [one.kind.filters[0] for one in searchable(admin()) if one.kind.gvr == PODS]
+    [declared] = [one.kind.search for one in searchable(admin()) if one.kind.gvr == PODS]
     kept: Any = haystacks_of(declared, pods)  # type: ignore[arg-type]
     assert (len(kept), kept.rebuilds) == (5, 1)
 

@@ -13,7 +13,6 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui import textblocks
 from console.ui.access import Access
-from console.ui.filters import SearchFilter
 from console.ui.search import search, searchable
 from console.ui.searchquery import SearchQuery, parse_search
 from tests.informers import bring, preloaded, take_away
@@ -127,7 +126,7 @@ def looked_for(
         return 0, []
     [one] = allowed
     words = query.words_for(one.kind)
-    texts = next(item for item in one.kind.filters if isinstance(item, SearchFilter)).texts
+    texts = one.kind.search.texts
     entries = [
         entry
         for entry in pods.store.snapshot().entries.values()
