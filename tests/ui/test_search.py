@@ -151,7 +151,7 @@ def test_the_texts_follow_the_store(world: dict[Any, Informer[Any]]) -> None:
     assert look(world, "cart") == {}
     assert look(world, "newly") == {"pods": (1, ["api-1"])}
     [declared] = [one.kind.search for one in searchable(admin()) if one.kind.gvr == PODS]
-    kept: Any = haystacks_of(declared, pods)  # type: ignore[arg-type]
+    kept: Any = haystacks_of(declared, pods)
     assert (len(kept), kept.rebuilds) == (5, 1)
 
 
