@@ -27,6 +27,7 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from rbac.authorizer import Authorizer
+from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 
 Obj = dict[str, Any]
@@ -77,7 +78,7 @@ def _changed(authorizer: Authorizer, world: dict[GVR, Informer[Any]]) -> float:
         name = f"user-{number}"
         access = authorizer.access_for(Identity(name))
         binding = _binding(number, f"project-{number}", [name], version=10_000_000 + number)
-        world[ROLE_BINDINGS].apply(binding)
+        bring(world[ROLE_BINDINGS], binding)
         found.append(_timed(partial(access.can, "list", PODS)))
     return percentile(found, 0.95)
 
@@ -100,7 +101,7 @@ def _timed(action: Callable[[], object]) -> float:
 
 def _informers() -> dict[GVR, Informer[Any]]:
     types = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
-    return {gvr: Informer.preloaded(gvr) for gvr in types}
+    return {gvr: preloaded(gvr) for gvr in types}
 
 
 def _fill(world: dict[GVR, Informer[Any]]) -> None:

@@ -15,12 +15,11 @@ from devcluster.controllers.events import EventCleaner
 from devcluster.controllers.garbage import GarbageCollector
 from devcluster.controllers.jobs import CronJobController, JobController
 from devcluster.controllers.kubelet import Kubelet
-from devcluster.controllers.namespaces import NamespaceController
+from devcluster.controllers.namespaces import NamespaceContentController, NamespaceController
 from devcluster.controllers.nodes import NodeController, PodCleaner
 from devcluster.controllers.quotas import QuotaController
 from devcluster.controllers.replicasets import ReplicaSetController
 from devcluster.controllers.scheduling import Scheduler
-from devcluster.controllers.serviceaccounts import NamespaceContentController
 from devcluster.controllers.signing import CertificateSigner
 from devcluster.controllers.snapshots import SnapshotController
 from devcluster.controllers.statefulsets import StatefulSetController

@@ -22,6 +22,7 @@ from console.kube.runtime import Runtime
 from console.kube.throttledreader import Chunks
 from console.kube.uncached import UNCACHED
 from console.kube.usage import Usage
+from tests.informers import preloaded
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ class StaticRuntime(Runtime):
         self._user_client = user_client
         self._live_lists = live_lists
         definitions = self._informers.get(CUSTOM_RESOURCE_DEFINITIONS)
-        self.types = Types(definitions or Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS))
+        self.types = Types(definitions or preloaded(CUSTOM_RESOURCE_DEFINITIONS))
         self.history = History(SystemClock())
         self.usage = Usage(metrics or NoMetrics(), SystemClock())
         self.recent_deletions = RecentDeletions(self._informers.get, SystemClock())

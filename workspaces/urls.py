@@ -5,7 +5,7 @@ from django.urls import path
 from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.ui.kind import segment_of
 from console.views.actions import old_address
-from workspaces.pages import limits, listing, overview, people, projects, settings
+from workspaces.pages import listing, overview, people, projects, settings
 
 _HERE = "workspaces/<str:workspace>"
 _DELETION = {"resource": segment_of(WORKSPACE_TEMPLATES), "action": "delete"}
@@ -21,7 +21,7 @@ urlpatterns = [
     path(f"{_HERE}/projects/<str:namespace>/quota", projects.quota, name="workspace_project_quota"),
     path(
         f"{_HERE}/projects/<str:namespace>/limits",
-        limits.limits,
+        projects.limits,
         name="workspace_project_limits",
     ),
     path(

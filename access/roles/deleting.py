@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from access.roles.places import Role, informer_of, list_url, may, role_of
 from access.roles.undoing import clean, remember
@@ -34,12 +34,10 @@ class DeleteRole(Delete):
     says. What is deleted on the host can be brought back for some minutes."""
 
     level: Level
+    effect_text = gettext_lazy("A role that somebody holds stays.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return role_of(self.level, entry).origin is Origin.OWN
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _("A role that somebody holds stays.")
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         role = entry.projection

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from access.roles.places import Role, RolesUnknown, informer_of, may, may_natively, new_url
+from access.roles.places import Role, RolesUnknown, informer_of, may, may_natively, new_url, role_of
 from access.roles.undoing import offered
 from access.roles.words import ORIGINS, description_of
 from console.kube.current import get_runtime
@@ -233,8 +233,7 @@ def _readable(access: Access, place: RoleScope) -> Iterator[Entry[Any]]:
 def _lines(access: Access, place: RoleScope, everything: bool) -> Iterator[Line]:
     for entry in _readable(access, place):
         item = entry.projection
-        workspace = item.workspace if place.level is Level.WORKSPACE else ""
-        role = Role(RoleScope(place.level, workspace, entry.key.namespace), entry)
+        role = role_of(place.level, entry)
         origin = role.origin
         if origin in HIDDEN and not everything:
             continue
@@ -242,7 +241,7 @@ def _lines(access: Access, place: RoleScope, everything: bool) -> Iterator[Line]
             item.name,
             item.alias,
             role.url,
-            workspace or entry.key.namespace,
+            role.place.workspace or entry.key.namespace,
             description_of(role),
             str(ORIGINS[origin]),
             _held(access, role),

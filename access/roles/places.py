@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from console.kube.current import get_runtime
+from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, NotArrived

@@ -26,8 +26,8 @@ from access.roles.undoing import offered
 from access.roles.words import KINDS, ORIGINS, SUBJECTS, description_of
 from accounts.users.directory import users
 from console.kube.current import get_runtime
+from console.kube.factory import UnknownKind
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, USERS, Key
-from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.following import Following, etag_of_page

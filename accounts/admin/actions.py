@@ -112,9 +112,7 @@ class Disable(OfOthers, UserAction):
     done = gettext_lazy("Disabled user %(name)s. All sessions and tokens have ended.")
     state, reason = DISABLED, _ENDED
     places = EVERYWHERE
-
-    def effect(self, kind: ResourceKind) -> str:
-        return _("All sessions and tokens end. Disabled users cannot log in.")
+    effect_text = gettext_lazy("All sessions and tokens end. Disabled users cannot log in.")
 
 
 class Unlock(UserAction):
@@ -143,10 +141,8 @@ class EndSessions(UserAction):
     done = gettext_lazy("Ended all sessions and tokens of user %(name)s.")
     reason = _ENDED
     places = EVERYWHERE
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        words = {"action": self.label, "kind": kind.singular, "name": name}
-        return _("%(action)s of %(kind)s %(name)s") % words
+    title_text = gettext_lazy("%(action)s of %(kind)s %(name)s")
+    effect_text = gettext_lazy("All sessions and tokens end. Users can log in again.")
 
     def titles(self, kind: ResourceKind, total: str) -> str:
         words = {"action": self.label, "total": total, "nouns": kind.nouns}
@@ -154,9 +150,6 @@ class EndSessions(UserAction):
 
     def button(self, kind: ResourceKind) -> str:
         return str(self.label)
-
-    def effect(self, kind: ResourceKind) -> str:
-        return _("All sessions and tokens end. Users can log in again.")
 
 
 class UserFormAction(UserAction):
@@ -217,9 +210,9 @@ class ResetSecondFactor(OfOthers, EndSessions):
         "Reset the second factor of user %(name)s. All sessions and tokens have ended."
     )
     places = frozenset()
-
-    def effect(self, kind: ResourceKind) -> str:
-        return _("All sessions and tokens end. The password alone is enough to log in again.")
+    effect_text = gettext_lazy(
+        "All sessions and tokens end. The password alone is enough to log in again."
+    )
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
         await super().check(access, gvr, key)

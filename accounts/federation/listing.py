@@ -5,7 +5,7 @@ For those who may list everything in the cluster. Shows nothing of a provider's 
 
 from dataclasses import dataclass
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -19,6 +19,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.platform import may_list_everything
 from console.ui.states import StateBlock
 from console.ui.text import visible
+from console.views.denial import withheld_page
 from console.views.guard import access_of
 
 _MAPPINGS: dict[tuple[str, bool], str | Promise] = {
@@ -46,7 +47,8 @@ class Row:
 @require_safe
 async def providers(request: ConsoleRequest) -> HttpResponse:
     if not may_list_everything(access_of(request)):
-        return _denied(request)
+        text = _("Identity providers are for those who may list everything in the cluster.")
+        return withheld_page(request, text, _("Identity providers"))
     found = await catalogue()
     rows = [_wrong(problem) for problem in found.problems if problem.name or problem.kind]
     rows += [_row(entry) for entry in found.entries.values()]
@@ -84,13 +86,3 @@ def _nothing() -> StateBlock:
         _("There are no identity providers"),
         _("People log in with a password of this console until authentication.yaml names others."),
     )
-
-
-def _denied(request: HttpRequest) -> HttpResponse:
-    context = {
-        "text": _("Identity providers are for those who may list everything in the cluster."),
-        "who": getattr(request, "account", None) or "",
-        "kind": {"title": _("Identity providers")},
-        "request_id": getattr(request, "request_id", ""),
-    }
-    return render(request, "console/denied.html", context, status=403)

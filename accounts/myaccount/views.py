@@ -90,11 +90,18 @@ async def end_sessions(request: ConsoleRequest) -> HttpResponse:
             recording.answered(404, "NotFound")
     if ended:
         await tell_replicas(get_runtime().console, name, now())
-        text = ngettext("Ended %(number)s session.", "Ended %(number)s sessions.", ended)
-        messages.success(request, text % {"number": ended})
+    text = ngettext("Ended %(number)s session.", "Ended %(number)s sessions.", ended)
+    done = text % {"number": ended} if ended else ""
+    return _told(request, done, _("There is no such session any more."), "sessions")
+
+
+def _told(request: ConsoleRequest, done: str, gone: str, part: str) -> HttpResponse:
+    """Back to a part of the page with what was done, or with `gone` where there was nothing to do."""
+    if done:
+        messages.success(request, done)
     else:
-        messages.warning(request, _("There is no such session any more."))
-    return HttpResponseRedirect(reverse("accounts:own:account") + "#sessions")
+        messages.warning(request, gone)
+    return HttpResponseRedirect(f"{reverse('accounts:own:account')}#{part}")
 
 
 def is_id(text: str) -> bool:
@@ -170,11 +177,8 @@ async def end_token(request: ConsoleRequest) -> HttpResponse:
         ended = is_id(given) and await sync_to_async(apitokens.end_one)(name, given)
         if not ended:
             recording.answered(404, "NotFound")
-    if ended:
-        messages.success(request, _("The token is revoked."))
-    else:
-        messages.warning(request, _("There is no such token any more."))
-    return HttpResponseRedirect(reverse("accounts:own:account") + "#tokens")
+    done = _("The token is revoked.") if ended else ""
+    return _told(request, done, _("There is no such token any more."), "tokens")
 
 
 # The ports that one has open in the browser.
@@ -188,8 +192,5 @@ async def close_port(request: ConsoleRequest) -> HttpResponse:
     found = [one for one in own if one.label == given]
     for one in found:
         await close(one, BY_USER)
-    if found:
-        messages.success(request, _("The port is closed."))
-    else:
-        messages.warning(request, _("There is no such open port any more."))
-    return HttpResponseRedirect(reverse("accounts:own:account") + "#ports")
+    done = _("The port is closed.") if found else ""
+    return _told(request, done, _("There is no such open port any more."), "ports")

@@ -1,13 +1,11 @@
 """What is offered on a node: to drain it, and on the panel of its drain to stop that and to go on."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.http import QueryDict
 from django.template.loader import render_to_string
-from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -19,7 +17,7 @@ from console.draining.running import NEEDS, Order, get_drains
 from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS, PODS, Key, ObjectReference
 from console.operations.keeping import Running, ask_to_stop, begin, discard, latest
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Follow, Outcome, Permission
+from console.ui.actions import Action, Context, Follow, Outcome
 from console.ui.decisions import NotArrived, Refused
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
@@ -31,24 +29,22 @@ class PodsUnknown(NotArrived):
     text = gettext_lazy("The pods have not arrived from the cluster.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Drain(Action):
     """The node is cordoned while the request lasts, so that whoever may not do it is told at once."""
 
-    name: ClassVar[str] = "drain"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Drain")
-    weight: ClassVar[int] = 3
-    needs: ClassVar[tuple[Permission, ...]] = NEEDS
-    danger: ClassVar[bool] = True
-    form: ClassVar[type[ConsoleForm] | None] = DrainForm
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "drain")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "It is cordoned, then its pods are evicted as far as their disruption budgets allow it, "
-            "again and again until all are gone. It goes on when you leave this page, and ends when "
-            "you log out."
-        )
+    name = "drain"
+    label = pgettext_lazy("action", "Drain")
+    weight = 3
+    needs = NEEDS
+    danger = True
+    form = DrainForm
+    trail = ("patch", "drain")
+    reads_also = (PODS, POD_DISRUPTION_BUDGETS)
+    effect_text = gettext_lazy(
+        "It is cordoned, then its pods are evicted as far as their disruption budgets allow it, "
+        "again and again until all are gone. It goes on when you leave this page, and ends when "
+        "you log out."
+    )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         words = [f"drain {quoted(key.name)} --ignore-daemonsets"]
@@ -57,9 +53,6 @@ class Drain(Action):
         words += [f"--grace-period={data['grace']}"] if data.get("grace") else []
         words += [f"--timeout={data['minutes']}m"] if data.get("minutes") else []
         return kubectl(" ".join(words), key)
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (PODS, POD_DISRUPTION_BUDGETS)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         plan = plan_of(subject)
@@ -84,20 +77,18 @@ class Drain(Action):
         return await _start(context, context.data)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _OnPanel(Action):
-    needs: ClassVar[tuple[Permission, ...]] = NEEDS
-    places: ClassVar[frozenset[str]] = frozenset()
-    asks: ClassVar[bool] = False
+    needs = NEEDS
+    places = frozenset()
+    asks = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class ResumeDrain(_OnPanel):
     """As the last one was asked for."""
 
-    name: ClassVar[str] = "resume-drain"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Go on")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "resume-drain")
+    name = "resume-drain"
+    label = pgettext_lazy("action", "Go on")
+    trail = ("patch", "resume-drain")
 
     async def run(self, context: Context) -> Outcome:
         found = await sync_to_async(latest)(_node(context), Drain.name)
@@ -106,13 +97,12 @@ class ResumeDrain(_OnPanel):
         return await _start(context, found.data)
 
 
-@dataclass(frozen=True, kw_only=True)
 class StopDrain(_OnPanel):
     """Whichever process does the work: it looks."""
 
-    name: ClassVar[str] = "stop-drain"
-    label: ClassVar[str | Promise] = pgettext_lazy("action", "Stop")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "stop-drain")
+    name = "stop-drain"
+    label = pgettext_lazy("action", "Stop")
+    trail = ("patch", "stop-drain")
 
     async def run(self, context: Context) -> Outcome:
         actor = context.request.account or ""

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -25,10 +26,17 @@ from console.operations.keeping import Kept, latest
 from console.operations.models import State
 from console.ui.access import Access
 from console.ui.actions import Action
+from console.ui.clusters import Cluster
+from console.ui.decisions import check_seen
+from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import object_url
+from console.ui.reading import find_entry
 from console.ui.relations.bars import Bar
 from console.ui.text import visible
+from console.views.actions import FIND_WAIT, find_action
+from console.views.guard import access_of
+from console.views.page import page
 
 #: Seconds between two looks: while it runs, and while nobody has begun it.
 SOON, LATER = 2, 15
@@ -225,3 +233,15 @@ def _offered(kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Acti
         yield actions["resume-drain"]
     if entry.projection.cordoned:
         yield actions["uncordon"]
+
+
+@page("GET")
+async def drain_progress(
+    request: ConsoleRequest, cluster: Cluster, resource: str, name: str
+) -> HttpResponse:
+    """Nothing for a node that is gone: then it is not asked for again."""
+    kind, _action = find_action(cluster, "", resource, Drain.name)
+    access, key = access_of(request), Key("", name)
+    check_seen(kind, access, key)
+    entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
+    return HttpResponse(await progress_html(access, kind, entry) if entry is not None else "")

@@ -21,7 +21,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -54,10 +54,8 @@ class CertificateSigningRequestKind(ResourceKind):
         ListColumn(id="usages", label=gettext_lazy("Usages"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda found: (found.signer, found.requestor))
     filters = (
-        SearchFilter(texts=lambda found: (found.signer, found.requestor)),
-        LabelFilter(),
-        StatusFilter(),
         FieldFilter(param="signer", label=gettext_lazy("Signer")),
         FieldFilter(param="requestor", label=gettext_lazy("Requestor")),
     )

@@ -6,9 +6,8 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from console.kube.projections.roles import Binding
-from console.ui.bindings import ROLE, SEARCH, SUBJECT, SUBJECTS, NativeBindingKind, binding_to
+from console.ui.bindings import ROLE, SUBJECT, SUBJECTS, NativeBindingKind, binding_to
 from console.ui.columns import AgeColumn, LinkColumn, NameColumn, Target
-from console.ui.filters import LabelFilter
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 
@@ -37,4 +36,7 @@ class ClusterRoleBindingKind(NativeBindingKind):
         *SUBJECTS,
         AgeColumn(priority=1),
     )
-    filters = (SEARCH, LabelFilter(), replace(ROLE, names=CLUSTER_ROLES), SUBJECT)
+    filters = (
+        replace(ROLE, names=CLUSTER_ROLES),
+        SUBJECT,
+    )

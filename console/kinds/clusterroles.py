@@ -8,7 +8,7 @@ from console.kube.gvr import CLUSTER_ROLES
 from console.kube.projections.roles import Role
 from console.ui.clusters import HOST
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
-from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
+from console.ui.filters import ChoiceFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from rbac.levels import Level, RoleScope
@@ -41,12 +41,11 @@ class ClusterRoleKind(ResourceKind):
         TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or description"),
+        texts=lambda role: (role.alias, role.description),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label or description"),
-            texts=lambda role: (role.alias, role.description),
-        ),
-        LabelFilter(),
         ChoiceFilter(
             param="origin",
             label=gettext_lazy("Origin"),

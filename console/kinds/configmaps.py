@@ -20,7 +20,7 @@ from console.ui.columns import (
     QuantityColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.filters import SearchFilter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.data import DataPanel
@@ -64,11 +64,7 @@ class ConfigMapKind(ResourceKind):
         BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(covers=gettext_lazy("Name, label or key"), texts=lambda found: found.keys),
-        NamespaceFilter(),
-        LabelFilter(),
-    )
+    search = SearchFilter(covers=gettext_lazy("Name, label or key"), texts=lambda found: found.keys)
     actions = (EditKeys(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -25,13 +25,7 @@ from console.ui.columns import (
 )
 from console.ui.customs import is_kept
 from console.ui.facts import Fact
-from console.ui.filters import (
-    ChoiceFilter,
-    FieldFilter,
-    LabelFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import ChoiceFilter, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import kinds, register
 from console.ui.text import visible
@@ -128,13 +122,11 @@ class CustomResourceDefinitionKind(ResourceKind):
         ListColumn(id="short_names", label=gettext_lazy("Short names"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, kind or short name"),
+        texts=lambda definition: (definition.kind, *definition.short_names),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, kind or short name"),
-            texts=lambda definition: (definition.kind, *definition.short_names),
-        ),
-        LabelFilter(),
-        StatusFilter(status=status_of),
         FieldFilter(param="group", label=gettext_lazy("Group")),
         ChoiceFilter(
             param="scope",

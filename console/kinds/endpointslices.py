@@ -18,13 +18,7 @@ from console.ui.columns import (
     Target,
     TextColumn,
 )
-from console.ui.filters import (
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
@@ -78,16 +72,11 @@ class EndpointSliceKind(ResourceKind):
         ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3, most=3),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label or address"),
-            texts=lambda endpoints: endpoints.addresses,
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
-        FieldFilter(param="service", label=gettext_lazy("Service")),
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or address"),
+        texts=lambda endpoints: endpoints.addresses,
     )
+    filters = (FieldFilter(param="service", label=gettext_lazy("Service")),)
 
     def references(self, item: EndpointSlice) -> Iterable[Reference]:
         if item.service:

@@ -16,14 +16,7 @@ from console.ui.columns import (
     TextColumn,
     target_of,
 )
-from console.ui.filters import (
-    ChoiceFilter,
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import ChoiceFilter, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -61,14 +54,11 @@ class EventKind(ResourceKind):
         NamespaceColumn(),
         NameColumn(priority=4),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Object, reason or message"),
+        texts=lambda item: (item.about, item.reason, item.message, item.source),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Object, reason or message"),
-            texts=lambda item: (item.about, item.reason, item.message, item.source),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         ChoiceFilter(
             param="type", label=gettext_lazy("Type"), choices=TYPES, get=lambda item: item.type
         ),

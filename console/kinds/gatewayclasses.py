@@ -7,7 +7,7 @@ from console.kube.projections.gateway import GatewayClass
 from console.kube.status import Severity
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, NameColumn, StatusColumn, TextColumn
-from console.ui.filters import LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -28,9 +28,5 @@ class GatewayClassKind(ResourceKind):
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(texts=lambda found: (found.controller, found.description)),
-        LabelFilter(),
-        StatusFilter(),
-    )
+    search = SearchFilter(texts=lambda found: (found.controller, found.description))
     actions = (Delete(),)

@@ -21,13 +21,7 @@ from console.ui.columns import (
     StatusColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import (
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
@@ -61,14 +55,11 @@ class GatewayKind(ResourceKind):
         NumberColumn(id="routes", label=gettext_lazy("Routes"), priority=2),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or address"),
+        texts=lambda gateway: (*gateway.addresses, *gateway.listeners),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label or address"),
-            texts=lambda gateway: (*gateway.addresses, *gateway.listeners),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         FieldFilter(
             param="class",
             names=GATEWAY_CLASSES,

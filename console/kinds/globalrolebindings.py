@@ -12,7 +12,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -57,12 +57,11 @@ class GlobalRoleBindingKind(ResourceKind):
         ),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, role or subject"),
+        texts=lambda binding: (binding.role, *everybody(binding)),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, role or subject"),
-            texts=lambda binding: (binding.role, *everybody(binding)),
-        ),
-        LabelFilter(),
         FieldFilter(param="role", label=gettext_lazy("Role")),
         FieldFilter(param="subject", label=gettext_lazy("Subject"), get=everybody),
     )

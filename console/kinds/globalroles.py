@@ -7,7 +7,7 @@ from access.roles.places import new_url
 from console.kube.gvr import GLOBAL_ROLES
 from console.kube.projections.roles import Role
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
-from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
+from console.ui.filters import ChoiceFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from rbac.builtin import PLATFORM_ROLES
@@ -35,12 +35,11 @@ class GlobalRoleKind(ResourceKind):
         TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or description"),
+        texts=lambda role: (role.alias, role.description, role.creator),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label or description"),
-            texts=lambda role: (role.alias, role.description, role.creator),
-        ),
-        LabelFilter(),
         ChoiceFilter(
             param="origin",
             label=gettext_lazy("Origin"),

@@ -12,7 +12,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, TextColumn
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -37,9 +37,8 @@ class GroupBindingKind(ResourceKind):
         TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda binding: (binding.group, *binding.users))
     filters = (
-        SearchFilter(texts=lambda binding: (binding.group, *binding.users)),
-        LabelFilter(),
         FieldFilter(param="group", label=gettext_lazy("Department")),
         FieldFilter(param="user", label=gettext_lazy("User"), get=lambda binding: binding.users),
         FieldFilter(param="workspace", label=gettext_lazy("Workspace")),

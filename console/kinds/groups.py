@@ -12,7 +12,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, NameColumn, TextColumn
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -32,9 +32,8 @@ class GroupKind(ResourceKind):
         TextColumn(id="parent", label=gettext_lazy("Part of"), priority=2),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda group: (group.title, group.workspace))
     filters = (
-        SearchFilter(texts=lambda group: (group.title, group.workspace)),
-        LabelFilter(),
         FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
         FieldFilter(param="parent", label=gettext_lazy("Part of")),
     )

@@ -24,15 +24,7 @@ from console.ui.columns import (
     target_of,
 )
 from console.ui.facts import Fact, owner_fact, status_fact
-from console.ui.filters import (
-    OWNER,
-    STATE,
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import OWNER, STATE, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
@@ -92,14 +84,11 @@ class AutoscalerKind(ResourceKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, target or metric"),
+        texts=lambda item: (item.target, *item.metrics),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, target or metric"),
-            texts=lambda item: (item.target, *item.metrics),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         STATE,
         FieldFilter(param="target", label=gettext_lazy("Scales")),
         OWNER,

@@ -12,7 +12,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn
 from console.ui.facts import Fact
-from console.ui.filters import LabelFilter, SearchFilter
+from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -33,7 +33,7 @@ class IngressClassKind(ResourceKind):
         TextColumn(id="parameters", label=gettext_lazy("Parameters"), priority=3),
         AgeColumn(priority=1),
     )
-    filters = (SearchFilter(texts=lambda found: (found.controller,)), LabelFilter())
+    search = SearchFilter(texts=lambda found: (found.controller,))
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

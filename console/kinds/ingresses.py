@@ -21,13 +21,7 @@ from console.ui.columns import (
     StatusColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import (
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.network.rules import EditRules
 from console.ui.registry import register
@@ -80,14 +74,11 @@ class IngressKind(ResourceKind):
         BoolColumn(id="tls", label=gettext_lazy("HTTPS"), priority=3),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, host or backend"),
+        texts=lambda ingress: (*ingress.hosts, *ingress.addresses, *ingress.backends),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, host or backend"),
-            texts=lambda ingress: (*ingress.hosts, *ingress.addresses, *ingress.backends),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         FieldFilter(
             param="class",
             names=INGRESS_CLASSES,

@@ -12,7 +12,7 @@ from console.ui.columns import (
     NumberColumn,
     TextColumn,
 )
-from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -38,9 +38,5 @@ class LeaseKind(ResourceKind):
         NumberColumn(id="transitions", label=gettext_lazy("Transitions"), priority=3),
         AgeColumn(priority=2),
     )
-    filters = (
-        SearchFilter(texts=lambda lease: (lease.holder,)),
-        NamespaceFilter(),
-        LabelFilter(),
-        FieldFilter(param="holder", label=gettext_lazy("Holder")),
-    )
+    search = SearchFilter(texts=lambda lease: (lease.holder,))
+    filters = (FieldFilter(param="holder", label=gettext_lazy("Holder")),)

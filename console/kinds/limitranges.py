@@ -12,7 +12,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, ListColumn, NameColumn, NamespaceColumn
 from console.ui.facts import Fact
-from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -49,7 +49,7 @@ class LimitRangeKind(ResourceKind):
         ListColumn(id="most", label=gettext_lazy("At most"), priority=3),
         AgeColumn(priority=1),
     )
-    filters = (SearchFilter(texts=lambda found: found.types), NamespaceFilter(), LabelFilter())
+    search = SearchFilter(texts=lambda found: found.types)
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -13,7 +13,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -44,13 +44,11 @@ class LoginRecordKind(ResourceKind):
         TextColumn(id="user_agent", label=gettext_lazy("Program"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("User or address"),
+        texts=lambda record: (record.user, record.source_ip, record.user_agent),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("User or address"),
-            texts=lambda record: (record.user, record.source_ip, record.user_agent),
-        ),
-        LabelFilter(),
-        StatusFilter(),
         FieldFilter(param="user", label=gettext_lazy("User")),
         FieldFilter(param="ip", label=gettext_lazy("From"), get=lambda record: (record.source_ip,)),
     )

@@ -20,7 +20,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact, status_fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope, segment_of
 from console.ui.registry import register
 from console.ui.text import visible
@@ -56,13 +56,11 @@ class NamespaceKind(ResourceKind):
         TextColumn(id="creator", label=gettext_lazy("Creator"), priority=3),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, workspace or creator"),
+        texts=lambda item: (item.alias, item.workspace, item.creator),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, workspace or creator"),
-            texts=lambda item: (item.alias, item.workspace, item.creator),
-        ),
-        LabelFilter(),
-        StatusFilter(),
         FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
         FieldFilter(param="creator", label=gettext_lazy("Creator")),
     )

@@ -13,7 +13,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, TextColumn
 from console.ui.facts import Fact
-from console.ui.filters import ChoiceFilter, LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.filters import ChoiceFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
@@ -85,12 +85,10 @@ class NetworkPolicyKind(ResourceKind):
         ),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or selector"), texts=lambda policy: (policy.selector,)
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label or selector"), texts=lambda policy: (policy.selector,)
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
         ChoiceFilter(
             param="direction",
             label=gettext_lazy("Direction"),

@@ -23,13 +23,7 @@ from console.ui.columns import (
     UsageColumn,
 )
 from console.ui.facts import Fact, status_fact
-from console.ui.filters import (
-    STATE,
-    FieldFilter,
-    LabelFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import STATE, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.nodes.cordon import Cordon, Uncordon
@@ -95,20 +89,18 @@ class NodeKind(ResourceKind):
             whole=lambda item: item.memory,
         ),
     )
-    filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, IP, version or taint"),
-            texts=lambda item: (
-                item.internal_ip,
-                item.external_ip,
-                item.version,
-                item.os,
-                item.runtime,
-                *item.taints,
-            ),
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, IP, version or taint"),
+        texts=lambda item: (
+            item.internal_ip,
+            item.external_ip,
+            item.version,
+            item.os,
+            item.runtime,
+            *item.taints,
         ),
-        LabelFilter(),
-        StatusFilter(),
+    )
+    filters = (
         STATE,
         FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda item: item.roles),
         FieldFilter(param="version", label=gettext_lazy("Version")),

@@ -22,14 +22,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact, status_fact
-from console.ui.filters import (
-    STATE,
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import STATE, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
@@ -82,14 +75,11 @@ class PersistentVolumeClaimKind(ResourceKind):
         TextColumn(id="volume_mode", label=gettext_lazy("Volume mode"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, volume or storage class"),
+        texts=lambda claim: (claim.volume, claim.storage_class),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, volume or storage class"),
-            texts=lambda claim: (claim.volume, claim.storage_class),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         STATE,
         FieldFilter(
             param="storageclass",

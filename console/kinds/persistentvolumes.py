@@ -23,14 +23,7 @@ from console.ui.columns import (
     WordColumn,
 )
 from console.ui.facts import Fact, status_fact
-from console.ui.filters import (
-    STATE,
-    ChoiceFilter,
-    FieldFilter,
-    LabelFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import STATE, ChoiceFilter, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
@@ -95,13 +88,11 @@ class PersistentVolumeKind(ResourceKind):
         TextColumn(id="volume_mode", label=gettext_lazy("Volume mode"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, claim, storage class or driver"),
+        texts=lambda volume: (volume.claim, volume.storage_class, volume.driver),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, claim, storage class or driver"),
-            texts=lambda volume: (volume.claim, volume.storage_class, volume.driver),
-        ),
-        LabelFilter(),
-        StatusFilter(),
         STATE,
         FieldFilter(
             param="storageclass",

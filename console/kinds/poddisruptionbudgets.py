@@ -24,13 +24,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact, status_fact
-from console.ui.filters import (
-    OWNER,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import OWNER, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
@@ -97,15 +91,10 @@ class BudgetKind(ResourceKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label or selector"), texts=lambda item: (item.selector,)
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
-        OWNER,
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or selector"), texts=lambda item: (item.selector,)
     )
+    filters = (OWNER,)
     actions = (Delete(),)
 
     def pod_selector(self, entry: Entry[Any]) -> LabelSelector | None:

@@ -29,17 +29,7 @@ from console.ui.debugging import Debug
 from console.ui.deleting import DeletePod
 from console.ui.evicting import Evict
 from console.ui.facts import Fact, owner_fact, status_fact
-from console.ui.filters import (
-    IMAGE,
-    OWNER,
-    STATE,
-    USES,
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import IMAGE, OWNER, STATE, USES, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.links import log_of_labels_url
 from console.ui.logs import READ_LOG, ShowLog
@@ -119,14 +109,11 @@ class PodKind(ResourceKind):
             whole=memory_limit_of,
         ),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, image, node or IP"),
+        texts=lambda pod: (pod.node, pod.ip, *pod.images),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, image, node or IP"),
-            texts=lambda pod: (pod.node, pod.ip, *pod.images),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         STATE,
         FieldFilter(param="node", label=gettext_lazy("Node")),
         IMAGE,

@@ -20,7 +20,7 @@ from console.ui.columns import (
     WordColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
+from console.ui.filters import ChoiceFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -47,9 +47,8 @@ class PriorityClassKind(ResourceKind):
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda found: (found.description,))
     filters = (
-        SearchFilter(texts=lambda found: (found.description,)),
-        LabelFilter(),
         ChoiceFilter(
             param="preemption",
             label=gettext_lazy("Preemption"),

@@ -17,15 +17,7 @@ from console.ui.columns import (
     StatusColumn,
 )
 from console.ui.deleting import DeleteOwner
-from console.ui.filters import (
-    IMAGE,
-    OWNER,
-    USES,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import IMAGE, OWNER, USES
 from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
 from console.ui.panels.standard import shows
@@ -57,10 +49,6 @@ class ReplicaSetKind(WorkloadKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         IMAGE,
         OWNER,
         USES,

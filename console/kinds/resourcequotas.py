@@ -21,13 +21,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import (
-    STATE,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import STATE, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -63,13 +57,8 @@ class ResourceQuotaKind(ResourceKind):
         ListColumn(id="limits", label=gettext_lazy("Limits"), priority=3, most=2),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(texts=lambda quota: (*quota.requests, *quota.limits)),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
-        STATE,
-    )
+    search = SearchFilter(texts=lambda quota: (*quota.requests, *quota.limits))
+    filters = (STATE,)
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import ROLE_BASES
 from console.kube.projections.rolebases import RoleBase
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -25,8 +25,5 @@ class RoleBaseKind(ResourceKind):
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=3),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(covers=gettext_lazy("Name or role"), texts=lambda base: (base.role,)),
-        LabelFilter(),
-        FieldFilter(param="role_kind", label=gettext_lazy("Kind")),
-    )
+    search = SearchFilter(covers=gettext_lazy("Name or role"), texts=lambda base: (base.role,))
+    filters = (FieldFilter(param="role_kind", label=gettext_lazy("Kind")),)

@@ -4,9 +4,8 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import ROLE_BINDINGS, ROLES
 from console.kube.projections.roles import Binding
-from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, NativeBindingKind, binding_to
+from console.ui.bindings import SUBJECTS, NativeBindingKind, binding_to
 from console.ui.columns import AgeColumn, LinkColumn, NameColumn, NamespaceColumn, Target
-from console.ui.filters import NamespaceFilter
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 
@@ -41,4 +40,3 @@ class RoleBindingKind(NativeBindingKind):
         *SUBJECTS,
         AgeColumn(priority=1),
     )
-    filters = (SEARCH, NamespaceFilter(), *FILTERS)

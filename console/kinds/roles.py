@@ -15,7 +15,7 @@ from console.ui.columns import (
     NumberColumn,
     TextColumn,
 )
-from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from rbac.levels import Level, RoleScope
@@ -39,13 +39,9 @@ class RoleKind(ResourceKind):
         BoolColumn(id="template", label=gettext_lazy("Template"), priority=4),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label or description"),
-            texts=lambda role: (role.alias, role.description),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or description"),
+        texts=lambda role: (role.alias, role.description),
     )
     actions = (DeleteRole(level=Level.PROJECT),)
 

@@ -13,13 +13,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, ListColumn, NameColumn, NamespaceColumn, StatusColumn
 from console.ui.facts import Fact
-from console.ui.filters import (
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
@@ -40,14 +34,11 @@ class _RouteKind(ResourceKind):
         ListColumn(id="backends", label=gettext_lazy("Services"), priority=3),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, host or backend"),
+        texts=lambda route: (*route.hostnames, *route.parents, *route.backends),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, host or backend"),
-            texts=lambda route: (*route.hostnames, *route.parents, *route.backends),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         FieldFilter(
             param="service", label=gettext_lazy("Service"), get=lambda route: route.backends
         ),

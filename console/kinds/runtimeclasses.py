@@ -11,7 +11,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, ListColumn, NameColumn, TextColumn
 from console.ui.facts import Fact
-from console.ui.filters import LabelFilter, SearchFilter
+from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -31,7 +31,7 @@ class RuntimeClassKind(ResourceKind):
         ListColumn(id="overhead", label=gettext_lazy("Overhead of a pod"), priority=2),
         AgeColumn(priority=1),
     )
-    filters = (SearchFilter(texts=lambda found: (found.handler,)), LabelFilter())
+    search = SearchFilter(texts=lambda found: (found.handler,))
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -21,7 +21,7 @@ from console.ui.columns import (
     WordColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import OWNER, FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.filters import OWNER, FieldFilter, SearchFilter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
@@ -61,10 +61,8 @@ class SecretKind(ResourceKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda secret: (secret.type,))
     filters = (
-        SearchFilter(texts=lambda secret: (secret.type,)),
-        NamespaceFilter(),
-        LabelFilter(),
         FieldFilter(param="type", label=gettext_lazy("Type")),
         OWNER,
     )

@@ -21,7 +21,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.panels.standard import shows
 from console.ui.registry import register
@@ -54,10 +54,10 @@ class ServiceAccountKind(ResourceKind):
         BoolColumn(id="automount", label=gettext_lazy("Token in pods"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        texts=lambda account: (account.role, *account.secrets, *account.pull_secrets)
+    )
     filters = (
-        SearchFilter(texts=lambda account: (account.role, *account.secrets, *account.pull_secrets)),
-        NamespaceFilter(),
-        LabelFilter(),
         FieldFilter(
             param="secret",
             label=gettext_lazy("Secret"),

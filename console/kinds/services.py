@@ -24,13 +24,7 @@ from console.ui.columns import (
 from console.ui.deleting import DeleteOwner
 from console.ui.external import ExternalAccess
 from console.ui.facts import Fact
-from console.ui.filters import (
-    ChoiceFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import ChoiceFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.logs import ShowLogs
 from console.ui.network.services import EditService
@@ -77,19 +71,16 @@ class ServiceKind(ResourceKind):
         SelectorColumn(),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, address, port or selector"),
-            texts=lambda service: (
-                service.cluster_ip,
-                service.selector,
-                *service.external,
-                *service.ports,
-            ),
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, address, port or selector"),
+        texts=lambda service: (
+            service.cluster_ip,
+            service.selector,
+            *service.external,
+            *service.ports,
         ),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
+    )
+    filters = (
         ChoiceFilter(
             param="type",
             label=gettext_lazy("Type"),

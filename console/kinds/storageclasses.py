@@ -13,7 +13,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
 from console.ui.facts import Fact
-from console.ui.filters import ChoiceFilter, FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import ChoiceFilter, FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.storage.defaults import SetDefault, UnsetDefault
@@ -62,9 +62,8 @@ class StorageClassKind(ResourceKind):
         BoolColumn(id="snapshots", label=gettext_lazy("Snapshots"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda found: (found.provisioner,))
     filters = (
-        SearchFilter(texts=lambda found: (found.provisioner,)),
-        LabelFilter(),
         FieldFilter(param="provisioner", label=gettext_lazy("Provisioner")),
         ChoiceFilter(
             param="reclaim",

@@ -26,7 +26,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -80,13 +80,11 @@ class UserKind(ResourceKind):
         ),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(
+        covers=gettext_lazy("Name, email or department"),
+        texts=lambda user: (user.email, *user.groups),
+    )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, email or department"),
-            texts=lambda user: (user.email, *user.groups),
-        ),
-        LabelFilter(),
-        StatusFilter(status=status_of),
         FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),
     )
     actions = (*USER_ACTIONS, DeleteOther())

@@ -6,7 +6,7 @@ from console.kube.gvr import VOLUME_SNAPSHOT_CLASSES
 from console.kube.projections.snapshots import VolumeSnapshotClass
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -35,9 +35,6 @@ class VolumeSnapshotClassKind(ResourceKind):
         ),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(texts=lambda found: (found.driver,)),
-        LabelFilter(),
-        FieldFilter(param="driver", label=gettext_lazy("Driver")),
-    )
+    search = SearchFilter(texts=lambda found: (found.driver,))
+    filters = (FieldFilter(param="driver", label=gettext_lazy("Driver")),)
     actions = (Delete(),)

@@ -28,7 +28,7 @@ from console.ui.columns import (
     WordColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
@@ -86,12 +86,8 @@ class VolumeSnapshotContentKind(ResourceKind):
         ),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(texts=lambda content: (content.snapshot, content.driver)),
-        LabelFilter(),
-        StatusFilter(),
-        FieldFilter(param="driver", label=gettext_lazy("Driver")),
-    )
+    search = SearchFilter(texts=lambda content: (content.snapshot, content.driver))
+    filters = (FieldFilter(param="driver", label=gettext_lazy("Driver")),)
     actions = (Delete(),)
 
     def references(self, item: VolumeSnapshotContent) -> Iterable[Reference]:

@@ -26,13 +26,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import Fact
-from console.ui.filters import (
-    FieldFilter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.relations.naming import Reference
@@ -67,11 +61,8 @@ class VolumeSnapshotKind(ResourceKind):
         AgeColumn(id="taken", label=gettext_lazy("Taken"), priority=3),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda snapshot: (snapshot.source, snapshot.content))
     filters = (
-        SearchFilter(texts=lambda snapshot: (snapshot.source, snapshot.content)),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
         FieldFilter(
             param="claim", label=gettext_lazy("Source"), get=lambda snapshot: (snapshot.source,)
         ),

@@ -13,7 +13,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, ListColumn, NameColumn, NumberColumn
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -37,9 +37,8 @@ class _WebhookConfigurationKind(ResourceKind):
         ListColumn(id="resources", label=gettext_lazy("Resources"), priority=3, most=2),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda found: (*found.targets, *found.resources))
     filters = (
-        SearchFilter(texts=lambda found: (*found.targets, *found.resources)),
-        LabelFilter(),
         FieldFilter(param="target", label=gettext_lazy("Calls"), get=lambda found: found.targets),
     )
     actions = (Delete(),)

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import WORKSPACE_ROLE_BINDINGS
-from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind
+from console.ui.bindings import ROLE, SUBJECT, SUBJECTS, BindingKind
 from console.ui.columns import AgeColumn, NameColumn, TextColumn
 from console.ui.filters import FieldFilter
 from console.ui.kind import Nav, Scope
@@ -24,7 +24,7 @@ class WorkspaceRoleBindingKind(BindingKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SEARCH,
-        *FILTERS,
+        ROLE,
+        SUBJECT,
         FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
     )

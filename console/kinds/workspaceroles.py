@@ -6,7 +6,7 @@ from access.roles.deleting import DeleteRole
 from console.kube.gvr import WORKSPACE_ROLES
 from console.kube.projections.roles import Role
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from rbac.levels import Level
@@ -27,12 +27,9 @@ class WorkspaceRoleKind(ResourceKind):
         BoolColumn(id="template", label=gettext_lazy("Template"), priority=3),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label or description"),
-            texts=lambda role: (role.alias, role.description, role.workspace),
-        ),
-        LabelFilter(),
-        FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or description"),
+        texts=lambda role: (role.alias, role.description, role.workspace),
     )
+    filters = (FieldFilter(param="workspace", label=gettext_lazy("Workspace")),)
     actions = (DeleteRole(level=Level.WORKSPACE),)

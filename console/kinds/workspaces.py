@@ -12,7 +12,7 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.status import Severity
 from console.ui.clusters import HOST
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, StatusColumn, TextColumn
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -34,12 +34,8 @@ class WorkspaceKind(ResourceKind):
         TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(texts=lambda found: (found.alias, found.manager, found.description)),
-        LabelFilter(),
-        StatusFilter(),
-        FieldFilter(param="manager", label=gettext_lazy("Manager")),
-    )
+    search = SearchFilter(texts=lambda found: (found.alias, found.manager, found.description))
+    filters = (FieldFilter(param="manager", label=gettext_lazy("Manager")),)
 
     def page_url(self, cluster: str, key: Key) -> str:
         """The workspace, which only the host's has a page."""

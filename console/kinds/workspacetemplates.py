@@ -15,7 +15,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import FieldFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from workspaces.pages.deleting import DeleteWorkspace
@@ -45,10 +45,8 @@ class WorkspaceTemplateKind(ResourceKind):
         TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
         AgeColumn(priority=1),
     )
+    search = SearchFilter(texts=lambda found: (found.alias, found.manager, *found.clusters))
     filters = (
-        SearchFilter(texts=lambda found: (found.alias, found.manager, *found.clusters)),
-        LabelFilter(),
-        StatusFilter(),
         FieldFilter(param="manager", label=gettext_lazy("Manager")),
         FieldFilter(
             param="cluster", label=gettext_lazy("Cluster"), get=lambda found: found.clusters

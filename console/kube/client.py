@@ -355,29 +355,26 @@ class Transport:
         body: bytes | None = None,
         timeout: float = CALL_TIMEOUT,
     ) -> Answer:
-        """The whole answer. A first 401, or a certificate that is not trusted, makes the credentials be
-        read anew and the call repeated."""
+        """The whole answer."""
+
+        async def ask() -> Answer:
+            async with self.open(
+                method, path, params=params, headers=headers, body=body, total_timeout=timeout
+            ) as response:
+                warnings = tuple(_warnings(response.headers.getall("Warning", ())))
+                return Answer(await _body(response), warnings)
+
+        return await self.trusted(ask)
+
+    async def trusted(self, doing: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """A first 401, or a certificate that is not trusted, makes the credentials be read anew and the
+        call repeated."""
         try:
-            return await self._request(method, path, params, headers, body, timeout)
+            return await doing()
         except (Unauthorized, Distrusted):
             if not await self.reload():
                 raise
-            return await self._request(method, path, params, headers, body, timeout)
-
-    async def _request(
-        self,
-        method: str,
-        path: str,
-        params: Sequence[tuple[str, str]],
-        headers: Sequence[tuple[str, str]],
-        body: bytes | None,
-        timeout: float,
-    ) -> Answer:
-        async with self.open(
-            method, path, params=params, headers=headers, body=body, total_timeout=timeout
-        ) as response:
-            warnings = tuple(_warnings(response.headers.getall("Warning", ())))
-            return Answer(await _body(response), warnings)
+            return await doing()
 
     async def reload(self) -> bool:
         """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
@@ -709,14 +706,11 @@ class ObjectClient:
         stored: bool = True,
     ) -> dict[str, Any]:
         """`stored`: it is there from then on, as a review (`SubjectAccessReview`) is not."""
-        params = _writing()
-        if dry_run:
-            params.append(("dryRun", "All"))
         return await self._call(
             "POST",
             gvr.path(namespace),
             body=body,
-            params=params,
+            params=_writing(dry_run=dry_run),
             audit_id=audit_id,
             warnings=warnings,
             stored=stored and not dry_run,
@@ -757,11 +751,9 @@ class ObjectClient:
         https://kubernetes.io/docs/reference/using-api/server-side-apply/
         """
         _check_version(body)
-        params = _writing()
+        params = _writing(dry_run=dry_run)
         if content_type == APPLY_PATCH:
             params.append(("force", "true"))
-        if dry_run:
-            params.append(("dryRun", "All"))
         return await self._call(
             "PATCH",
             gvr.object_path(namespace, name, subresource),
@@ -935,12 +927,7 @@ class UserClient(ObjectClient):
     ) -> T:
         try:
             async with asyncio.timeout(seconds):
-                try:
-                    return await opened()
-                except (Unauthorized, Distrusted):
-                    if not await self._transport.reload():
-                        raise
-                    return await opened()
+                return await self._transport.trusted(opened)
         except TimeoutError as error:
             raise _no_answer(_TOO_LONG) from error
 
@@ -1052,5 +1039,6 @@ def _check_version(body: Any) -> None:
         raise Replaced
 
 
-def _writing() -> list[tuple[str, str]]:
-    return [("fieldManager", FIELD_MANAGER), ("fieldValidation", "Strict")]
+def _writing(*, dry_run: bool = False) -> list[tuple[str, str]]:
+    trial = [("dryRun", "All")] if dry_run else []
+    return [("fieldManager", FIELD_MANAGER), ("fieldValidation", "Strict"), *trial]

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -29,7 +29,6 @@ from console.kube.clock import Clock, SystemClock
 from console.kube.errors import Forbidden
 from console.kube.gvr import GVR, Key
 from console.kube.listwatch import ListWatch, Source, WatchEvent
-from console.kube.projections import DECODERS
 from console.kube.reflector import Reflector
 from console.kube.sentences import Sentence
 from console.kube.store import Decode, Projected, Store, older
@@ -249,34 +248,9 @@ class Informer(Generic[P]):
         with self._lock:
             self._listeners = tuple(item for item in self._listeners if item is not listener)
 
-    # Without a server.
-
-    @classmethod
-    def preloaded(cls, gvr: GVR, objects: Sequence[dict[str, Any]] = ()) -> "Informer[Any]":
-        """A synced informer of these objects, for tests of whatever reads one."""
-        informer: Informer[Any] = Informer(gvr, DECODERS[gvr])
-        informer.replace([_raw(item) for item in objects], "1")
-        informer.connected()
-        return informer
-
     def replace(self, objects: Sequence[msgspec.Raw], resource_version: str) -> None:
         """As if a list had brought these objects, and no others."""
         self.replaced(self.store.replace(objects, resource_version))
-
-    def apply(self, item: dict[str, Any]) -> None:
-        """As if the watch had brought this object."""
-        self.event(WatchEvent("MODIFIED", _raw(item)))
-
-    def remove(self, item: dict[str, Any]) -> None:
-        """As if the watch had brought this object's end."""
-        self.event(WatchEvent("DELETED", _raw(item)))
-
-    def set_stale(self, since: datetime | None, problem: str = "") -> None:
-        """As if the connection had been lost, or was back."""
-        self._connected = since is None
-        self.freshness = Freshness(self.freshness.synced, self.freshness.stale_since, problem)
-        self._doubt = since
-        self._restate(problem=problem)
 
 
 class _Part(Generic[P]):
@@ -330,7 +304,3 @@ class _Replacing(Generic[P]):
         changed = self._gathering.commit(resource_version)
         self._part.listed = True
         self._informer.part_listed(changed)
-
-
-def _raw(item: dict[str, Any]) -> msgspec.Raw:
-    return msgspec.Raw(msgspec.json.encode(item))

@@ -25,7 +25,7 @@ from console.kube.corethread import CoreThread
 from console.kube.credentials import Credentials
 from console.kube.discovery import Types
 from console.kube.errors import Forbidden
-from console.kube.factory import IDLE, Factory, NeverCached, UnknownKind
+from console.kube.factory import IDLE, Factory
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -239,11 +239,3 @@ class Runtime:
     def _definition_changed(self, key: Key) -> None:
         self._type_watch.changed(key)
         self._heartbeat.wake_soon()
-
-
-__all__ = [
-    "NeverCached",
-    "Reads",
-    "Runtime",
-    "UnknownKind",
-]

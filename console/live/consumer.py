@@ -24,7 +24,7 @@ from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from console.kube.runtime import UnknownKind
+from console.kube.factory import UnknownKind
 from console.live import frames
 from console.live.counters import counters
 from console.live.flow import flow_of

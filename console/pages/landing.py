@@ -9,13 +9,13 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.kube.factory import UnknownKind
 from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
     USERS,
     WORKSPACES,
     Key,
 )
-from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import clusters
 from console.ui.level import may_see_platform

@@ -9,9 +9,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from console.kube.factory import UnknownKind
 from console.kube.gvr import BUILT_IN_GROUPS
 from console.kube.informer import Informer
-from console.kube.runtime import Runtime, UnknownKind
+from console.kube.runtime import Runtime
 from console.kube.uncached import UNCACHED
 from console.ui.access import Access
 from console.ui.generic import GenericKind

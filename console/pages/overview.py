@@ -36,7 +36,6 @@ from console.kube.gvr import (
 from console.kube.status import Severity
 from console.pages.capacity import SPANS, capacity
 from console.pages.changes import changes
-from console.pages.figures import figures
 from console.pages.landing import asking, landing_url
 from console.pages.quotas import quotas
 from console.pages.rankings import nodes, projects
@@ -54,10 +53,13 @@ from console.ui.links import list_url
 from console.ui.metered import Capacity
 from console.ui.nav import prepare_menu
 from console.ui.projects import MANAGED, known_namespaces, workspace_of
+from console.ui.selection import brought_up
 from console.ui.shell import live_of
 from console.ui.sight import Sight, look
 from console.ui.states import StateBlock
+from console.ui.tally import TallyItem, make_tally
 from console.ui.text import visible
+from console.ui.viewspec import ViewSpec
 from console.views.denial import withheld_page
 from console.views.guard import access_of
 from console.views.listbefore import list_before
@@ -286,3 +288,36 @@ def _nothing(request: ConsoleRequest) -> StateBlock:
         )
         % {"who": visible(request.account or "")},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`failing_url` shows exactly the `failing`. `tally`: how many are in which state."""
+
+    label: str | Promise
+    count: int
+    url: str
+    failing: int
+    failing_url: str
+    tally: tuple[TallyItem, ...]
+
+
+async def figures(sight: Sight, gvrs: Sequence[GVR]) -> tuple[Figure, ...]:
+    """How many there are of each kind and how they are, each a link to exactly those."""
+    found = []
+    for seen in sight.all(gvrs):
+        counts = counts_of(seen.kind, seen.informer)
+        await brought_up(counts)
+        numbers = counts.of(seen.readable, seen.wanted)
+        spec = ViewSpec(seen.kind, seen.cluster.name).with_values("namespace", seen.wanted)
+        found.append(
+            Figure(
+                seen.kind.title,
+                sum(numbers.values()),
+                spec.url,
+                numbers[Severity.ERROR] if seen.kind.status_column else 0,
+                spec.with_values("status", (Severity.ERROR.value,)).url,
+                make_tally(spec, numbers),
+            )
+        )
+    return tuple(found)

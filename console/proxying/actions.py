@@ -1,15 +1,13 @@
 """Opening a port: the right is asked for, what is open is kept, and the browser is led to its host."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -20,7 +18,7 @@ from console.proxying.keeping import Owner, open_port
 from console.proxying.paths import ENTER
 from console.proxying.target import SUBRESOURCE, TYPES, Target, right_to
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Outcome, Page, Permission
+from console.ui.actions import Action, Context, Outcome, Page
 from console.ui.decisions import Refused
 from console.ui.forms import ChoiceField, ConsoleForm, NumberField
 from console.ui.kind import ResourceKind
@@ -60,30 +58,23 @@ class PortForm(ConsoleForm):
         return port
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpenPort(Action):
     """The rights name the port, so what lists ask is a first guess."""
 
-    name: ClassVar[str] = "open-port"
-    label: ClassVar[str | Promise] = gettext_lazy("Open port")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (right_to("GET"),)
-    places: ClassVar[frozenset[str]] = frozenset()
-    form: ClassVar[type[ConsoleForm] | None] = PortForm
-    trail: ClassVar[tuple[str, str] | None] = ("open", SUBRESOURCE)
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Open a port of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return self.label
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "What answers there is shown in the browser on a host of its own, without the console's "
-            "cookies. Requests go through the cluster as you. It closes when you log out, or when "
-            "nobody has used it for half an hour."
-        )
+    name = "open-port"
+    label = gettext_lazy("Open port")
+    weight = 2
+    needs = (right_to("GET"),)
+    places = frozenset()
+    form = PortForm
+    trail = ("open", SUBRESOURCE)
+    title_text = gettext_lazy("Open a port of %(kind)s %(name)s")
+    button_text = label
+    effect_text = gettext_lazy(
+        "What answers there is shown in the browser on a host of its own, without the console's "
+        "cookies. Requests go through the cluster as you. It closes when you log out, or when "
+        "nobody has used it for half an hour."
+    )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         port = str(data.get("port") or "")

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.audit.trail import socket_action
-from console.kube.errors import ApiError, NotFound
+from console.kube.errors import ApiError, BadRequest, NotFound, Unavailable
 from console.kube.gvr import PODS, Key
 from console.live.consumer import POLICY
 from console.live.limits import SocketCap
@@ -22,6 +22,7 @@ from console.logs.containers import NoContainer
 from console.logs.query import BadQuery
 from console.streams.socket import BadMessage, StreamSocket, unless
 from console.streams.stream import Order, Over
+from console.terminals.command import Ending
 from console.terminals.held import get_terminals
 from console.terminals.messages import (
     First,
@@ -34,12 +35,13 @@ from console.terminals.messages import (
 from console.terminals.query import TerminalQuery, read_query
 from console.terminals.target import find_target
 from console.terminals.terminal import Flood, Owner, Terminal
-from console.terminals.words import ended, why
 from console.ui.access import require_access
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Exempt, Refused
 from console.ui.places import find_kind
 from console.ui.presence import Presence
+from console.ui.text import visible
+from console.views import problems
 
 #: Bytes that are sent to the browser in one message.
 _PIECE = 32 * 1024
@@ -201,3 +203,31 @@ class TerminalConsumer(StreamSocket):
             text = ended(terminal, ending)
         await self.send(ended_text(ending, text))
         await self.close(1000)
+
+
+def why(error: ApiError | None) -> str:
+    """What keeps it from being opened, in words. None: nobody knows."""
+    if isinstance(error, NotFound):
+        return _("The pod is gone.")
+    if isinstance(error, BadRequest):
+        return visible(error.message)
+    if error is None or isinstance(error, Unavailable):
+        return _("The connection to the container was lost. What ran in it may go on.")
+    if error.code >= 500:
+        # The cluster's own words have the address of the node.
+        return _("The node of the pod does not answer, or the container does not run any more.")
+    return problems.words(error)
+
+
+def ended(terminal: Terminal, ending: Ending) -> str:
+    shell = terminal.owner.query.shell
+    if ending.missing:
+        if shell:
+            return _("There is no %(shell)s in this container.") % {"shell": shell}
+        return _("There is no shell in this container.")
+    if ending.code is None:
+        words = {"message": visible(ending.message)}
+        return _("The container did not start it: %(message)s") % words
+    if terminal.owner.query.attach:
+        return _("The container has ended, or let go of this terminal.")
+    return _("The shell has ended with exit code %(code)s.") % {"code": ending.code}

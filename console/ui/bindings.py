@@ -12,7 +12,7 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import ListColumn
 from console.ui.facts import Fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.filters import FieldFilter, Filter, SearchFilter
 from console.ui.kind import ResourceKind
 from console.ui.relations.naming import Reference
 from console.ui.text import visible
@@ -23,15 +23,10 @@ SUBJECTS = (
     ListColumn(id="groups", label=gettext_lazy("Groups"), priority=2, most=2),
     ListColumn(id="service_accounts", label=gettext_lazy("Service accounts"), priority=3),
 )
-SEARCH = SearchFilter(
-    covers=gettext_lazy("Name, label, role or subject"),
-    texts=lambda binding: (binding.role, *binding.subjects),
-)
 ROLE = FieldFilter(param="role", label=gettext_lazy("Role"))
 SUBJECT = FieldFilter(
     param="subject", label=gettext_lazy("Subject"), get=lambda binding: binding.subjects
 )
-FILTERS = (LabelFilter(), ROLE, SUBJECT)
 
 
 def binding_to(kind: str) -> Mapping[str, Any]:
@@ -45,6 +40,11 @@ def binding_to(kind: str) -> Mapping[str, Any]:
 
 class BindingKind(ResourceKind):
     projection = Binding
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label, role or subject"),
+        texts=lambda binding: (binding.role, *binding.subjects),
+    )
+    filters: ClassVar[Sequence[Filter]] = (ROLE, SUBJECT)
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

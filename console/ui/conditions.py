@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.template.loader import render_to_string
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.status import Severity
 from console.ui.manifests import listed, text, time
+from console.ui.panels import NOTHING, Panel
+from console.ui.subject import Subject
 
 
 class _Words(NamedTuple):
@@ -219,3 +223,17 @@ def _judged(kind: str, status: str, reason: str) -> tuple[str, str | Promise]:
 
 def _rank(condition: Condition) -> int:
     return Severity(condition.severity).rank if condition.severity else len(Severity)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionsPanel(Panel):
+    """For any object that has `status.conditions`."""
+
+    id: str = "conditions"
+    title: str | Promise = gettext_lazy("Conditions")
+
+    def html(self, subject: Subject) -> SafeString:
+        found = conditions_of(subject.manifest)
+        if not found:
+            return NOTHING
+        return render_to_string("ui/panels/conditions.html", {"conditions": found})

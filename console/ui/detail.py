@@ -17,9 +17,9 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import HEADER

@@ -6,7 +6,6 @@ from functools import lru_cache
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 
-from console.ui.filters import SearchFilter
 from console.ui.links import list_url
 from console.ui.viewspec import DEFAULT_LIMIT, FieldError, ViewSpec
 
@@ -58,7 +57,7 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
     return FilterForm(
         action=list_url(spec.cluster, spec.kind.segment),
         q=next(iter(spec.get("q")), ""),
-        covers=next((str(f.covers) for f in spec.kind.filters if isinstance(f, SearchFilter)), ""),
+        covers=str(spec.kind.search.covers),
         hidden=carried(spec, in_fields),
         chips=chips,
         clear_url=spec.cleared().url if spec.values else None,
@@ -79,7 +78,7 @@ def carried(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _chips(spec: ViewSpec, elsewhere: set[str]) -> tuple[Chip, ...]:
-    names = {declared.param: declared.label for declared in spec.kind.filters}
+    names = {declared.param: declared.label for declared in spec.kind.every_filter}
     return tuple(
         Chip(f"{names[param]} {text}", names[param], text, spec.without(param, text).url)
         for param, texts in spec.values

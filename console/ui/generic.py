@@ -20,7 +20,7 @@ from console.ui.columns import (
 )
 from console.ui.deleting import DeleteOwner
 from console.ui.facts import Fact
-from console.ui.filters import Filter, LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
+from console.ui.filters import SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import kinds
 from console.ui.text import visible
@@ -35,6 +35,7 @@ class GenericKind(ResourceKind):
 
     custom: ClassVar[CustomType]
     projection = Custom
+    search = SearchFilter(texts=lambda item: (one for one in item.values if isinstance(one, str)))
     actions = (DeleteOwner(),)
 
     @cached_property
@@ -62,7 +63,6 @@ def generic_kind(custom: CustomType) -> GenericKind:
         "singular": visible(custom.kind),
         "nouns": plural,
         "columns": tuple(_columns(custom)),
-        "filters": tuple(_filters(custom)),
     }
     made: GenericKind = type("GenericKind", (GenericKind,), declared)()
     return made
@@ -118,16 +118,3 @@ def _identifier(name: str) -> str:
 def _label(name: str) -> str:
     shown = visible(name) or "?"
     return shown if len(shown) <= LONGEST_LABEL else f"{shown[: LONGEST_LABEL - 1]}…"
-
-
-def _filters(custom: CustomType) -> Iterable[Filter]:
-    yield SearchFilter(texts=_texts)
-    if custom.namespaced:
-        yield NamespaceFilter()
-    yield LabelFilter()
-    if custom.conditions:
-        yield StatusFilter()
-
-
-def _texts(item: Custom) -> Iterable[str]:
-    return (value for value in item.values if isinstance(value, str))

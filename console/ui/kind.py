@@ -22,7 +22,7 @@ from console.ui.access import Access
 from console.ui.actions import Action, EditYaml, Permission
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.facts import Fact
-from console.ui.filters import Filter
+from console.ui.filters import Filter, LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
 from console.ui.labels import EditLabels
 from console.ui.links import import_url
 from console.ui.relations.naming import Reference
@@ -104,10 +104,11 @@ class ResourceKind:
 
     `projection` is the class that the cache keeps of each object. `api_kind` is Kubernetes' own word
     ("Deployment"), the class's name without "Kind" unless it is given; `short_names` are kubectl's.
-    `watched`: overviews tell of what is wrong with its objects; `explained_by`: what `cause` reads for
-    that; `logged`: the states of which their log says more. `by_kind`: owners, events and the like name
-    its objects by `Kind/name`. `masked` are paths in the object of what nobody is shown: of a mapping its
-    values, of anything else the whole.
+    `search`: the texts that are looked for in; `filters`: beside it, projects, labels and the status,
+    which narrow every list. `watched`: overviews tell of what is wrong with its objects; `explained_by`:
+    what `cause` reads for that; `logged`: the states of which their log says more. `by_kind`: owners,
+    events and the like name its objects by `Kind/name`. `masked` are paths in the object of what nobody
+    is shown: of a mapping its values, of anything else the whole.
     `measured` are columns that lists have only where usage is measured, which is listed as objects of
     type `metrics`, and the viewer may know of it.
     `precious`: what is deleted is not back when it is made again, so that a name is typed first.
@@ -133,7 +134,8 @@ class ResourceKind:
     columns: ClassVar[Sequence[Column]]
     measured: ClassVar[Sequence[UsageColumn]] = ()
     metrics: ClassVar[GVR | None] = None
-    filters: ClassVar[Sequence[Filter]]
+    search: ClassVar[SearchFilter] = SearchFilter()
+    filters: ClassVar[Sequence[Filter]] = ()
     actions: ClassVar[Sequence[Action]] = ()
     by_kind: ClassVar[bool] = False
     watched: ClassVar[bool] = False
@@ -227,6 +229,18 @@ class ResourceKind:
             found += [column, *(one for one in rest if one.after == column.id)]
             rest = [one for one in rest if one.after != column.id]
         return (*found, *rest)
+
+    @cached_property
+    def every_filter(self) -> tuple[Filter, ...]:
+        """What narrows every list, and its own."""
+        column = self.status_column
+        return (
+            self.search,
+            *((NamespaceFilter(),) if self.view.namespaced else ()),
+            LabelFilter(),
+            *((StatusFilter(status=column.status),) if column is not None else ()),
+            *self.filters,
+        )
 
     @property
     def every_action(self) -> tuple[Action, ...]:

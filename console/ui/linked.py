@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR, Key
-from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.columns import ANYWHERE, Column, LinkColumn, Target, target_url

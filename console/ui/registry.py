@@ -139,7 +139,7 @@ def _column_problems(columns: object) -> Iterator[str]:
 
 def _filter_problems(cls: type[ResourceKind]) -> Iterator[str]:
     yield from _strangers("filters", cls.filters, Filter)
-    params = [item.param for item in cls.filters if isinstance(item, Filter)]
+    params = [item.param for item in cls().every_filter if isinstance(item, Filter)]
     yield from _duplicates("filter", params)
     yield from (f"filter {name} uses a reserved name" for name in params if name in RESERVED_PARAMS)
     has_status = any(isinstance(column, StatusColumn) for column in cls.columns)

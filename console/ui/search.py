@@ -18,7 +18,7 @@ from console.ui.bestmatches import best_of
 from console.ui.columns.links import Target, target_url
 from console.ui.columns.status import StatusText
 from console.ui.decisions import Denied, Readable, readable
-from console.ui.filters import LabelFilter, SearchFilter, label_line
+from console.ui.filters import label_line
 from console.ui.haystacks import Match, haystacks_of
 from console.ui.kind import NAV_GROUPS, KindView, ResourceKind
 from console.ui.names import SplitName
@@ -80,8 +80,7 @@ def searchable_of(some: Iterable[ResourceKind], access: Access) -> list[Searchab
     found = []
     for kind in some:
         try:
-            if _declared(kind) is not None:
-                found.append(Searchable(kind, readable(kind, access)))
+            found.append(Searchable(kind, readable(kind, access)))
         except Denied:
             continue
     return found
@@ -108,12 +107,10 @@ def search(
 def _of_kind(
     query: SearchQuery, one: Searchable, informer: Informer[Any], cluster: str, first: int
 ) -> Iterable[tuple[int, HitGroup]]:
-    kind, declared = one.kind, _declared(one.kind)
-    if declared is None or (query.labels and not _has_labels(kind)):
-        return
+    kind = one.kind
     words, requirements = query.words_for(kind), _requirements(query)
     lines = [line for requirement in requirements if (line := label_line(requirement))]
-    found = haystacks_of(declared, informer).find((*words, *lines), one.readable)
+    found = haystacks_of(kind.search, informer).find((*words, *lines), one.readable)
     for requirement in requirements:
         if not label_line(requirement):
             found = _labelled(found, requirement, informer)
@@ -124,14 +121,6 @@ def _of_kind(
         url = query.list_of(kind, cluster).url
         total = sum(match.mask.bit_count() for match in found)
         yield best[0][0], HitGroup(kind.view, hits, total, url)
-
-
-def _declared(kind: ResourceKind) -> SearchFilter | None:
-    return next((found for found in kind.filters if isinstance(found, SearchFilter)), None)
-
-
-def _has_labels(kind: ResourceKind) -> bool:
-    return any(isinstance(found, LabelFilter) for found in kind.filters)
 
 
 def _requirements(query: SearchQuery) -> list[Requirement]:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from console.kube.factory import UnknownKind
 from console.kube.gvr import BUILT_IN_GROUPS, GVR
 from console.kube.informer import Freshness, Informer
-from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.clusters import Cluster

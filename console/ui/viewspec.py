@@ -59,7 +59,7 @@ class ViewSpec:
     @classmethod
     def parse(cls, kind: ResourceKind, params: QueryDict, *, cluster: str) -> "ViewSpec":
         reader = _Reader(params)
-        values = tuple((f.param, v) for f in kind.filters if (v := reader.filter(f)))
+        values = tuple((f.param, v) for f in kind.every_filter if (v := reader.filter(f)))
         return cls(
             kind=kind,
             cluster=cluster,
@@ -105,7 +105,7 @@ class ViewSpec:
     def tests(self, *, faceted: bool) -> list[Test]:
         return [
             f.test(values)
-            for f in self.kind.filters
+            for f in self.kind.every_filter
             if f.faceted is faceted and (values := self.get(f.param))
         ]
 
@@ -143,7 +143,7 @@ class ViewSpec:
 
     def with_values(self, param: str, texts: tuple[str, ...]) -> "ViewSpec":
         old: Mapping[str, tuple[str, ...]] = {**dict(self.values), param: texts}
-        values = tuple((f.param, v) for f in self.kind.filters if (v := old.get(f.param, ())))
+        values = tuple((f.param, v) for f in self.kind.every_filter if (v := old.get(f.param, ())))
         return replace(self, values=values, page=1)
 
     def without(self, param: str, text: str) -> "ViewSpec":

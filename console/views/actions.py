@@ -18,8 +18,8 @@ from django.views.decorators.http import require_http_methods
 
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.errors import ApiError, NotFound, Overtaken
+from console.kube.factory import UnknownKind
 from console.kube.gvr import Key
-from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Action, Context, Done, Follow, Link, Outcome

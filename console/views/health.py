@@ -3,8 +3,9 @@
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
+from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR
-from console.kube.runtime import Runtime, UnknownKind
+from console.kube.runtime import Runtime
 from console.ui.clusters import clusters
 
 

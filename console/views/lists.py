@@ -9,9 +9,9 @@ from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
+from console.kube.factory import UnknownKind
 from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, knows

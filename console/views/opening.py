@@ -5,13 +5,13 @@ whoever comes from the same list, by a link that drops what narrowed it: they wa
 """
 
 import re
-from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
-from asgiref.sync import markcoroutinefunction, sync_to_async
+from asgiref.sync import sync_to_async
 from django.http import HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
+from console.inline import AsyncMiddleware
 from console.saved import book
 from console.saved.book import Reader
 from console.ui.clusters import clusters
@@ -22,16 +22,8 @@ from console.ui.places import find_kind, find_list
 #: What may be a list, by the look of it: nearly none opens with anything, and then no more is asked.
 _LIST = re.compile(r"/clusters/([^/]+)/([^/]+)")
 
-GetResponse = Callable[[ConsoleRequest], Awaitable[HttpResponseBase]]
 
-
-class OpeningViewMiddleware:
-    async_capable, sync_capable = True, False
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
-
+class OpeningViewMiddleware(AsyncMiddleware):
     async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
         account = getattr(request, "account", None)
         asked = _LIST.fullmatch(request.path)
@@ -43,7 +35,7 @@ class OpeningViewMiddleware:
                 listed = find_list(request.path)
                 if listed is not None:
                     return HttpResponseRedirect(f"{listed.url}?{query}")
-        return await self._get_response(request)
+        return await self.get_response(request)
 
 
 def _is_kind(cluster: str, resource: str) -> bool:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
-from console.kube.runtime import UnknownKind
+from console.kube.factory import UnknownKind
 from console.kube.scopes import is_label
 from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.docking import DOCK

@@ -1,24 +1,15 @@
 """Brings what somebody has pinned to the rail to every page that they are shown."""
 
-from collections.abc import Awaitable, Callable
-
-from asgiref.sync import markcoroutinefunction, sync_to_async
+from asgiref.sync import sync_to_async
 from django.http.response import HttpResponseBase
 
+from console.inline import AsyncMiddleware
 from console.saved import pins
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
 
-GetResponse = Callable[[ConsoleRequest], Awaitable[HttpResponseBase]]
 
-
-class PinsMiddleware:
-    async_capable, sync_capable = True, False
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self._get_response = get_response
-        markcoroutinefunction(self)
-
+class PinsMiddleware(AsyncMiddleware):
     async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
         account = getattr(request, "account", None)
         if account and not is_fragment(request):
@@ -26,4 +17,4 @@ class PinsMiddleware:
             request.pins = (
                 found if found is not None else await sync_to_async(pins.pins_of)(account)
             )
-        return await self._get_response(request)
+        return await self.get_response(request)

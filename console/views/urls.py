@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from console.draining.views import drain_progress
+from console.draining.progress import drain_progress
 from console.logs.views import log_page
 from console.terminals.views import terminal_page
 from console.views.actions import action_page, old_address

@@ -4,12 +4,12 @@ What a pod does is decided by `behaviour.py`. A kubelet takes one step at a time
 next one is due; all it knows is in the pod's status, so that it goes on after a restart.
 """
 
+import ipaddress
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import inf
 
-from devcluster.controllers.addresses import PodAddresses
 from devcluster.controllers.base import Base
 from devcluster.controllers.behaviour import Behaviour, behaviour_of
 from devcluster.controllers.containers import (
@@ -28,10 +28,42 @@ from devcluster.controllers.events import Recorder
 from devcluster.controllers.podtools import is_ready, phase
 from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig, meta, parse_time, timestamp
-from devcluster.store import Change, Record
+from devcluster.store import Change, Record, Store
 
 # How long a step takes at least and at most, in seconds.
 _QUICK = (0.2, 0.6)
+_FALLBACK = "10.244.255.0/24"
+
+
+class PodAddresses:
+    """From the range of their node, none twice at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._used: set[str] = set()
+        pods = store.collection("pods")
+        for record in pods.records.values():
+            self._used.add(record.fields["status.podIP"])
+        pods.listeners.add(self._changed)
+
+    def _changed(self, change: Change) -> None:
+        if change.kind == "DELETED":
+            self._used.discard(change.new.fields["status.podIP"])
+        else:
+            self._used.add(change.new.fields["status.podIP"])
+
+    def next(self, record: Record) -> str:
+        """A free address of the range of the pod's node; of all ranges if that is full."""
+        node = self._store.find("nodes", record.fields["spec.nodeName"])
+        text = (dig(node.load(), "spec.podCIDR") if node else "") or _FALLBACK
+        for network in (ipaddress.ip_network(text), ipaddress.ip_network("10.244.0.0/16")):
+            hosts = network.hosts()
+            # The first one is the bridge's.
+            next(hosts)
+            for host in hosts:
+                if str(host) not in self._used:
+                    return str(host)
+        return ""
 
 
 class Kubelet(Base):

@@ -1,10 +1,11 @@
-"""A namespace that is deleted is emptied first."""
+"""What every namespace has. One that is deleted is emptied first."""
 
 from collections.abc import Iterable
 
 from devcluster.controllers.base import Base
+from devcluster.crud import Objects
 from devcluster.objects import Obj
-from devcluster.store import Change
+from devcluster.store import Change, Record
 
 
 class NamespaceController(Base):
@@ -40,3 +41,36 @@ class NamespaceController(Base):
 def _finalized(namespace: Obj) -> Obj:
     namespace["spec"]["finalizers"] = []
     return namespace
+
+
+_CERTIFICATE = "kube-root-ca.crt"
+_NOTE = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal "
+    "endpoints such as the internal service IP or kubernetes.default.svc. No other usage is "
+    "guaranteed across distributions of Kubernetes clusters."
+)
+
+
+class NamespaceContentController(Base):
+    """The default service account and the authority's certificate, which is a PEM text."""
+
+    name, collection = "serviceaccount", "namespaces"
+
+    def __init__(self, objects: Objects, certificate: str) -> None:
+        super().__init__(objects)
+        self._certificate = certificate
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        lost = change.kind == "DELETED" and change.new.name in ("default", _CERTIFICATE)
+        if lost and collection in ("serviceaccounts", "configmaps"):
+            return (change.new.namespace,)
+        return super().keys_of(collection, change)
+
+    def look(self, record: Record) -> float | None:
+        if self.find(f"{record.name}/default", "serviceaccounts") is None:
+            self.create("serviceaccounts", record.name, {"metadata": {"name": "default"}})
+        if self.find(f"{record.name}/{_CERTIFICATE}", "configmaps") is None:
+            about = {"name": _CERTIFICATE, "annotations": {"kubernetes.io/description": _NOTE}}
+            data = {"ca.crt": self._certificate}
+            self.create("configmaps", record.name, {"metadata": about, "data": data})
+        return None

@@ -9,15 +9,18 @@ from aiohttp import web
 
 from devcluster.authn import TokenFile
 from devcluster.calls import Call
+from devcluster.controllers.behaviour import Behaviour
+from devcluster.controllers.containers import all_ready, crashed, debug_ended, ended, restarted
+from devcluster.crud import Objects
 from devcluster.handlers import Handlers
 from devcluster.logs.options import read_log_options
 from devcluster.logs.reading import Reading
 from devcluster.logs.runs import container_of
-from devcluster.objects import Obj, meta
+from devcluster.objects import Obj, dicts, dig, meta, timestamp
 from devcluster.rbac import asked_by
 from devcluster.shell.images import shell_of
 from devcluster.shell.processes import Container
-from devcluster.statuses import bad_request, forbidden, method_not_allowed
+from devcluster.statuses import StatusError, bad_request, forbidden, method_not_allowed
 from devcluster.streams import forwarding
 from devcluster.streams.commands import (
     V4,
@@ -31,7 +34,6 @@ from devcluster.streams.commands import (
     success,
 )
 from devcluster.streams.containers import Containers
-from devcluster.streams.ending import end_container
 from devcluster.streams.targets import (
     Refusal,
     Target,
@@ -39,6 +41,7 @@ from devcluster.streams.targets import (
     running_container,
 )
 from devcluster.streams.websockets import choose_protocol, is_websocket, open_websocket
+from devcluster.writes import Write
 
 SUBRESOURCES = frozenset({"attach", "exec", "portforward"})
 _MOST = 500
@@ -185,3 +188,31 @@ class Connections:
         if request.transport:
             request.transport.close()
         return websocket
+
+
+def end_container(objects: Objects, target: Target, code: int) -> None:
+    """Writes into the pod, if that is still there, that somebody has left the shell that is the first
+    process of a container."""
+    namespace, _, name = target.key.partition("/")
+
+    def mutate(pod: Obj) -> Obj:
+        return {**pod, "status": _after(pod, target, code)}
+
+    try:
+        pods = objects.registry.get("pods")
+        objects.update(pods, "v1", namespace, name, mutate, Write(subresource="status"))
+    except StatusError as error:
+        if error.code != 404:
+            raise
+
+
+def _after(pod: Obj, target: Target, code: int) -> Obj:
+    now, policy = timestamp(), dig(pod, "spec.restartPolicy")
+    if target.name in [one.get("name") for one in dicts(dig(pod, "spec.ephemeralContainers"))]:
+        return debug_ended(pod, target.name, code, now)
+    if policy == "Never" or (policy == "OnFailure" and code == 0):
+        return ended(pod, code, now)
+    how = Behaviour(exit_code=code, reason="Completed" if code == 0 else "Error")
+    stopped = {**pod, "status": crashed(pod, how, now, backing_off=False)}
+    again = {**pod, "status": restarted(stopped, now)}
+    return all_ready(again, now)

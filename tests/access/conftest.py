@@ -30,6 +30,7 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from rbac.current import no_host, use_host
 from tests.accounts.conftest import HASH, Browser, _site, browser, clock
+from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import (
     Manifest,
@@ -144,7 +145,7 @@ def objects() -> dict[GVR, list[Manifest]]:
 @pytest.fixture(autouse=True)
 def runtime() -> Iterator[StaticRuntime]:
     informers: dict[GVR, Informer[Any]] = {
-        gvr: Informer.preloaded(gvr, items) for gvr, items in objects().items()
+        gvr: preloaded(gvr, items) for gvr, items in objects().items()
     }
     notes: list[tuple[str, str]] = []
 

@@ -21,7 +21,7 @@ from console.kube.gvr import (
     ROLES,
     USERS,
 )
-from console.kube.informer import Freshness, Informer
+from console.kube.informer import Freshness
 from console.ui.clusters import clusters
 from rbac.current import cluster_of
 from tests.access.conftest import IAM, READ, Browser
@@ -29,6 +29,7 @@ from tests.access.test_new_users import NEW, bindings_of, made, offered
 from tests.access.test_rights import group, group_binding
 from tests.access.test_roles import signed_in, text_of
 from tests.accounts.conftest import HASH
+from tests.informers import bring, preloaded, set_stale, take_away
 from tests.rbac.objects import (
     binding,
     global_role,
@@ -142,7 +143,7 @@ async def test_words_are_not_the_rights_of_an_administrator(
     bound = binding("old", ("User", "old"), role="platform-admin")
     runtime.console.put(GLOBAL_ROLE_BINDINGS, bound)
     if not there:
-        runtime.informer(GLOBAL_ROLES).remove(global_role("platform-admin"))
+        take_away(runtime.informer(GLOBAL_ROLES), global_role("platform-admin"))
     dan = await signed_in("dan")
     for what in (*ACTIONS, "enable"):
         answer = await act(dan, what, "old")
@@ -167,14 +168,14 @@ async def test_what_somebody_holds_in_another_cluster_counts(runtime: StaticRunt
     reader = native_role("reader", rule(READ, "pods"))
     bindings = [native_binding("e", "reader", "User erin")]
     objects = {CLUSTER_ROLES: [reader], CLUSTER_ROLE_BINDINGS: [], ROLES: [], ROLE_BINDINGS: []}
-    member = StaticRuntime({gvr: Informer.preloaded(gvr, of) for gvr, of in objects.items()})
+    member = StaticRuntime({gvr: preloaded(gvr, of) for gvr, of in objects.items()})
     clusters.add(cluster_of("member", member))
     try:
         assert (await act(dan, "end-sessions")).status_code == 302
-        member.informer(CLUSTER_ROLE_BINDINGS).apply(bindings[0])
+        bring(member.informer(CLUSTER_ROLE_BINDINGS), bindings[0])
         assert (await act(dan, "end-sessions")).status_code == 403
-        member.informer(CLUSTER_ROLE_BINDINGS).remove(bindings[0])
-        member.informer(ROLES).set_stale(datetime.now(UTC))
+        take_away(member.informer(CLUSTER_ROLE_BINDINGS), bindings[0])
+        set_stale(member.informer(ROLES), datetime.now(UTC))
         assert (await act(dan, "end-sessions")).status_code == 403
     finally:
         clusters.remove("member")

@@ -20,6 +20,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from rbac.memberships import groups_of
 from tests.access.test_roles import signed_in, text_of
+from tests.informers import take_away
 from tests.rbac.objects import native_binding, native_role, rule, user
 from tests.staticruntime import StaticRuntime
 
@@ -142,7 +143,7 @@ async def test_a_department_counts_and_is_named(runtime: StaticRuntime) -> None:
     asked = "/access/rights?verb=list&resource=pods&namespace=web"
     text = text_of(await charlie.get(asked))
     assert 'data-answer="yes"' in text and "group crew" in text
-    runtime.informer(GROUP_BINDINGS).remove(runtime.console.of(GROUP_BINDINGS)["crew-1"])
+    take_away(runtime.informer(GROUP_BINDINGS), runtime.console.of(GROUP_BINDINGS)["crew-1"])
     assert 'data-answer="no"' in text_of(await charlie.get(asked))
 
 

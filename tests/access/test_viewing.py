@@ -21,6 +21,7 @@ from console.ui.clusters import clusters
 from tests.access.conftest import IAM, Browser
 from tests.access.test_roles import signed_in, text_of, writes
 from tests.accounts.conftest import ORIGIN
+from tests.informers import bring, take_away
 from tests.rbac.fakes import MovableClock, merged
 from tests.rbac.objects import native_binding, native_role, rule
 from tests.staticruntime import StaticRuntime
@@ -168,10 +169,10 @@ async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
     # The rights of bob are taken from him: now he has no more than charlie.
     for binding in list(runtime.console.of(ROLE_BINDINGS).values()):
         if "viewer" in binding["metadata"]["name"]:
-            runtime.informer(ROLE_BINDINGS).remove(binding)
+            take_away(runtime.informer(ROLE_BINDINGS), binding)
     mine = runtime.console.of(WORKSPACE_ROLE_BINDINGS)["bob-shop-viewer"]
     assert (await charlie.post(BEGIN.format("bob"))).status_code == 403, "by the workspace's role"
-    runtime.informer(WORKSPACE_ROLE_BINDINGS).remove(mine)
+    take_away(runtime.informer(WORKSPACE_ROLE_BINDINGS), mine)
     assert (await charlie.post(BEGIN.format("bob"))).status_code == 302
     assert "Viewing as <strong>bob" in text_of(await charlie.get("/dashboard"))
 
@@ -179,10 +180,10 @@ async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
 async def test_it_ends_when_the_right_to_it_does(runtime: StaticRuntime) -> None:
     admin = await viewing("bob")
     gone = runtime.console.of(USERS)["bob"]
-    runtime.informer(USERS).remove(gone)
+    take_away(runtime.informer(USERS), gone)
     text = text_of(await admin.get("/dashboard"))
     assert "has ended" in text and "Viewing as" not in text
-    runtime.informer(USERS).apply({**gone, "metadata": {**gone["metadata"], "uid": "another"}})
+    bring(runtime.informer(USERS), {**gone, "metadata": {**gone["metadata"], "uid": "another"}})
     assert "Viewing as" not in text_of(await admin.get("/dashboard"))
 
 
@@ -193,7 +194,7 @@ async def test_it_ends_with_whom_one_views_as(
     runtime: StaticRuntime, change: dict[str, Any]
 ) -> None:
     admin = await viewing("bob")
-    runtime.informer(USERS).apply(merged(runtime.console.of(USERS)["bob"], change))
+    bring(runtime.informer(USERS), merged(runtime.console.of(USERS)["bob"], change))
     text = text_of(await admin.get("/dashboard"))
     assert "has ended" in text and "Viewing as" not in text
 

@@ -37,6 +37,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user
 from tests.staticruntime import StaticRuntime
@@ -93,7 +94,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
 
 @pytest.fixture
 def users() -> Informer[Any]:
-    return Informer.preloaded(
+    return preloaded(
         USERS,
         [
             user("admin", password=HASH),
@@ -115,18 +116,18 @@ def users() -> Informer[Any]:
 def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
     informers: dict[GVR, Informer[Any]] = {
         USERS: users,
-        GLOBAL_ROLE_BINDINGS: Informer.preloaded(
+        GLOBAL_ROLE_BINDINGS: preloaded(
             GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
         ),
-        LOGIN_RECORDS: Informer.preloaded(LOGIN_RECORDS),
-        ROLES: Informer.preloaded(ROLES),
-        CLUSTER_ROLES: Informer.preloaded(CLUSTER_ROLES, [admin_role()]),
-        ROLE_BINDINGS: Informer.preloaded(ROLE_BINDINGS),
-        CLUSTER_ROLE_BINDINGS: Informer.preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
-        PODS: Informer.preloaded(PODS),
-        NAMESPACES: Informer.preloaded(NAMESPACES),
-        NODES: Informer.preloaded(NODES),
-        **{gvr: Informer.preloaded(gvr) for gvr in (*TENANCY, *WORKLOADS)},
+        LOGIN_RECORDS: preloaded(LOGIN_RECORDS),
+        ROLES: preloaded(ROLES),
+        CLUSTER_ROLES: preloaded(CLUSTER_ROLES, [admin_role()]),
+        ROLE_BINDINGS: preloaded(ROLE_BINDINGS),
+        CLUSTER_ROLE_BINDINGS: preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
+        PODS: preloaded(PODS),
+        NAMESPACES: preloaded(NAMESPACES),
+        NODES: preloaded(NODES),
+        **{gvr: preloaded(gvr) for gvr in (*TENANCY, *WORKLOADS)},
     }
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
     found.console = FakeConsole(informers)

@@ -43,6 +43,7 @@ from tests.accounts.conftest import HASH, PASSWORD
 from tests.accounts.crashing import crash_everywhere, settle
 from tests.accounts.protection.test_retention import record
 from tests.accounts.test_finalizer import definition
+from tests.informers import take_away
 from tests.rbac.fakes import START, FakeRuntime, Manifest
 from tests.rbac.objects import (
     IAM,
@@ -107,7 +108,7 @@ def kubernetes(runtime: FakeRuntime) -> None:
         meta = item["metadata"]
         if "deletionTimestamp" in meta and not meta.get("finalizers"):
             del runtime.console.objects[gvr, place]
-            runtime.console.informers[gvr].remove(item)
+            take_away(runtime.console.informers[gvr], item)
 
 
 def everything() -> FakeRuntime:

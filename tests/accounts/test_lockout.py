@@ -24,6 +24,7 @@ from console.kube.informer import Informer
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.clients import basic
 from tests.accounts.oauth.conftest import Config, Program, authorize_url
+from tests.informers import bring
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -152,7 +153,7 @@ async def test_whoever_is_locked_from_elsewhere_signs_in_from_where_they_did_bef
         assert await login(away, "wrong") == 401
     locked = user("alice", password=HASH, state=state)
     locked["status"]["lastTransitionTime"] = clock.now().isoformat()
-    users.apply(locked)
+    bring(users, locked)
     assert await login(away) == 429
     assert await login(home) == 302
     # There, too, it is no more than so many guesses.
@@ -183,7 +184,7 @@ async def test_a_lock_that_another_installation_set_holds(
     locked = user("alice", password=HASH, state="AuthLimitExceeded")
     began = clock.now().replace(microsecond=0) - timedelta(minutes=4)
     locked["status"]["lastTransitionTime"] = began.isoformat()
-    users.apply(locked)
+    bring(users, locked)
     answer = await Browser().login("alice")
     assert answer.status_code == 429
     assert "Try again in 6 minutes." in answer.content.decode()

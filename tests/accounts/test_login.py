@@ -20,6 +20,7 @@ from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
+from tests.informers import bring, set_stale
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -131,10 +132,10 @@ async def test_a_password_beyond_72_bytes_is_refused_though_bcrypt_would_not_see
 ) -> None:
     long = "Aa1" + "\u00e9" * 40
     cut = long.encode()[:72]
-    users.apply(user("alice", password=bcrypt.hashpw(cut, bcrypt.gensalt(4)).decode()))
+    bring(users, user("alice", password=bcrypt.hashpw(cut, bcrypt.gensalt(4)).decode()))
     assert (await browser.login("alice", long)).status_code == 401
     exact = "a" * 72
-    users.apply(user("alice", password=hashed(exact)))
+    bring(users, user("alice", password=hashed(exact)))
     assert (await browser.login("alice", exact)).status_code == 302
 
 
@@ -142,7 +143,7 @@ async def test_a_password_beyond_72_bytes_is_refused_though_bcrypt_would_not_see
 async def test_hashes_of_other_makers_are_read(
     browser: Browser, users: Informer[Any], kind: str
 ) -> None:
-    users.apply(user("alice", password=kind + HASH[4:]))
+    bring(users, user("alice", password=kind + HASH[4:]))
     assert (await browser.login("alice")).status_code == 302
 
 
@@ -154,13 +155,13 @@ async def test_hashes_of_other_makers_are_read(
 async def test_what_is_no_usable_hash_lets_nobody_in(
     browser: Browser, users: Informer[Any], stored: str
 ) -> None:
-    users.apply(user("alice", password=stored))
+    bring(users, user("alice", password=stored))
     assert (await browser.login("alice")).status_code == 401
     assert (await browser.login("alice", stored)).status_code == 401
 
 
 async def test_the_event_loop_goes_on_while_passwords_are_checked(users: Informer[Any]) -> None:
-    users.apply(user("alice", password=hashed(PASSWORD, 10)))
+    bring(users, user("alice", password=hashed(PASSWORD, 10)))
     worst = 0.0
     done = False
 
@@ -319,10 +320,10 @@ async def test_an_old_cache_lets_nobody_in(
 ) -> None:
     clock = MovableClock()
     monkeypatch.setattr("accounts.users.directory._clock", clock)
-    users.set_stale(clock.now() - timedelta(seconds=299))
+    set_stale(users, clock.now() - timedelta(seconds=299))
     assert (await browser.login("alice")).status_code == 302
-    users.set_stale(None)
-    users.set_stale(clock.now() - timedelta(seconds=300))
+    set_stale(users, None)
+    set_stale(users, clock.now() - timedelta(seconds=300))
     assert (await Browser().login("alice")).status_code == 503
 
 

@@ -14,6 +14,7 @@ from console.ui.clusters import clusters
 from console.ui.presence import Presence
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.named.test_tokens import config, make
+from tests.informers import bring
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
 
@@ -35,10 +36,10 @@ async def test_it_ends_with_the_session_and_its_user(
     presence = await of_session(browser)
     assert await presence.lasts()
     assert presence.access_in(clusters.host).can("list", PODS)
-    users.apply(user("admin", password=HASH, state="Disabled"))
+    bring(users, user("admin", password=HASH, state="Disabled"))
     assert not await presence.lasts()
     assert not presence.access_in(clusters.host).can("list", PODS)
-    users.apply(user("admin", password=HASH))
+    bring(users, user("admin", password=HASH))
     assert await presence.lasts()
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
     assert not await presence.lasts()

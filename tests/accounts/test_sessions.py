@@ -20,6 +20,7 @@ from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
+from tests.informers import bring, set_stale, take_away
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -54,9 +55,9 @@ async def test_a_session_stays(browser: Browser) -> None:
 
 async def test_it_ends_when_the_user_is_disabled(browser: Browser, users: Informer[Any]) -> None:
     await browser.login("alice")
-    users.apply(user("alice", password=HASH, state="Disabled"))
+    bring(users, user("alice", password=HASH, state="Disabled"))
     await assert_ended(browser)
-    users.apply(user("alice", password=HASH))
+    bring(users, user("alice", password=HASH))
     assert not await is_in(browser)
 
 
@@ -64,19 +65,19 @@ async def test_failed_attempts_of_somebody_else_end_nothing(
     browser: Browser, users: Informer[Any]
 ) -> None:
     await browser.login("alice")
-    users.apply(user("alice", password=HASH, state="AuthLimitExceeded"))
+    bring(users, user("alice", password=HASH, state="AuthLimitExceeded"))
     assert await is_in(browser)
 
 
 async def test_it_ends_with_the_password(browser: Browser, users: Informer[Any]) -> None:
     await browser.login("alice")
-    users.apply(user("alice", password=hashed(PASSWORD)))
+    bring(users, user("alice", password=hashed(PASSWORD)))
     await assert_ended(browser)
 
 
 async def test_it_ends_when_the_user_is_gone(browser: Browser, users: Informer[Any]) -> None:
     await browser.login("alice")
-    users.remove(user("alice"))
+    take_away(users, user("alice"))
     await assert_ended(browser)
 
 
@@ -84,7 +85,7 @@ async def test_a_new_user_of_the_same_name_does_not_inherit_it(
     browser: Browser, users: Informer[Any]
 ) -> None:
     await browser.login("alice")
-    users.apply(user("alice", password=HASH, uid="another"))
+    bring(users, user("alice", password=HASH, uid="another"))
     await assert_ended(browser)
 
 
@@ -290,7 +291,7 @@ async def test_a_session_ends_though_nothing_can_be_written(
 ) -> None:
     await browser.login("alice")
     await unwritable()
-    users.remove(user("alice"))
+    take_away(users, user("alice"))
     answer = await browser.get(HOME)
     assert answer["Location"] == "/login?next=%2F&ended=1"
     assert browser.key is None
@@ -298,7 +299,7 @@ async def test_a_session_ends_though_nothing_can_be_written(
 
 async def test_a_stale_cache_keeps_people_in(browser: Browser, users: Informer[Any]) -> None:
     await browser.login("alice")
-    users.set_stale(datetime.fromisoformat("2026-01-01T00:00:00Z"))
+    set_stale(users, datetime.fromisoformat("2026-01-01T00:00:00Z"))
     assert await is_in(browser)
 
 

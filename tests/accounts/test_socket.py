@@ -14,6 +14,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.clusters import clusters
 from tests.accounts.conftest import HASH, ORIGIN, Browser
+from tests.informers import bring
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
 
@@ -116,10 +117,10 @@ async def test_it_notices_the_end_of_its_session(
     await browser.login("admin")
     _, scope = await connect(from_ours(browser))
     alive = scope["session_alive"]
-    users.apply(user("admin", password=HASH, state="Disabled"))
+    bring(users, user("admin", password=HASH, state="Disabled"))
     assert not await alive()
     assert not scope["access_in"](clusters.host).can("list", PODS)
-    users.apply(user("admin", password=HASH))
+    bring(users, user("admin", password=HASH))
     assert await alive()
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
     assert not await alive()

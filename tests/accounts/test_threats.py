@@ -19,10 +19,10 @@ from accounts.protection.limits import Limits
 from accounts.public import PUBLIC_ROUTES
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
-from console.kube.informer import Informer
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.conftest import Config, Program
 from tests.accounts.test_sessions import routes
+from tests.informers import preloaded
 from tests.rbac.fakes import MovableClock
 from tests.staticruntime import StaticRuntime
 
@@ -135,7 +135,7 @@ async def test_a_hash_that_is_typed_as_a_password_is_one(
 
 
 async def test_where_there_are_no_users_nobody_gets_in(runtime: StaticRuntime) -> None:
-    runtime._informers[USERS] = Informer.preloaded(USERS)
+    runtime._informers[USERS] = preloaded(USERS)
     for name in ("admin", "admin@kubesphere.io", "admin@quarterdeck.local", "root"):
         for known in (PASSWORD, "admin", "kubesphere", ""):
             assert (await Browser().login(name, known)).status_code == 401

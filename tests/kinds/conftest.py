@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, VOLUME_SNAPSHOTS
-from console.kube.informer import Informer
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from devcluster.sample.standards import definitions
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.kinds.world import LiveLists, informer_of
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import NAMESPACE_NAMES, namespace
@@ -42,12 +42,12 @@ def established() -> list[dict[str, Any]]:
 
 @pytest.fixture
 def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
-    spaces = Informer.preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
+    spaces = preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
     informer = informer_of(kind)
     if kind.private:
         found = StaticRuntime({NAMESPACES: spaces}, live_lists=LiveLists(informer))
     else:
-        snapshots = Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, established())
+        snapshots = preloaded(CUSTOM_RESOURCE_DEFINITIONS, established())
         known = {NAMESPACES: spaces, CUSTOM_RESOURCE_DEFINITIONS: snapshots, kind.gvr: informer}
         found = StaticRuntime(known)
     use_host(found)

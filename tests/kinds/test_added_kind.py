@@ -64,7 +64,6 @@ DECLARATION = '''
 from console.kube.projections.sail import SAILS, Sail
 from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, NumberColumn, StatusColumn
-from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
@@ -81,7 +80,6 @@ class SailKind(ResourceKind):
         NumberColumn(id="area", label="Area"),
         AgeColumn(),
     )
-    filters = (SearchFilter(), NamespaceFilter(), LabelFilter(), StatusFilter())
     actions = (Delete(),)
 '''
 

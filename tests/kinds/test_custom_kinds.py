@@ -18,6 +18,7 @@ from console.ui.level import Level
 from console.ui.nav import CUSTOMS, nav, resources
 from console.ui.registry import _problems
 from rbac.current import no_host, use_host
+from tests.informers import bring, preloaded, take_away
 from tests.kinds.world import POLYGLOT, encoded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import NAMESPACE_NAMES, FakeAccess, admin, charlie, namespace
@@ -73,8 +74,8 @@ class World:
     """`objects`: of widgets."""
 
     def __init__(self) -> None:
-        self.definitions = Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS)
-        spaces = Informer.preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
+        self.definitions = preloaded(CUSTOM_RESOURCE_DEFINITIONS)
+        spaces = preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
         self.informers = {CUSTOM_RESOURCE_DEFINITIONS: self.definitions, NAMESPACES: spaces}
         self.use()
 
@@ -84,7 +85,7 @@ class World:
 
     def define(self, *given: dict[str, Any]) -> None:
         for item in given:
-            self.definitions.apply(item)
+            bring(self.definitions, item)
 
     def put(self, *objects: dict[str, Any]) -> Informer[Any]:
         """Widgets, read as their definition says now."""
@@ -132,7 +133,7 @@ def test_a_kind_comes_and_goes_with_its_type(world: World) -> None:
     assert kinds().of(WIDGETS) is found
     assert kinds().of(GVR("x.org", "v2", "widgets")) is None
     assert kinds().find("widgets") is None
-    world.definitions.remove(definition())
+    take_away(world.definitions, definition())
     assert kinds().find("widgets.x.org") is None
     assert segments() == []
 
@@ -148,7 +149,7 @@ def test_a_kind_is_known_by_its_names(world: World, word: str) -> None:
     assert found in kinds_like(kinds(), word) and found in kinds_like(kinds(), "widg")
     # What is declared keeps its names.
     assert kind_named(kinds(), "po") is kinds().find("pods")
-    world.definitions.remove(definition())
+    take_away(world.definitions, definition())
     assert kind_named(kinds(), word) is None and kinds_like(kinds(), "widg") == []
 
 
@@ -315,7 +316,7 @@ def test_kinds_of_types_that_are_gone_are_let_go(world: World) -> None:
         name = f"fleeting{number}.x.org"
         world.define(definition(name))
         assert registry.find(name) is not None
-        world.definitions.remove(definition(name))
+        take_away(world.definitions, definition(name))
     assert len(registry.customs._kinds) <= 2 * SPARE
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import NAMESPACES, SECRETS
-from console.kube.informer import Informer
 from console.ui.registry import kinds
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.kinds.world import LiveLists, informer_of
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace
@@ -34,7 +34,7 @@ def runtime(limit: int) -> Iterator[StaticRuntime]:
     kind = kinds.of(SECRETS)
     assert kind is not None
     lists = LiveLists(informer_of(kind, [secret(number) for number in range(5)]), limit)
-    spaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
+    spaces = preloaded(NAMESPACES, [namespace("shop")])
     found = StaticRuntime({NAMESPACES: spaces}, live_lists=lists)
     use_host(found)
     yield found

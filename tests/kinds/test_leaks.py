@@ -26,6 +26,7 @@ from console.kube.informer import Informer
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind, Scope
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.kinds.asking import entries_of, ids_of, rows_of, url_of
 from tests.kinds.world import LiveLists, Obj, informer_of, objects_of
 from tests.live.conftest import Browser
@@ -67,7 +68,7 @@ def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
     """The fixture of a kind that grants rights comes beside those of the test."""
     granted = rights()
     informers: dict[GVR, Informer[Any]] = {
-        gvr: Informer.preloaded(gvr, objects) for gvr, objects in granted.items()
+        gvr: preloaded(gvr, objects) for gvr, objects in granted.items()
     }
     objects = [*granted.get(kind.gvr, []), *objects_of(kind), canary(kind)]
     informer = informer_of(kind, objects)

@@ -9,7 +9,6 @@ from django.utils import translation
 from accounts.bootstrap import MANIFESTS, manifests
 from console.kube.discovery import Types
 from console.kube.gvr import BUILT_IN_GROUPS, CUSTOM_RESOURCE_DEFINITIONS, GVR
-from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.readerrole import reader_role
 from console.kube.scopes import is_namespaced
@@ -17,6 +16,7 @@ from console.kube.uncached import UNCACHED
 from console.ui.kind import ResourceKind, Scope
 from devcluster.builtins import builtin_types
 from devcluster.sample import standards
+from tests.informers import preloaded
 from tests.kinds.world import fixture_file
 
 READER = (MANIFESTS / "reader.yaml").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ DEFINED = {
 def missing(kind: ResourceKind) -> Iterator[str]:
     if kind.gvr not in {**DECODERS, **UNCACHED}:
         yield "console/kube/projections: no module has it in its DECODERS"
-    if is_namespaced(kind.gvr, Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS))) is not (
+    if is_namespaced(kind.gvr, Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS))) is not (
         kind.scope is Scope.NAMESPACED
     ):
         yield "console/kube/scopes.py: its scope is another one"

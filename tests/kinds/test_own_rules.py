@@ -24,10 +24,10 @@ from console.kube.gvr import (
     USERS,
     Key,
 )
-from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.registry import kinds
 from rbac.builtin import PLATFORM_ROLES
+from tests.informers import preloaded
 from tests.ui.support import FakeAccess
 
 META = {"name": "example", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}
@@ -35,7 +35,7 @@ META = {"name": "example", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00
 
 def entry(gvr: GVR, meta: dict[str, Any] | None = None, /, **fields: Any) -> Entry[Any]:
     item = {"metadata": {**META, **(meta or {})}, **fields}
-    found = next(iter(Informer.preloaded(gvr, [item]).store.snapshot().entries.values()))
+    found = next(iter(preloaded(gvr, [item]).store.snapshot().entries.values()))
     assert isinstance(found, Entry)
     return found
 
@@ -72,7 +72,7 @@ def it_filters_by_the_severity_that_it_shows(gvr: GVR) -> None:
     kind = kinds.of(gvr)
     assert kind is not None
     found = entry(gvr, status={"state": "", "conditions": []})
-    status = next(item for item in kind.filters if item.param == "status")
+    status = next(item for item in kind.every_filter if item.param == "status")
     shown = kind.status(found)
     assert shown is not None
     for value in ("progress", "ok", "error"):

@@ -19,6 +19,7 @@ from console.ui.panels.yaml import LARGEST
 from console.ui.registry import kinds
 from console.ui.revealed import Value, values
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.kinds.world import LiveLists, Obj, informer_of
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, namespace
@@ -80,7 +81,7 @@ def cluster() -> Cluster:
 
 @pytest.fixture
 def projects() -> Informer[Any]:
-    return Informer.preloaded(NAMESPACES, [namespace("shop")])
+    return preloaded(NAMESPACES, [namespace("shop")])
 
 
 @pytest.fixture(autouse=True)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from console.kube.gvr import NAMESPACES, USERS, Key
-from console.kube.informer import Informer
 from console.ui.links import detail_url
 from console.ui.masking import MASK, masked
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.kinds.world import Obj
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
@@ -34,8 +34,8 @@ USER: Obj = {
 @pytest.fixture
 def runtime() -> Iterator[StaticRuntime]:
     informers = {
-        USERS: Informer.preloaded(USERS, [USER]),
-        NAMESPACES: Informer.preloaded(NAMESPACES),
+        USERS: preloaded(USERS, [USER]),
+        NAMESPACES: preloaded(NAMESPACES),
     }
     found = StaticRuntime(informers)
     use_host(found)

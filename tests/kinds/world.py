@@ -22,6 +22,7 @@ from console.kube.livelist import LIMIT, LiveList
 from console.kube.projections import DECODERS
 from console.kube.uncached import UNCACHED
 from console.ui.kind import ResourceKind, Scope
+from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 
 Obj = dict[str, Any]
@@ -58,7 +59,7 @@ def objects_of(kind: ResourceKind) -> list[Obj]:
 def informer_of(kind: ResourceKind, objects: list[Obj] | None = None) -> Informer[Any]:
     found = objects_of(kind) if objects is None else objects
     if not kind.private:
-        return Informer.preloaded(kind.gvr, found)
+        return preloaded(kind.gvr, found)
     everything = LiveList(kind.gvr, UNCACHED[kind.gvr].decode, {}, _start)
     everything.replace([UNCACHED[kind.gvr].redact(encoded(obj)) for obj in found], "1")
     everything.connected()
@@ -97,7 +98,7 @@ class LiveLists:
 def change(runtime: StaticRuntime, kind: ResourceKind, obj: Obj) -> None:
     """As if a watch had brought another version of an object, to all who were given it."""
     if not kind.private:
-        runtime.informer(kind.gvr).apply(obj)
+        bring(runtime.informer(kind.gvr), obj)
         return
     lists = runtime._live_lists
     assert isinstance(lists, LiveLists)

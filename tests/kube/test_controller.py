@@ -8,7 +8,7 @@ from typing import Any
 from console.kube import controller
 from console.kube.controller import NotSynced, Progress, Request, Result
 from console.kube.gvr import NAMESPACES, Key
-from console.kube.informer import Informer
+from tests.informers import preloaded
 from tests.kube.fakes import FakeClock
 from tests.ui.support import namespace
 
@@ -38,7 +38,7 @@ async def comes_to(reached: Callable[[Progress], bool]) -> None:
 async def test_a_look_that_came_too_early_is_one_to_come() -> None:
     runtime: Any = SimpleNamespace(
         clock=FakeClock(),
-        informer=lambda gvr: Informer.preloaded(gvr, [namespace("shop")]),
+        informer=lambda gvr: preloaded(gvr, [namespace("shop")]),
     )
     reconciler = Patient()
     running = asyncio.create_task(controller.run(runtime, reconciler))
@@ -72,7 +72,7 @@ class Together:
 def world(*names: str) -> Any:
     return SimpleNamespace(
         clock=FakeClock(),
-        informer=lambda gvr: Informer.preloaded(gvr, [namespace(name) for name in names]),
+        informer=lambda gvr: preloaded(gvr, [namespace(name) for name in names]),
     )
 
 

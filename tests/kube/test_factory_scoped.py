@@ -20,6 +20,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.scopes import configured_namespaces, is_namespaced, is_the_clusters
+from tests.informers import preloaded
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
 
@@ -166,13 +167,13 @@ async def it_never_says_an_older_version_because_another_namespace_is_behind(wor
 
 
 def it_knows_what_lives_in_namespaces() -> None:
-    types = Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("widgets", "Namespaced")]))
+    types = Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("widgets", "Namespaced")]))
     assert is_namespaced(PODS, types)
     assert is_namespaced(WIDGETS, types)
     assert not is_namespaced(NODES, types)
     assert not is_namespaced(CLUSTER_ROLES, types)
     assert not is_namespaced(USERS, types)
-    types = Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("planets", "Cluster")]))
+    types = Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("planets", "Cluster")]))
     assert not is_namespaced(PLANETS, types)
     assert is_the_clusters(NODES)
     assert not is_the_clusters(USERS)

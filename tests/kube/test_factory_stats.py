@@ -8,6 +8,7 @@ from console.kube.gvr import GVR, PODS
 from console.kube.history import KEPT, STEP, History
 from console.kube.informer import Informer
 from console.kube.stats import stats_of
+from tests.informers import preloaded, set_stale
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeServer
 
@@ -87,7 +88,7 @@ def it_keeps_ten_minutes() -> None:
 def it_says_how_old_what_is_shown_may_be() -> None:
     clock = FakeClock()
     now = clock.now()
-    informer = Informer.preloaded(PODS)
+    informer = preloaded(PODS)
     cold: Informer[Any] = Informer(THINGS, generic.decode, clock=clock)
 
     def lags() -> list[float | None]:
@@ -96,7 +97,7 @@ def it_says_how_old_what_is_shown_may_be() -> None:
         return [item.lag for item in found]
 
     assert lags() == [3, None]
-    informer.set_stale(now - timedelta(seconds=90), "gone")
+    set_stale(informer, now - timedelta(seconds=90), "gone")
     assert lags() == [90, None]
 
 

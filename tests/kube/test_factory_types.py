@@ -6,6 +6,7 @@ from console.kube.discovery import Types
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, USERS
 from console.kube.informer import Informer
 from console.kube.typewatch import TypeWatch
+from tests.informers import bring, preloaded, take_away
 
 V1, V2 = GVR("x.org", "v1", "widgets"), GVR("x.org", "v2", "widgets")
 
@@ -52,7 +53,7 @@ def definition(
 
 
 def informer(*items: dict[str, Any]) -> Informer[Any]:
-    return Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, items)
+    return preloaded(CUSTOM_RESOURCE_DEFINITIONS, items)
 
 
 def it_tells_a_type_as_its_definition_does() -> None:
@@ -79,9 +80,9 @@ def it_does_not_know_what_is_not_established() -> None:
     definitions = informer(definition(version("v1", storage=True), established=False))
     types = Types(definitions)
     assert types.get(V1) is None
-    definitions.apply(definition(version("v1", storage=True)))
+    bring(definitions, definition(version("v1", storage=True)))
     assert types.get(V1) is not None
-    definitions.remove(definition(version("v1", storage=True)))
+    take_away(definitions, definition(version("v1", storage=True)))
     assert types.get(V1) is None
     assert list(types) == []
 
@@ -116,37 +117,37 @@ def watching(definitions: Informer[Any], told: Any) -> None:
 def it_ends_what_is_no_longer_defined_or_served() -> None:
     definitions, told = informer(), Told(V1, V2)
     watching(definitions, told)
-    definitions.apply(definition(version("v1"), version("v2", storage=True)))
+    bring(definitions, definition(version("v1"), version("v2", storage=True)))
     told.calls.clear()
-    definitions.apply(definition(version("v1", served=False), version("v2", storage=True)))
+    bring(definitions, definition(version("v1", served=False), version("v2", storage=True)))
     assert told.calls == [("vanish", V1), ("appear", V2)]
     told.calls.clear()
-    definitions.remove(definition(version("v2", storage=True)))
+    take_away(definitions, definition(version("v2", storage=True)))
     assert told.calls == [("vanish", V1), ("vanish", V2)]
 
 
 def it_brings_back_what_is_defined_again() -> None:
     definitions, told = informer(), Told(gone=(V1,))
     watching(definitions, told)
-    definitions.apply(definition(version("v1", storage=True)))
+    bring(definitions, definition(version("v1", storage=True)))
     assert told.calls == [("appear", V1)]
 
 
 def it_notices_that_a_type_was_defined_anew_between_two_looks() -> None:
     definitions, told = informer(), Told(V1)
     watching(definitions, told)
-    definitions.apply(definition(version("v1", storage=True), uid="u1"))
-    definitions.apply(definition(version("v1", storage=True), uid="u1"))
+    bring(definitions, definition(version("v1", storage=True), uid="u1"))
+    bring(definitions, definition(version("v1", storage=True), uid="u1"))
     assert ("renew", V1) not in told.calls
-    definitions.apply(definition(version("v1", storage=True), uid="u2"))
+    bring(definitions, definition(version("v1", storage=True), uid="u2"))
     assert told.calls[-1] == ("renew", V1)
 
 
 def it_leaves_other_types_and_the_consoles_own_alone() -> None:
     definitions, told = informer(), Told(USERS, GVR("y.org", "v1", "widgets"))
     watching(definitions, told)
-    definitions.apply(definition(version("v1", storage=True)))
+    bring(definitions, definition(version("v1", storage=True)))
     assert told.calls == []
-    definitions.apply(definition(version("v1alpha2"), name="users.iam.kubesphere.io"))
-    definitions.remove(definition(version("v1alpha2"), name="users.iam.kubesphere.io"))
+    bring(definitions, definition(version("v1alpha2"), name="users.iam.kubesphere.io"))
+    take_away(definitions, definition(version("v1alpha2"), name="users.iam.kubesphere.io"))
     assert told.calls == [("appear", USERS)]

@@ -13,6 +13,7 @@ from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import GVR, PODS, SECRETS, Key
 from console.kube.informer import Informer
 from console.kube.uncached import UNCACHED, SecretMeta, redact_secret
+from tests.informers import preloaded
 from tests.kube.fakes import raw
 from tests.staticruntime import StaticRuntime
 
@@ -90,7 +91,7 @@ def it_refuses_what_is_cut_off() -> None:
 
 
 def it_has_no_informer_of_secrets() -> None:
-    runtime = StaticRuntime({PODS: Informer.preloaded(PODS)})
+    runtime = StaticRuntime({PODS: preloaded(PODS)})
     with pytest.raises(NeverCached):
         runtime.informer(SECRETS)
     with pytest.raises(UnknownKind):

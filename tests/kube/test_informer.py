@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from console.kube.gvr import PODS
-from console.kube.informer import MANY, Informer
+from console.kube.informer import MANY
+from tests.informers import preloaded
 
 
 class Ring:
@@ -30,7 +31,7 @@ def pods(count: int) -> list[dict[str, object]]:
 
 def test_a_long_first_list_is_not_looked_through_again_and_keeps_no_garbage() -> None:
     garbage, frozen = weakref.ref(Ring()), gc.get_freeze_count()
-    Informer.preloaded(PODS, pods(MANY))
+    preloaded(PODS, pods(MANY))
     assert gc.get_freeze_count() > frozen + MANY
     assert garbage() is None
 
@@ -38,5 +39,5 @@ def test_a_long_first_list_is_not_looked_through_again_and_keeps_no_garbage() ->
 def test_a_short_one_is_left_to_the_collector() -> None:
     """Informers come and go: what is garbage then, and what they had, would stay for ever."""
     frozen = gc.get_freeze_count()
-    Informer.preloaded(PODS, pods(10))
+    preloaded(PODS, pods(10))
     assert gc.get_freeze_count() == frozen

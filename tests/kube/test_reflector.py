@@ -20,6 +20,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.kube.liststream import ListMeta
 from console.kube.listwatch import WatchEvent
+from tests.informers import bring
 from tests.kube import generic
 from tests.kube.fakes import FakeClock, FakeListing, FakeServer
 
@@ -271,7 +272,7 @@ async def it_ignores_an_older_version_of_an_object(world: World) -> None:
     world.server.put("a", spec={"n": 2})
     async with world.following():
         old = {"metadata": {"name": "a", "namespace": "default", "resourceVersion": "1"}}
-        world.informer.apply(old)
+        bring(world.informer, old)
         entry = world.informer.store.get(Key("default", "a"))
         assert entry is not None
         assert entry.resource_version == "2"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.kube.reservations import Held, Reservations, reservations_of
+from tests.informers import bring, preloaded, take_away
 from tests.pages.overview.world import pods, sized
 from tests.ui.support import pod
 
@@ -52,16 +53,16 @@ def change(informer: Informer[Any], what: str, item: dict[str, Any]) -> None:
     if what == "end":
         item["status"]["phase"] = "Failed"
     if what in ("put", "end"):
-        informer.apply(item)
+        bring(informer, item)
     elif what == "drop":
-        informer.remove(item)
+        take_away(informer, item)
     elif what == "relist":
         informer.replace([], "9")
 
 
 @given(STEPS)
 def test_sums_follow_the_store(steps: Sequence[tuple[str, str, str, str, str]]) -> None:
-    informer = Informer.preloaded(PODS, pods())
+    informer = preloaded(PODS, pods())
     reservations = Reservations(informer.store)
     for what, name, namespace, cpu, node in [*steps, ("read", "", "", "", "")]:
         change(informer, what, sized(pod(name, namespace, node=node), cpu, "1Mi"))
@@ -81,11 +82,11 @@ def test_sums_follow_the_store(steps: Sequence[tuple[str, str, str, str, str]]) 
 
 
 def test_adding_up_again_looks_at_what_changed() -> None:
-    informer = Informer.preloaded(PODS, pods())
+    informer = preloaded(PODS, pods())
     reservations = reservations_of(informer.store)
     assert reservations.total(None).pods == 4
     assert reservations_of(informer.store) is reservations
-    informer.apply(pod("new"))
+    bring(informer, pod("new"))
     assert reservations.behind == 1
     assert reservations.total(None).pods == 5
     assert reservations.rebuilds == 1

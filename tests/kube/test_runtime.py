@@ -9,9 +9,10 @@ import pytest
 
 from console.kube.credentials import NoCluster
 from console.kube.errors import Conflict, Forbidden, NotFound
+from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS, USERS, Key
 from console.kube.identity import Identity
-from console.kube.runtime import Runtime, UnknownKind
+from console.kube.runtime import Runtime
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 

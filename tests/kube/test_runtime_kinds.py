@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.factory import IDLED, VANISHED
+from console.kube.factory import IDLED, VANISHED, UnknownKind
 from console.kube.gvr import (
     CUSTOM_RESOURCE_DEFINITIONS,
     EVENTS,
@@ -16,7 +16,7 @@ from console.kube.gvr import (
     PODS,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import Runtime, UnknownKind
+from console.kube.runtime import Runtime
 from console.kube.window import Window
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually

@@ -8,10 +8,11 @@ import pytest
 
 from console.kube.client import ReaderClient
 from console.kube.errors import Forbidden
+from console.kube.factory import NeverCached
 from console.kube.gvr import SECRETS, Key
 from console.kube.identity import Identity
 from console.kube.livelist import LiveList
-from console.kube.runtime import NeverCached, Runtime
+from console.kube.runtime import Runtime
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import apply, live, names, running

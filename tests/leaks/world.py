@@ -39,6 +39,7 @@ from console.ui.kind import ResourceKind, Scope
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
 from tests.hostile.world import definition_of
+from tests.informers import preloaded
 from tests.kinds.test_custom_kinds import column, definition
 from tests.kinds.world import LiveLists, Obj, encoded, fixture_of, informer_of
 from tests.pages.overview.world import Measuring, node_usage, pod_usage
@@ -59,8 +60,7 @@ CUSTOMS = (
     definition("hulls.leaks.org", column("Size"), kind="Hull", scope="Cluster", uid="u2"),
 )
 CUSTOM_KINDS = tuple(
-    generic_kind(custom)
-    for custom in Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, CUSTOMS))
+    generic_kind(custom) for custom in Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS, CUSTOMS))
 )
 KINDS = (*kinds, *CUSTOM_KINDS)
 #: The types that are in no project.
@@ -253,7 +253,7 @@ class Clusters:
         found = {kind.gvr: self._informer(kind, secrets) for kind in KINDS}
         # The one type without a kind that pages read.
         quotas = [quota(WORKSPACE), *([quota(_secret_workspace())] if secrets else [])]
-        return {**found, WORKSPACE_QUOTAS: Informer.preloaded(WORKSPACE_QUOTAS, quotas)}
+        return {**found, WORKSPACE_QUOTAS: preloaded(WORKSPACE_QUOTAS, quotas)}
 
     def _informer(self, kind: ResourceKind, secrets: bool) -> Informer[Any]:
         found = list(_objects(kind, self._rights))

@@ -20,6 +20,7 @@ from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import Table, rows
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, namespace, small_world
 
@@ -47,17 +48,17 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def pods() -> Informer[Any]:
-    return Informer.preloaded(PODS, small_world())
+    return preloaded(PODS, small_world())
 
 
 @pytest.fixture
 def bindings() -> Informer[Any]:
-    return Informer.preloaded(ROLE_BINDINGS)
+    return preloaded(ROLE_BINDINGS)
 
 
 @pytest.fixture(autouse=True)
 def runtime(pods: Informer[Any], bindings: Informer[Any]) -> Iterator[StaticRuntime]:
-    namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
+    namespaces = preloaded(NAMESPACES, [namespace("shop")])
     found = StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings})
     use_host(found)
     yield found

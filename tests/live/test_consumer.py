@@ -14,6 +14,7 @@ from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from rbac.current import use_host
+from tests.informers import bring, set_stale, take_away
 from tests.live.conftest import URL, Browsers
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin, pod
@@ -36,7 +37,7 @@ async def test_a_change_is_sent_as_the_pages_own_row(
     await browser.subscribe()
     assert 'id="freshness"' in await browser.html()
     assert await browser.quiet()
-    pods.apply(pod("web-1", restarts=4, labels={"app": "web"}))
+    bring(pods, pod("web-1", restarts=4, labels={"app": "web"}))
     frame = await browser.html()
     assert frame == row_html(pods, "shop/web-1")
     assert frame.count("<tr") == 1
@@ -51,8 +52,8 @@ async def test_a_change_that_nobody_can_see_sends_nothing(
     await browser.frame()
     unseen = pod("web-1", "team-b", restarts=12, image="registry.example/ledger:7")
     unseen["metadata"]["annotations"] = {"note": "x"}
-    pods.apply(unseen)
-    pods.apply(pod("new", "shop"))
+    bring(pods, unseen)
+    bring(pods, pod("new", "shop"))
     assert await browser.quiet()
 
 
@@ -62,7 +63,7 @@ async def test_a_new_pod_comes_with_its_place_and_the_counts(
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
-    pods.apply(pod("web-3", waiting="CrashLoopBackOff"))
+    bring(pods, pod("web-3", waiting="CrashLoopBackOff"))
     assert await browser.html() == row_html(pods, "shop/web-3")
     assert 'id="summary"' in await browser.html()
     assert 'id="pager"' in await browser.html()
@@ -81,7 +82,7 @@ async def test_a_deleted_pod_is_gone(browsers: Browsers, pods: Informer[Any]) ->
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
-    pods.remove(pod("web-2"))
+    take_away(pods, pod("web-2"))
     assert await browser.control() == {"gone": ["shop/web-2"]}
     assert 'id="summary"' in await browser.html()
     assert 'id="pager"' in await browser.html()
@@ -97,10 +98,10 @@ async def test_rows_change_in_place_while_the_reader_holds_the_list(
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
-    pods.remove(pod("web-2"))
+    take_away(pods, pod("web-2"))
     while not (await browser.frame()).startswith('{"order"'):
         pass
-    pods.apply(pod("web-1", restarts=99))
+    bring(pods, pod("web-1", restarts=99))
     assert await browser.html() == row_html(pods, "shop/web-1")
     assert await browser.quiet()
 
@@ -109,7 +110,7 @@ async def test_an_order_that_changed_is_told(browsers: Browsers, pods: Informer[
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
-    pods.apply(pod("web-1", waiting="CrashLoopBackOff"))
+    bring(pods, pod("web-1", waiting="CrashLoopBackOff"))
     assert await browser.html() == row_html(pods, "shop/web-1")
     assert 'id="summary"' in await browser.html()
     order = [row.key for row in browser.page().rows]
@@ -119,12 +120,12 @@ async def test_an_order_that_changed_is_told(browsers: Browsers, pods: Informer[
 async def test_an_old_etag_is_told_to_refresh(browsers: Browsers, pods: Informer[Any]) -> None:
     browser = await browsers(admin())
     etag = browser.page().etag
-    pods.apply(pod("web-1", restarts=50))
+    bring(pods, pod("web-1", restarts=50))
     await browser.subscribe(etag=etag)
     assert 'id="freshness"' in await browser.html()
     assert await browser.control() == {"refresh": True}
     # Until it subscribes with what it fetched, nobody knows what it shows.
-    pods.apply(pod("web-1", restarts=51))
+    bring(pods, pod("web-1", restarts=51))
     assert await browser.quiet()
 
 
@@ -133,9 +134,9 @@ async def test_a_browser_that_says_what_it_has_is_caught_up(
 ) -> None:
     browser = await browsers(admin())
     had = browser.page()
-    pods.apply(pod("web-1", restarts=50))
-    pods.apply(pod("web-3", restarts=1))
-    pods.remove(pod("web-2"))
+    bring(pods, pod("web-1", restarts=50))
+    bring(pods, pod("web-3", restarts=1))
+    take_away(pods, pod("web-2"))
     await browser.return_with(had)
     assert 'id="freshness"' in await browser.html()
     frame = await browser.html()
@@ -147,7 +148,7 @@ async def test_a_browser_that_says_what_it_has_is_caught_up(
     assert 'id="pager"' in await browser.html()
     assert (await browser.control())["etag"] == browser.page().etag
     # And it follows.
-    pods.apply(pod("web-1", restarts=51))
+    bring(pods, pod("web-1", restarts=51))
     assert await browser.html() == row_html(pods, "shop/web-1")
 
 
@@ -161,8 +162,8 @@ async def test_a_hidden_page_gets_nothing_until_it_is_back(
     await browser.say('{"pause": true}')
     assert await browser.quiet()
     assert (len(pods._listeners), len(get_shared_views())) == (0, 0)
-    pods.apply(pod("web-1", restarts=50))
-    pods.set_stale(datetime(2026, 11, 21, 10, 12, tzinfo=UTC))
+    bring(pods, pod("web-1", restarts=50))
+    set_stale(pods, datetime(2026, 11, 21, 10, 12, tzinfo=UTC))
     assert await browser.quiet()
     await browser.return_with(had)
     assert 'data-state="stale"' in await browser.html()
@@ -173,7 +174,7 @@ async def test_frames_speak_the_pages_language(browsers: Browsers, pods: Informe
     browser = await browsers(admin())
     await browser.subscribe(lang="zh-Hans")
     await browser.frame()
-    pods.apply(pod("web-1", restarts=5))
+    bring(pods, pod("web-1", restarts=5))
     assert await browser.html() == row_html(pods, "shop/web-1", "zh-hans")
 
 
@@ -181,12 +182,12 @@ async def test_stale_and_live_again(browsers: Browsers, pods: Informer[Any]) -> 
     browser = await browsers(admin())
     await browser.subscribe()
     assert 'data-state="live"' in await browser.html()
-    pods.set_stale(datetime(2026, 11, 21, 10, 12, tzinfo=UTC), "connection refused")
+    set_stale(pods, datetime(2026, 11, 21, 10, 12, tzinfo=UTC), "connection refused")
     frame = await browser.html()
     assert 'data-state="stale"' in frame
     assert 'data-since="2026-11-21T10:12:00+00:00"' in frame
     assert await browser.quiet()
-    pods.set_stale(None)
+    set_stale(pods, None)
     assert 'data-state="live"' in await browser.html()
 
 

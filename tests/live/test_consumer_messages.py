@@ -8,6 +8,7 @@ from console.kube.informer import Informer
 from console.live.consumer import LiveConsumer
 from console.live.hub import get_hub
 from console.live.limits import BURST, MAX_MESSAGE, MAX_SOCKETS, SocketCap
+from tests.informers import bring
 from tests.live.conftest import URL, Browser, Browsers
 from tests.ui.support import admin, alice, pod
 
@@ -52,7 +53,7 @@ async def test_what_means_nothing_is_an_error_and_the_socket_stays(
     assert error["code"] in (400, 404)
     assert error["message"]
     # What it followed before goes on.
-    pods.apply(pod("web-1", restarts=8))
+    bring(pods, pod("web-1", restarts=8))
     assert 'data-key="shop/web-1"' in await browser.html()
 
 
@@ -95,9 +96,9 @@ async def test_a_new_subscription_replaces_the_old(browsers: Browsers, pods: Inf
     await browser.frame()
     await browser.subscribe(f"{URL}?namespace=team-b")
     await browser.frame()
-    pods.apply(pod("web-1", "shop", restarts=8))
+    bring(pods, pod("web-1", "shop", restarts=8))
     assert await browser.quiet()
-    pods.apply(pod("web-1", "team-b", restarts=13))
+    bring(pods, pod("web-1", "team-b", restarts=13))
     assert 'data-key="team-b/web-1"' in await browser.html()
 
 

@@ -8,6 +8,7 @@ import pytest
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.live.sessionmonitor import SessionMonitor
+from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL, Browser, Browsers, Session
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -45,11 +46,11 @@ async def test_alice_hears_nothing_of_other_projects(
     browser = await browsers(alice())
     await browser.subscribe()
     await browser.frame()
-    pods.apply(pod("web-1", restarts=77))
-    pods.apply(pod("secret", "team-b"))
-    pods.remove(pod("web-2"))
+    bring(pods, pod("web-1", restarts=77))
+    bring(pods, pod("secret", "team-b"))
+    take_away(pods, pod("web-2"))
     assert await browser.quiet()
-    pods.apply(pod("api-1", "team-a", restarts=1))
+    bring(pods, pod("api-1", "team-a", restarts=1))
     assert 'data-key="team-a/api-1"' in await browser.html()
 
 
@@ -61,7 +62,7 @@ async def test_a_lost_right_ends_the_socket_before_another_row(
     await browser.subscribe()
     await browser.frame()
     access.list_in = ()
-    pods.apply(pod("web-1", restarts=5))
+    bring(pods, pod("web-1", restarts=5))
     assert (await browser.control())["error"]["code"] == 403
     assert await browser.closed() == 4403
 
@@ -74,8 +75,9 @@ async def test_a_changed_binding_asks_for_a_new_decision(
     await browser.subscribe()
     await browser.frame()
     access.list_in = ()
-    bindings.apply(
-        {"metadata": {"name": "b", "resourceVersion": "2"}, "roleRef": {"kind": "x", "name": "y"}}
+    bring(
+        bindings,
+        {"metadata": {"name": "b", "resourceVersion": "2"}, "roleRef": {"kind": "x", "name": "y"}},
     )
     assert (await browser.control())["error"]["code"] == 403
     assert await browser.closed() == 4403
@@ -87,7 +89,7 @@ async def test_a_narrowed_right_takes_rows_away(browsers: Browsers, pods: Inform
     await browser.subscribe()
     await browser.frame()
     access.list_in = {"team-a"}
-    pods.apply(pod("web-1", restarts=5))
+    bring(pods, pod("web-1", restarts=5))
     gone = (await browser.control())["gone"]
     assert sorted(gone) == ["shop/cart-1", "shop/web-1", "shop/web-2"]
 
@@ -104,7 +106,7 @@ async def test_an_authorizer_that_fails_shows_nothing(
         raise RuntimeError("secret detail")
 
     access.namespaces_where = broken  # type: ignore[method-assign]
-    pods.apply(pod("web-1", restarts=5))
+    bring(pods, pod("web-1", restarts=5))
     error = await browser.control()
     assert error["error"]["code"] == 500
     assert "secret" not in json.dumps(error)
@@ -131,8 +133,9 @@ async def test_a_changed_binding_looks_at_the_session(
     session = Session()
     browser = await browsers(admin(), session)
     session.alive = False
-    bindings.apply(
-        {"metadata": {"name": "b", "resourceVersion": "2"}, "roleRef": {"kind": "x", "name": "y"}}
+    bring(
+        bindings,
+        {"metadata": {"name": "b", "resourceVersion": "2"}, "roleRef": {"kind": "x", "name": "y"}},
     )
     assert (await browser.control())["error"]["code"] == 401
     assert await browser.closed() == 4401
@@ -146,7 +149,7 @@ async def test_frames_are_made_without_looking_at_the_session(
     await browser.subscribe()
     await browser.frame()
     for restarts in range(10, 15):
-        pods.apply(pod("web-1", restarts=restarts))
+        bring(pods, pod("web-1", restarts=restarts))
         await browser.frame()
     assert session.asked == 0
 
@@ -164,7 +167,7 @@ async def test_whoever_changes_screens_is_told_how_fresh_it_is(
     assert 'data-state="stale"' in await browser.html()
     access.delete_in = ()
     pods.connected()
-    bindings.apply({"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
+    bring(bindings, {"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
     assert 'data-state="live"' in await browser.html()
 
 
@@ -173,15 +176,15 @@ async def test_a_change_of_a_user_is_news_to_that_users_sockets_alone(
 ) -> None:
     """Users change with every login: `lastLoginTime`."""
     monkeypatch.setattr(SessionMonitor, "check_gap", 0.0)
-    users: Informer[Any] = Informer.preloaded(USERS, [user("alice"), user("eve")])
+    users: Informer[Any] = preloaded(USERS, [user("alice"), user("eve")])
     runtime._informers[USERS] = users
     mine, others = Session(), Session()
     browser, other = await browsers(alice(), mine), await browsers(charlie(), others)
-    users.apply(user("eve", state="Disabled"))
+    bring(users, user("eve", state="Disabled"))
     assert await browser.quiet()
     assert (mine.asked, others.asked) == (0, 0)
     mine.alive = False
-    users.apply(user("alice", state="Disabled"))
+    bring(users, user("alice", state="Disabled"))
     assert (await browser.control())["error"]["code"] == 401
     assert await browser.closed() == 4401
     assert await other.quiet()

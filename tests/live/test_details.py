@@ -16,6 +16,7 @@ from console.ui.decisions import Denied
 from console.ui.detail import followed
 from console.ui.places import DetailPlace, find_place
 from rbac.current import no_host, use_host
+from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import Browser, Browsers
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
@@ -29,7 +30,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 @pytest.fixture
 def events() -> Informer[Any]:
-    return Informer.preloaded(EVENTS)
+    return preloaded(EVENTS)
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +69,7 @@ def ids(frames: list[str]) -> set[str]:
 def test_only_parts_that_look_different_are_sent(pods: Informer[Any]) -> None:
     view = opened(pods)
     assert view.update(OWN, admin()) == []
-    pods.apply(pod("web-1", restarts=9, labels={"app": "web", "tier": "front"}))
+    bring(pods, pod("web-1", restarts=9, labels={"app": "web", "tier": "front"}))
     assert ids(view.update(OWN, admin())) == {"panel-summary", "panel-containers"}
     assert view.update(Mail(state=True), admin()) == []
 
@@ -78,23 +79,23 @@ def test_others_of_its_kind_do_not_matter(
 ) -> None:
     view = opened(pods)
     monkeypatch.setattr("console.live.detailview.detail", lambda *args, **kwargs: 1 / 0)
-    pods.apply(pod("web-2", restarts=9))
+    bring(pods, pod("web-2", restarts=9))
     assert view.update(OTHER, admin()) == []
 
 
 def test_panels_follow_what_they_need(pods: Informer[Any], events: Informer[Any]) -> None:
     view = opened(pods)
-    events.apply(event("e-1", "Pod/web-1", "uid-shop-web-1"))
+    bring(events, event("e-1", "Pod/web-1", "uid-shop-web-1"))
     [frame] = view.update(Mail(types=frozenset({EVENTS})), admin())
     assert ids([frame]) == {"panel-latest"}
     assert "told by e-1" in frame
-    events.apply(event("e-2", "Pod/web-2", "uid-shop-web-2"))
+    bring(events, event("e-2", "Pod/web-2", "uid-shop-web-2"))
     assert view.update(Mail(types=frozenset({EVENTS})), admin()) == []
 
 
 def test_the_last_state_stays_under_a_notice(pods: Informer[Any]) -> None:
     view = opened(pods)
-    pods.remove(pod("web-1"))
+    take_away(pods, pod("web-1"))
     [frame] = view.update(OWN, admin())
     assert ids([frame]) == {"detail-gone"}
     assert 'datetime="2026-11-20T12:00:00+00:00"' in frame
@@ -102,14 +103,14 @@ def test_the_last_state_stays_under_a_notice(pods: Informer[Any]) -> None:
     assert " hidden>" not in frame
     # It is said once, with the time it was first seen.
     assert view.update(OWN, admin()) == []
-    pods.apply(pod("web-1", uid="another", labels={"app": "web", "tier": "front"}, restarts=3))
+    bring(pods, pod("web-1", uid="another", labels={"app": "web", "tier": "front"}, restarts=3))
     [frame] = view.update(OWN, admin())
     assert ids([frame]) == {"detail-gone", "panel-metadata"}
 
 
 def test_who_comes_back_is_told_that_it_is_gone(pods: Informer[Any]) -> None:
     had = opened(pods).known()
-    pods.remove(pod("web-1"))
+    take_away(pods, pod("web-1"))
     view = opened(pods)
     [frame] = view.catch_up(had, admin()) or []
     assert ids([frame]) == {"detail-gone"}
@@ -119,7 +120,7 @@ def test_who_comes_back_is_told_that_it_is_gone(pods: Informer[Any]) -> None:
 
 def test_who_comes_back_gets_what_changed(pods: Informer[Any]) -> None:
     had = opened(pods).known()
-    pods.apply(pod("web-1", waiting="CrashLoopBackOff", labels={"app": "web", "tier": "front"}))
+    bring(pods, pod("web-1", waiting="CrashLoopBackOff", labels={"app": "web", "tier": "front"}))
     view = opened(pods)
     found = ids(view.catch_up(had, admin()) or [])
     assert found == {
@@ -162,7 +163,7 @@ async def test_sockets_with_the_same_rights_share_one_drawing(
     several = [await follower(browsers, admin()) for _ in range(3)]
     await follower(browsers, FakeAccess("bob", delete_in=()))
     assert len(get_shared_views()) == 2
-    events.apply(event("e-1", "Pod/web-1", "uid-shop-web-1"))
+    bring(events, event("e-1", "Pod/web-1", "uid-shop-web-1"))
     frames = [await browser.html() for browser in several]
     assert "told by e-1" in frames[0]
     assert all(frame is frames[0] for frame in frames)
@@ -181,7 +182,7 @@ async def test_an_object_that_goes_leaves_its_last_state(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await follower(browsers, admin())
-    pods.remove(pod("web-1"))
+    take_away(pods, pod("web-1"))
     frame = await browser.html()
     assert 'id="detail-gone"' in frame and "last state" in frame
 
@@ -197,7 +198,7 @@ async def test_a_right_that_goes_closes_it(
     await browser.frame()
     await browser.frame()
     access.list_in = ()
-    bindings.apply({"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
+    bring(bindings, {"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
     assert (await browser.control())["error"]["code"] == 403
     assert await browser.closed() == 4403
 

@@ -11,6 +11,7 @@ from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.live.hub import Feed, Hub, get_hub
 from console.live.mailbox import CAPACITY, Mail, Mailbox
+from tests.informers import bring, preloaded
 from tests.ui.support import pod
 
 
@@ -37,19 +38,19 @@ class Box:
 
 def apply_pods(informer: Informer[Any], count: int) -> None:
     for n in range(count):
-        informer.apply(pod(f"p-{n}"))
+        bring(informer, pod(f"p-{n}"))
 
 
 @pytest.fixture
 def informer() -> Informer[Any]:
-    return Informer.preloaded(PODS)
+    return preloaded(PODS)
 
 
 async def test_changes_reach_every_mailbox(informer: Informer[Any]) -> None:
     hub, boxes = Hub(), [Box(), Box()]
     for box in boxes:
         hub.subscribe(informer, box.mailbox)
-    on_another_thread(lambda: informer.apply(pod("a")))
+    on_another_thread(lambda: bring(informer, pod("a")))
     for box in boxes:
         assert (await box.take()).keys == {Key("shop", "a")}
 
@@ -71,7 +72,7 @@ async def test_many_changes_are_one_callback(
     on_another_thread(lambda: apply_pods(informer, 100))
     assert len((await box.take()).keys) == 100
     assert calls == 1
-    on_another_thread(lambda: informer.apply(pod("later")))
+    on_another_thread(lambda: bring(informer, pod("later")))
     assert (await box.take()).keys == {Key("shop", "later")}
     assert calls == 2
 
@@ -96,7 +97,7 @@ async def test_objects_that_grant_rights_change_the_state(informer: Informer[Any
     hub = Hub()
     hub.subscribe(informer, box.mailbox, rights=True)
     hub.subscribe(informer, other.mailbox)
-    on_another_thread(lambda: informer.apply(pod("binding")))
+    on_another_thread(lambda: bring(informer, pod("binding")))
     mail = await box.take()
     assert (mail.state, mail.keys) == (True, frozenset())
     assert (await other.take()).keys == {Key("shop", "binding")}
@@ -108,7 +109,7 @@ async def test_nothing_comes_after_the_end(informer: Informer[Any]) -> None:
     hub.subscribe(informer, stays.mailbox)
     end()
     end()
-    on_another_thread(lambda: informer.apply(pod("a")))
+    on_another_thread(lambda: bring(informer, pod("a")))
     assert (await stays.take()).keys == {Key("shop", "a")}
     assert not gone.mailbox.take()
     assert hub.feeds == 1
@@ -137,8 +138,8 @@ def test_a_closed_loop_does_not_cost_the_informer_its_other_listeners(
     asyncio.run(subscribe())
     heard: list[Key] = []
     informer.add_listener(heard.append)
-    informer.apply(pod("a"))
-    informer.apply(pod("b"))
+    bring(informer, pod("a"))
+    bring(informer, pod("b"))
     assert heard == [Key("shop", "a"), Key("shop", "b")]
 
 

@@ -17,6 +17,7 @@ from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import Table, rows, shape_of
 from console.ui.viewspec import ViewSpec
+from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL
 from tests.ui.support import CountingAccess, FakeAccess, admin, charlie, pod
 
@@ -96,7 +97,7 @@ def keys(*names: str) -> list[str]:
 
 
 def world(count: int) -> Informer[Any]:
-    return Informer.preloaded(PODS, [pod(f"p-{n:02}") for n in range(count)])
+    return preloaded(PODS, [pod(f"p-{n:02}") for n in range(count)])
 
 
 def test_nothing_new_is_nothing_sent() -> None:
@@ -111,7 +112,7 @@ def test_many_changes_of_one_row_are_one_frame() -> None:
     informer = world(3)
     open_list = view(informer)
     for restarts in range(1, 9):
-        informer.apply(pod("p-01", restarts=restarts))
+        bring(informer, pod("p-01", restarts=restarts))
     frames = open_list.flush(mail("p-01"))
     assert kinds_of(frames) == ["rows"]
     assert frames[0].count("<tr") == 1
@@ -123,7 +124,7 @@ def test_many_rows_are_one_frame() -> None:
     informer = world(5)
     open_list = view(informer)
     for n in range(5):
-        informer.apply(pod(f"p-{n:02}", restarts=1))
+        bring(informer, pod(f"p-{n:02}", restarts=1))
     [frame] = open_list.flush(mail(*(f"p-{n:02}" for n in range(5))))
     assert frame.count("<tr") == 5
 
@@ -131,17 +132,17 @@ def test_many_rows_are_one_frame() -> None:
 def test_a_row_that_changed_back_sends_nothing() -> None:
     informer = world(2)
     open_list = view(informer)
-    informer.apply(pod("p-01", restarts=1))
-    informer.apply(pod("p-01"))
+    bring(informer, pod("p-01", restarts=1))
+    bring(informer, pod("p-01"))
     assert open_list.flush(mail("p-01")) == []
 
 
 def test_changes_on_other_pages_change_the_counts_alone() -> None:
     informer = world(6)
     open_list = view(informer, "?limit=2")
-    informer.apply(pod("p-05", restarts=1))
+    bring(informer, pod("p-05", restarts=1))
     assert open_list.flush(mail("p-05")) == []
-    informer.apply(pod("p-06"))
+    bring(informer, pod("p-06"))
     assert kinds_of(open_list.flush(mail("p-06"))) == ["summary", "pager"]
 
 
@@ -158,9 +159,9 @@ def test_a_page_that_shifts_says_what_it_has_now(
     informer = world(6)
     open_list = view(informer, "?limit=2&sort=name")
     if remove:
-        informer.remove(pod(name))
+        take_away(informer, pod(name))
     else:
-        informer.apply(pod(name))
+        bring(informer, pod(name))
     frames = open_list.flush(mail(name))
     assert kinds_of(frames) == sent
     # What comes onto the page is drawn, and nothing that was there is drawn again.
@@ -171,7 +172,7 @@ def test_a_page_that_shifts_says_what_it_has_now(
 def test_a_row_that_the_filter_no_longer_fits_changes_and_leaves() -> None:
     informer = world(3)
     open_list = view(informer, "?status=ok")
-    informer.apply(pod("p-01", waiting="CrashLoopBackOff"))
+    bring(informer, pod("p-01", waiting="CrashLoopBackOff"))
     frames = open_list.flush(mail("p-01"))
     assert kinds_of(frames) == ["rows", "summary", "pager", "order"]
     assert 'data-key="shop/p-01"' in frames[0]
@@ -181,21 +182,21 @@ def test_a_row_that_the_filter_no_longer_fits_changes_and_leaves() -> None:
 def test_a_row_that_left_the_page_changes_where_a_reader_holds_it() -> None:
     informer = world(3)
     open_list = view(informer, "?limit=2&sort=name")
-    informer.apply(pod("a"))
+    bring(informer, pod("a"))
     open_list.flush(mail("a"))
-    informer.apply(pod("p-01", restarts=7))
+    bring(informer, pod("p-01", restarts=7))
     [frame] = open_list.flush(mail("p-01"))
     assert 'data-key="shop/p-01"' in frame
-    informer.remove(pod("p-01"))
+    take_away(informer, pod("p-01"))
     assert kinds_of(open_list.flush(mail("p-01"))) == ["gone", "summary", "pager"]
 
 
 def test_a_row_that_comes_back_to_the_page_is_sent_again() -> None:
     informer = world(2)
     open_list = view(informer, "?limit=2&sort=name")
-    informer.apply(pod("a"))
+    bring(informer, pod("a"))
     open_list.flush(mail("a"))
-    informer.remove(pod("a"))
+    take_away(informer, pod("a"))
     frames = open_list.flush(mail("a"))
     assert order_in(frames) == keys("p-00", "p-01")
     assert 'data-key="shop/p-01"' in frames[0]
@@ -206,10 +207,10 @@ def test_rows_that_left_are_remembered_for_one_page() -> None:
     informer = world(3)
     open_list = view(informer, "?limit=2&sort=name")
     for name in ("f", "e", "d", "c", "b", "a"):
-        informer.apply(pod(name))
+        bring(informer, pod(name))
         open_list.flush(mail(name))
     for number, name in enumerate(("a", "b", "c", "d", "e", "f"), 1):
-        informer.apply(pod(name, restarts=number))
+        bring(informer, pod(name, restarts=number))
     [frame] = open_list.flush(mail("a", "b", "c", "d", "e", "f"))
     assert frame.count("<tr") == 4
     assert not {"e", "f"} & {key for key in "abcdef" if f'data-key="shop/{key}"' in frame}
@@ -218,10 +219,10 @@ def test_rows_that_left_are_remembered_for_one_page() -> None:
 def test_an_order_is_said_once_until_it_is_another() -> None:
     informer = world(3)
     open_list = view(informer)
-    informer.apply(pod("p-03"))
+    bring(informer, pod("p-03"))
     assert order_in(open_list.flush(mail("p-03")))
     assert open_list.flush(STATE) == []
-    informer.apply(pod("p-04"))
+    bring(informer, pod("p-04"))
     frames = open_list.flush(mail("p-04"))
     assert order_in(frames) == keys("p-00", "p-01", "p-02", "p-03", "p-04")
     page = open_list.page()
@@ -236,10 +237,10 @@ def test_an_order_is_said_once_until_it_is_another() -> None:
 def test_what_is_gone_is_said_once_and_may_come_back() -> None:
     informer = world(3)
     open_list = view(informer)
-    informer.remove(pod("p-01"))
+    take_away(informer, pod("p-01"))
     assert '{"gone":["shop/p-01"]}' in open_list.flush(mail("p-01"))
     assert open_list.flush(mail("p-01")) == []
-    informer.apply(pod("p-01", restarts=5))
+    bring(informer, pod("p-01", restarts=5))
     frames = open_list.flush(mail("p-01"))
     assert kinds_of(frames) == ["rows", "summary", "pager", "order"]
 
@@ -247,8 +248,8 @@ def test_what_is_gone_is_said_once_and_may_come_back() -> None:
 def test_after_an_overflow_everything_is_looked_at() -> None:
     informer = world(4)
     open_list = view(informer, "?limit=3&sort=name")
-    informer.apply(pod("p-01", restarts=5))
-    informer.remove(pod("p-02"))
+    bring(informer, pod("p-01", restarts=5))
+    take_away(informer, pod("p-02"))
     frames = open_list.flush(OVERFLOW)
     assert kinds_of(frames) == ["rows", "gone", "summary", "pager", "order"]
     assert frames[0].count("<tr") == 2
@@ -271,7 +272,7 @@ def test_other_projects_are_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) 
 def test_changes_that_the_viewer_may_not_see_are_not_even_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    informer = Informer.preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
+    informer = preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
     open_list = view(informer, access=FakeAccess("alice", list_in={"team-a"}))
 
     def looked(*args: object) -> object:
@@ -298,9 +299,9 @@ def test_nothing_is_read_without_rights() -> None:
 def test_an_empty_list_that_fills_and_empties() -> None:
     informer = world(0)
     open_list = view(informer)
-    informer.apply(pod("p-01"))
+    bring(informer, pod("p-01"))
     assert order_in(open_list.flush(mail("p-01"))) == keys("p-01")
-    informer.remove(pod("p-01"))
+    take_away(informer, pod("p-01"))
     frames = open_list.flush(mail("p-01"))
     assert kinds_of(frames) == ["gone", "summary", "pager", "order"]
     assert order_in(frames) == []
@@ -310,8 +311,8 @@ def test_whoever_was_away_is_caught_up_with_what_it_has() -> None:
     informer = world(4)
     open_list = view(informer, "?limit=3&sort=name")
     had = known(open_list.page())
-    informer.apply(pod("p-00", restarts=3))
-    informer.remove(pod("p-02"))
+    bring(informer, pod("p-00", restarts=3))
+    take_away(informer, pod("p-02"))
     open_list.flush(mail("p-00", "p-02"))
     frames = open_list.catch_up(had)
     assert frames is not None
@@ -352,7 +353,7 @@ def test_whoever_does_not_say_what_it_has_shall_fetch(stranger: Callable[[Table]
 
 
 def test_what_a_browser_claims_shows_it_nothing_that_it_may_not_see() -> None:
-    informer = Informer.preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
+    informer = preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
     access = FakeAccess("alice", list_in={"team-a"}, delete_in=())
     open_list = view(informer, access=access)
     claimed = {"secret/s": "x", "secret/none": "x", "team-a/a": "x", "odd": "x"}
@@ -368,10 +369,10 @@ def test_a_round_decides_once() -> None:
     """For the rows of the page, and for those that have left it."""
     informer = world(3)
     opened = view(informer, "?limit=2&sort=name")
-    informer.apply(pod("a-1"))
+    bring(informer, pod("a-1"))
     opened.flush(mail("a-1"))
     for name in ("p-00", "p-01"):
-        informer.apply(pod(name, restarts=7))
+        bring(informer, pod(name, restarts=7))
     access = CountingAccess(admin())
     sent = opened.live.update(mail("p-00", "p-01"), access)
     assert all(key in sent[0] for key in keys("p-00", "p-01"))

@@ -13,6 +13,7 @@ from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from rbac.current import no_host
+from tests.informers import bring, take_away
 from tests.kinds.test_custom_kinds import WIDGETS, World, column, definition, widget
 from tests.kinds.world import encoded
 from tests.live.conftest import Browser, Browsers
@@ -63,7 +64,7 @@ async def test_other_columns_make_everybody_fetch_the_list(
 ) -> None:
     browser = await browsers(admin())
     await follow(browser)
-    widgets.apply(changed(2, size=8, color="grey"))
+    bring(widgets, changed(2, size=8, color="grey"))
     assert ">8<" in await browser.html()
 
     world.define(definition("widgets.x.org", column("Color", ".spec.color")))
@@ -74,7 +75,7 @@ async def test_other_columns_make_everybody_fetch_the_list(
     assert await browser.control() == {"refresh": True}
     await follow(browser)
     assert len(get_shared_views()) == 1
-    widgets.apply(changed(4, size=9, color="pink"))
+    bring(widgets, changed(4, size=9, color="pink"))
     assert "pink" in await browser.html()
 
 
@@ -83,7 +84,7 @@ async def test_a_type_that_goes_takes_its_rows_along(
 ) -> None:
     browser = await browsers(admin())
     await follow(browser)
-    world.definitions.remove(definition())
+    take_away(world.definitions, definition())
     widgets.replace([], "3")
     assert (await browser.control()) == {"gone": ["shop/hull"]}
     await browser.html()

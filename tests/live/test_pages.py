@@ -21,6 +21,7 @@ from console.ui.decisions import Denied
 from console.ui.following import Following
 from console.ui.places import PagePlace, find_place
 from console.views.page import page
+from tests.informers import bring, take_away
 from tests.live.conftest import Browser, Browsers
 from tests.ui.support import FakeAccess, admin, charlie, namespace, pod
 
@@ -86,11 +87,11 @@ def test_a_page_is_found_by_what_its_view_says() -> None:
 def test_it_is_another_page_only_if_it_shows_something_else(pods: Informer[Any]) -> None:
     view = opened(pods)
     had = view.known()
-    pods.apply(pod("web-1", restarts=3, labels={"new": "label"}))
+    bring(pods, pod("web-1", restarts=3, labels={"new": "label"}))
     assert view.update(NEWS, admin()) == []
     assert not view.reshaped
     assert view.catch_up(had, admin()) == []
-    pods.apply(pod("web-1", restarts=9))
+    bring(pods, pod("web-1", restarts=9))
     view.update(Mail(types=frozenset({NAMESPACES})), admin())
     assert view.reshaped
     assert view.catch_up(had, admin()) is None
@@ -103,7 +104,7 @@ def test_it_is_another_page_only_if_it_shows_something_else(pods: Informer[Any])
 def test_a_page_that_cannot_be_shown_any_more_is_another(pods: Informer[Any], way: str) -> None:
     view = opened(pods)
     if way == "gone":
-        pods.remove(pod("web-1"))
+        take_away(pods, pod("web-1"))
     view.update(NEWS, admin() if way == "gone" else charlie())
     assert view.reshaped
 
@@ -125,13 +126,13 @@ async def test_a_change_on_the_page_fetches_it_and_no_other(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await follower(browsers, admin())
-    get_runtime().informer(NAMESPACES).apply(namespace("other"))
-    pods.apply(pod("web-2", restarts=7))
+    bring(get_runtime().informer(NAMESPACES), namespace("other"))
+    bring(pods, pod("web-2", restarts=7))
     assert await browser.quiet()
-    pods.apply(pod("web-1", restarts=8))
+    bring(pods, pod("web-1", restarts=8))
     assert await browser.control() == {"refresh": True}
     # It waits until the browser says what it has now.
-    pods.apply(pod("web-1", restarts=9))
+    bring(pods, pod("web-1", restarts=9))
     assert await browser.quiet()
     with override("en"):
         etag = place_of().etag(admin())
@@ -154,7 +155,7 @@ async def test_a_right_that_goes_closes_the_page(
     access = FakeAccess("eve")
     browser = await follower(browsers, access)
     access.list_in = ()
-    bindings.apply({"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
+    bring(bindings, {"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
     assert (await browser.control())["error"]["code"] == 403
     assert await browser.closed() == 4403
 

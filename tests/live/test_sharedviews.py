@@ -24,6 +24,7 @@ from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from rbac.current import use_host
+from tests.informers import bring, preloaded, take_away
 from tests.live.conftest import URL, Browser, Browsers
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, namespace, pod, small_world
@@ -61,7 +62,7 @@ async def test_what_many_show_is_worked_out_and_drawn_once(
     assert len(get_shared_views()) == 1
     tables = Calls(monkeypatch, "console.live.listview.rows", rows)
     drawn = Calls(monkeypatch, "console.live.frames.rows_frame", rows_frame)
-    pods.apply(pod("web-1", restarts=8))
+    bring(pods, pod("web-1", restarts=8))
     frames = [await browser.html() for browser in several]
     assert 'data-key="shop/web-1"' in frames[0]
     # Not equal alone: one text, which the server encodes once.
@@ -94,8 +95,8 @@ async def test_a_right_that_changes_takes_its_viewer_alone_to_another_screen(
     await moves.frame()
     assert len(get_shared_views()) == 1
     access.list_in = {"team-a"}
-    pods.apply(pod("web-1", restarts=70))
-    pods.apply(pod("api-1", "team-a", restarts=71))
+    bring(pods, pod("web-1", restarts=70))
+    bring(pods, pod("api-1", "team-a", restarts=71))
     seen = []
     while not (frame := await moves.frame()).startswith('{"order"'):
         seen.append(frame)
@@ -123,7 +124,7 @@ async def test_rights_that_change_while_a_frame_is_made_keep_it_back(
         return rows(*args)
 
     monkeypatch.setattr("console.live.listview.rows", grown)
-    pods.apply(pod("api-1", "team-a", waiting="ImagePullBackOff", restarts=71))
+    bring(pods, pod("api-1", "team-a", waiting="ImagePullBackOff", restarts=71))
     assert 'data-key="shop/web-1"' in await first.html()
     found = [await second.html() for _ in range(3)]
     assert "team-a/api-1" in found[0]
@@ -139,18 +140,18 @@ async def test_a_socket_that_does_not_read_gets_nothing_and_then_one_refresh(
     told = counters.refreshes
     slow.stop_reading()
     for restarts in range(20, 25):
-        pods.apply(pod("web-1", restarts=restarts))
+        bring(pods, pod("web-1", restarts=restarts))
         assert f">{restarts}<" in await other.html()
     slow.read_on()
     assert await slow.control() == {"refresh": True}
     assert counters.refreshes == told + 1
     # It waits until it says what it has.
-    pods.apply(pod("web-1", restarts=30))
+    bring(pods, pod("web-1", restarts=30))
     assert ">30<" in await other.html()
     assert await slow.quiet()
     await slow.subscribe()
     assert 'id="freshness"' in await slow.html()
-    pods.apply(pod("web-1", restarts=31))
+    bring(pods, pod("web-1", restarts=31))
     assert ">31<" in await slow.html()
 
 
@@ -161,7 +162,7 @@ async def test_a_socket_that_missed_nothing_is_told_nothing(
     slow.stop_reading()
     slow.read_on()
     assert await slow.quiet()
-    pods.apply(pod("web-1", restarts=30))
+    bring(pods, pod("web-1", restarts=30))
     assert ">30<" in await slow.html()
 
 
@@ -171,7 +172,7 @@ async def test_a_slow_socket_that_joins_is_told_to_fetch_when_it_reads(
     slow = await browsers(admin())
     slow.stop_reading()
     had = slow.page()
-    pods.apply(pod("web-1", restarts=30))
+    bring(pods, pod("web-1", restarts=30))
     await slow.return_with(had)
     assert await slow.quiet()
     slow.read_on()
@@ -221,7 +222,7 @@ async def test_no_frame_of_a_subscription_follows_its_end(pods: Informer[Any], a
             shared_views.leave(second)
 
     first.then = change_the_list
-    pods.apply(pod("web-1", restarts=30))
+    bring(pods, pod("web-1", restarts=30))
     async with asyncio.timeout(5):
         while not first.told:
             await asyncio.sleep(0.01)
@@ -240,13 +241,13 @@ async def test_a_screen_that_breaks_ends_its_sockets_and_no_others(
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr("console.live.listview.find_row", broken)
-    pods.remove(pod("web-2"))
+    take_away(pods, pod("web-2"))
     for browser in pair:
         error = await browser.control()
         assert error["error"]["code"] == 500
         assert "secret" not in str(error)
         assert await browser.closed() == 1013
-    pods.apply(pod("web-1", "team-b", restarts=13))
+    bring(pods, pod("web-1", "team-b", restarts=13))
     assert ">13<" in await other.html()
 
 
@@ -258,7 +259,7 @@ async def test_a_socket_that_was_refused_cannot_subscribe_again(
     await browser.subscribe()
     await browser.frame()
     access.list_in = ()
-    pods.apply(pod("web-1", restarts=5))
+    bring(pods, pod("web-1", restarts=5))
     assert (await browser.control())["error"]["code"] == 403
     assert await browser.closed() == 4403
     access.list_in = None
@@ -306,8 +307,8 @@ class Arriving(Informer[Any]):
 
 
 def use_pods(pods: Informer[Any]) -> None:
-    namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
-    bindings = Informer.preloaded(ROLE_BINDINGS)
+    namespaces = preloaded(NAMESPACES, [namespace("shop")])
+    bindings = preloaded(ROLE_BINDINGS)
     use_host(StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}))
 
 

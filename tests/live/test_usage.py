@@ -9,6 +9,7 @@ from console.kube.errors import NotFound
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.live.conftest import Browsers
 from tests.pages.overview.world import Measuring, pod_usage
 from tests.staticruntime import StaticRuntime
@@ -26,7 +27,7 @@ def metrics() -> Measuring:
 def runtime(
     pods: Informer[Any], bindings: Informer[Any], metrics: Measuring
 ) -> Iterator[StaticRuntime]:
-    namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
+    namespaces = preloaded(NAMESPACES, [namespace("shop")])
     found = StaticRuntime(
         {PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}, metrics=metrics
     )

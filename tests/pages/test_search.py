@@ -10,6 +10,7 @@ from console.kube.gvr import DEPLOYMENTS, GATEWAYS, PODS, SECRETS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.columns import Target, target_url
+from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
@@ -32,7 +33,7 @@ async def test_it_shows_what_is_found_by_kind(client_as: ClientAs) -> None:
 
 async def test_more_than_a_few_lead_to_the_list(client_as: ClientAs, pods: Informer[Any]) -> None:
     for number in range(300):
-        pods.apply(pod(f"many-{number}"))
+        bring(pods, pod(f"many-{number}"))
     html = await text_of(await client_as("admin").get("/search?q=many"))
     assert 'data-resource="pods" data-total="300"' in html
     assert html.count('class="hit"') == 5

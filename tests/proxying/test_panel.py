@@ -12,12 +12,12 @@ from urllib.request import urlopen
 import pytest
 
 from console.kube.gvr import GVR, NAMESPACES, PODS, SERVICES
-from console.kube.informer import Informer
 from console.ui.portlist import Port, ports_of
 from rbac.current import no_host, use_host
 from tests.contract.cluster import kubectl_program
 from tests.controlplane.plugin import missing
 from tests.controlplane.waiting import eventually
+from tests.informers import preloaded
 from tests.logs.conftest import World
 from tests.ports import free_port
 from tests.staticruntime import StaticRuntime
@@ -45,9 +45,9 @@ def console(*objects: dict[str, Any]) -> Iterator[ClientAs]:
     pods = [one for one in objects if "containers" in one["spec"]]
     services = [one for one in objects if one not in pods]
     informers = {
-        PODS: Informer.preloaded(PODS, pods),
-        SERVICES: Informer.preloaded(SERVICES, services),
-        NAMESPACES: Informer.preloaded(NAMESPACES, [namespace("shop")]),
+        PODS: preloaded(PODS, pods),
+        SERVICES: preloaded(SERVICES, services),
+        NAMESPACES: preloaded(NAMESPACES, [namespace("shop")]),
     }
     use_host(StaticRuntime(informers))
     try:

@@ -7,6 +7,7 @@ from typing import Any
 from console.kube.errors import ApiError, Conflict, NotFound, error_from_status
 from console.kube.gvr import EVENTS, GVR, Key
 from console.kube.informer import Informer
+from tests.informers import bring, preloaded, take_away
 from tests.staticruntime import StaticRuntime
 
 Manifest = dict[str, Any]
@@ -141,7 +142,7 @@ class FakeConsole:
             raise Conflict(409, "precondition failed")
         del self.objects[gvr, place]
         if gvr in self.informers:
-            self.informers[gvr].remove(found)
+            take_away(self.informers[gvr], found)
         return found
 
     def put(self, gvr: GVR, item: Manifest) -> None:
@@ -172,7 +173,7 @@ class FakeConsole:
             item["metadata"]["resourceVersion"] = str(self.version)
             self.objects[gvr, place] = item
             if gvr in self.informers and not self.delayed:
-                self.informers[gvr].apply(item)
+                bring(self.informers[gvr], item)
         return copy.deepcopy(self.objects[gvr, place])
 
 
@@ -181,7 +182,7 @@ class FakeRuntime(StaticRuntime):
 
     def __init__(self, objects: dict[GVR, list[Manifest]]) -> None:
         informers: dict[GVR, Informer[Any]] = {
-            gvr: Informer.preloaded(gvr, items) for gvr, items in objects.items()
+            gvr: preloaded(gvr, items) for gvr, items in objects.items()
         }
         super().__init__(informers)
         self.clock = MovableClock()

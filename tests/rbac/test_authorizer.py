@@ -29,6 +29,7 @@ from console.ui.access import Access
 from console.ui.platform import may_change_everything
 from rbac.authorizer import SOURCES, Authorizer
 from rbac.rules import Question
+from tests.informers import bring, preloaded, set_stale, take_away
 from tests.rbac.fakes import START, MovableClock
 from tests.rbac.objects import (
     Manifest,
@@ -51,11 +52,11 @@ class World:
         people = [user(name) for name in ("admin", "alice", "bob", "system-x")]
         edit = native_role("edit", rule("*", "*", "*"))
         self.informers: dict[GVR, Informer[Any]] = {
-            USERS: Informer.preloaded(USERS, people),
-            ROLES: Informer.preloaded(ROLES),
-            CLUSTER_ROLES: Informer.preloaded(CLUSTER_ROLES, [admin_role(), edit]),
-            ROLE_BINDINGS: Informer.preloaded(ROLE_BINDINGS),
-            CLUSTER_ROLE_BINDINGS: Informer.preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
+            USERS: preloaded(USERS, people),
+            ROLES: preloaded(ROLES),
+            CLUSTER_ROLES: preloaded(CLUSTER_ROLES, [admin_role(), edit]),
+            ROLE_BINDINGS: preloaded(ROLE_BINDINGS),
+            CLUSTER_ROLE_BINDINGS: preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
         }
         self.bind("alice-edits", "edit", "User alice", namespace="shop")
         self.clock = MovableClock()
@@ -69,11 +70,11 @@ class World:
 
     def bind(self, name: str, role: str, *subjects: str, **more: Any) -> Manifest:
         item = native_binding(name, role, *subjects, **more)
-        self.of_bindings(item).apply(item)
+        bring(self.of_bindings(item), item)
         return item
 
     def unbind(self, item: Manifest) -> None:
-        self.of_bindings(item).remove(item)
+        take_away(self.of_bindings(item), item)
 
     def of_bindings(self, item: Manifest) -> Informer[Any]:
         return self.informers[
@@ -82,7 +83,7 @@ class World:
 
     def role(self, name: str, *rules: Manifest, namespace: str = "") -> Manifest:
         item = native_role(name, *rules, namespace=namespace)
-        self.informers[ROLES if namespace else CLUSTER_ROLES].apply(item)
+        bring(self.informers[ROLES if namespace else CLUSTER_ROLES], item)
         return item
 
 
@@ -156,7 +157,7 @@ def test_a_role_that_changes_or_goes_or_comes_changes_its_holders(world: World) 
     role = world.role("some", rule("list", "services"))
     assert not world.can(BOB, namespace="shop")
     assert world.can(BOB, gvr=GVR("", "v1", "services"), namespace="shop")
-    world.informers[CLUSTER_ROLES].remove(role)
+    take_away(world.informers[CLUSTER_ROLES], role)
     assert not world.can(BOB, gvr=GVR("", "v1", "services"), namespace="shop")
 
 
@@ -169,22 +170,22 @@ def test_rights_survive_a_relist_and_follow_what_it_brought(world: World) -> Non
 @pytest.mark.parametrize("state", ["Disabled", "Whatever"])
 def test_a_user_who_may_not_sign_in_has_no_rights(world: World, state: str) -> None:
     assert world.can(ADMIN)
-    world.informers[USERS].apply(user("admin", state=state))
+    bring(world.informers[USERS], user("admin", state=state))
     assert not world.can(ADMIN)
 
 
 def test_a_lock_for_failed_attempts_takes_no_rights(world: World) -> None:
-    world.informers[USERS].apply(user("admin", state="AuthLimitExceeded"))
+    bring(world.informers[USERS], user("admin", state="AuthLimitExceeded"))
     assert world.can(ADMIN)
 
 
 def test_a_user_who_is_gone_or_going_has_no_rights(world: World) -> None:
     users = world.informers[USERS]
-    users.apply(user("admin", deletionTimestamp="2026-03-01T12:00:00Z"))
+    bring(users, user("admin", deletionTimestamp="2026-03-01T12:00:00Z"))
     assert not world.can(ADMIN)
-    users.apply(user("admin"))
+    bring(users, user("admin"))
     assert world.can(ADMIN)
-    users.remove(user("admin"))
+    take_away(users, user("admin"))
     assert not world.can(ADMIN)
 
 
@@ -206,7 +207,7 @@ def test_groups_that_a_user_object_claims_grant_nothing(world: World) -> None:
     world.bind("ops", "cluster-admin", "Group ops", "Group system:masters")
     claimed = user("bob")
     claimed["spec"]["groups"] = ["ops", "system:masters"]
-    world.informers[USERS].apply(claimed)
+    bring(world.informers[USERS], claimed)
     assert not world.can(BOB)
 
 
@@ -308,7 +309,7 @@ def test_a_type_that_comes_back_counts_again(world: World) -> None:
     world.informers[USERS].replace([], "50")
     world.informers[USERS].disconnected("The cluster does not have this type any more")
     assert not access.can("list", PODS)
-    source._informers[USERS] = Informer.preloaded(USERS, [user("admin")])
+    source._informers[USERS] = preloaded(USERS, [user("admin")])
     assert access.can("list", PODS)
 
 
@@ -316,19 +317,19 @@ def test_a_type_that_comes_back_counts_again(world: World) -> None:
 def test_reading_goes_on_for_five_minutes_without_the_server(world: World, stale: GVR) -> None:
     assert world.can(ADMIN)
     informer = world.informers[stale]
-    informer.set_stale(START, "connection refused")
+    set_stale(informer, START, "connection refused")
     world.clock.move(seconds=299)
     for verb in ("get", "list", "watch"):
         assert world.can(ADMIN, verb)
     world.clock.move(seconds=1)
     assert not world.can(ADMIN)
     assert world.access(ADMIN).namespaces_where("list", PODS) == frozenset()
-    informer.set_stale(None)
+    set_stale(informer, None)
     assert world.can(ADMIN)
 
 
 def test_nothing_but_reading_goes_on_at_all(world: World) -> None:
-    world.informers[ROLE_BINDINGS].set_stale(START - timedelta(seconds=1))
+    set_stale(world.informers[ROLE_BINDINGS], START - timedelta(seconds=1))
     for verb in ("create", "update", "patch", "delete", "deletecollection", "impersonate", "bind"):
         assert not world.can(ADMIN, verb)
     for subresource in ("exec", "log", "attach", "portforward", "proxy"):
@@ -340,10 +341,10 @@ def test_nothing_but_reading_goes_on_at_all(world: World) -> None:
 def test_what_is_kept_of_a_time_of_doubt_is_not_used_after_it(world: World) -> None:
     access = world.access(ADMIN)
     before = access.standing()
-    world.informers[ROLE_BINDINGS].set_stale(START)
+    set_stale(world.informers[ROLE_BINDINGS], START)
     assert access.namespaces_where("list", SECRETS) == frozenset()
     assert access.standing() not in (None, before)
-    world.informers[ROLE_BINDINGS].set_stale(None)
+    set_stale(world.informers[ROLE_BINDINGS], None)
     assert access.namespaces_where("list", SECRETS) is None
     assert access.standing() == before
 
@@ -381,7 +382,7 @@ def test_who_could_give_what_is_missing_is_told_only_to_those_who_may_know(
 
 def test_a_right_to_the_object_without_a_name_changes_nothing_for_all(world: World) -> None:
     nameless = {**rule("*", "*", "*"), "resourceNames": [""]}
-    world.informers[CLUSTER_ROLES].apply(native_role("nameless", nameless))
+    bring(world.informers[CLUSTER_ROLES], native_role("nameless", nameless))
     world.bind("bob-is-nameless", "nameless", "User bob")
     assert world.can(BOB, "list") and not world.can(BOB, "delete", name="web")
     assert not may_change_everything(world.access(BOB))

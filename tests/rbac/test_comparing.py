@@ -17,10 +17,10 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.identity import Identity
-from console.kube.informer import Informer
 from rbac import comparing
 from rbac.comparing import compare, people, questions
 from rbac.rules import Question
+from tests.informers import preloaded
 from tests.rbac.objects import admin_role, admins, project, user
 from tests.staticruntime import StaticRuntime
 
@@ -63,7 +63,7 @@ def runtime(allows: Callable[[str], bool]) -> StaticRuntime:
         CLUSTER_ROLE_BINDINGS: admins("admin"),
         NAMESPACES: [project("shop")],
     }
-    made = {gvr: Informer.preloaded(gvr, items) for gvr, items in informers.items()}
+    made = {gvr: preloaded(gvr, items) for gvr, items in informers.items()}
     return StaticRuntime(made, user_client=Server(allows).client)
 
 

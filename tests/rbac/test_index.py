@@ -17,6 +17,7 @@ from console.kube.informer import Informer
 from rbac.index import Index, Who
 from rbac.rules import Question, parse_rules
 from tests.depth import SEED, number
+from tests.informers import bring, preloaded, take_away
 from tests.rbac.chance import PEOPLE, PROJECTS, TEAMS, Chance
 from tests.rbac.objects import Manifest, native_binding, native_role, rule
 
@@ -45,19 +46,17 @@ class World:
     """The objects by themselves, beside the informers that are told of them."""
 
     def __init__(self) -> None:
-        self.informers: dict[GVR, Informer[Any]] = {
-            gvr: Informer.preloaded(gvr) for gvr in TYPES.values()
-        }
+        self.informers: dict[GVR, Informer[Any]] = {gvr: preloaded(gvr) for gvr in TYPES.values()}
         self.objects: dict[tuple[str, Key], Manifest] = {}
         self.index = Index(*(self.informers[gvr].store for gvr in TYPES.values()))
 
     def put(self, item: Manifest) -> None:
         self.objects[item["kind"], key_of(item)] = item
-        self.informers[TYPES[item["kind"]]].apply(item)
+        bring(self.informers[TYPES[item["kind"]]], item)
 
     def remove(self, item: Manifest) -> None:
         del self.objects[item["kind"], key_of(item)]
-        self.informers[TYPES[item["kind"]]].remove(item)
+        take_away(self.informers[TYPES[item["kind"]]], item)
 
     def allows(self, who: Who, asked: Question) -> bool:
         """Looks at everything, as the rules are told in Kubernetes' documentation."""

@@ -15,6 +15,7 @@ from rbac.current import cluster_of
 from rbac.liveaccess import LiveAccess
 from rbac.memberships import groups_of, is_group_name
 from tests.accounts.test_crashes import group, members
+from tests.informers import preloaded, take_away
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -28,7 +29,7 @@ def world(groups: list[Manifest], bindings: list[Manifest]) -> StaticRuntime:
         GROUPS: groups,
         GROUP_BINDINGS: bindings,
     }
-    return StaticRuntime({gvr: Informer.preloaded(gvr, items) for gvr, items in objects.items()})
+    return StaticRuntime({gvr: preloaded(gvr, items) for gvr, items in objects.items()})
 
 
 def test_a_member_has_the_groups_of_all_bindings_once() -> None:
@@ -105,13 +106,13 @@ def test_whoever_stays_has_the_groups_of_the_moment() -> None:
     found = world([group("red")], [members("1", "red", "ann")])
     access = LiveAccess("ann", cluster_of("host", StaticRuntime({})), found)
     assert [*access.identity.groups] == ["red"]
-    found.informer(GROUP_BINDINGS).remove(members("1", "red", "ann"))
+    take_away(found.informer(GROUP_BINDINGS), members("1", "red", "ann"))
     assert [*access.identity.groups] == []
 
 
 def test_whoever_stays_is_in_doubt_while_the_cluster_is() -> None:
     found = world([group("red")], [])
-    runtime = StaticRuntime({gvr: Informer.preloaded(gvr, []) for gvr in SOURCES})
+    runtime = StaticRuntime({gvr: preloaded(gvr, []) for gvr in SOURCES})
     access = LiveAccess("ann", cluster_of("host", runtime), found)
     assert not is_in_doubt(access)
     roles: Informer[Any] = runtime.informer(ROLES)
@@ -123,9 +124,9 @@ def test_whoever_stays_is_in_doubt_while_the_cluster_is() -> None:
 
 def test_nobody_is_in_doubt_for_a_type_that_rights_are_not_made_of() -> None:
     """One that the reader may not list would make "The cluster does not answer" of each refusal."""
-    widgets = Informer.preloaded(CONFIG_MAPS)
+    widgets = preloaded(CONFIG_MAPS)
     widgets.freshness = Freshness(stale_since=datetime.now(UTC), problem="Forbidden")
-    sources = {gvr: Informer.preloaded(gvr, []) for gvr in SOURCES}
+    sources = {gvr: preloaded(gvr, []) for gvr in SOURCES}
     runtime = StaticRuntime({**sources, CONFIG_MAPS: widgets})
     access = LiveAccess("ann", cluster_of("host", runtime), world([group("red")], []))
     assert not is_in_doubt(access)

@@ -15,6 +15,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
+from tests.informers import bring, take_away
 from tests.rbac.fakes import FakeRuntime, Manifest
 from tests.rbac.objects import binding, global_role, rule, user
 from tests.rbac.projecting import make_runtime, reconcile
@@ -121,8 +122,8 @@ async def test_it_goes_with_the_source() -> None:
     source = binding("admins", ("User", "admin"))
     runtime = make(source)
     await sync(runtime)
-    runtime.informer(GLOBAL_ROLE_BINDINGS).remove(
-        runtime.console.of(GLOBAL_ROLE_BINDINGS)["admins"]
+    take_away(
+        runtime.informer(GLOBAL_ROLE_BINDINGS), runtime.console.of(GLOBAL_ROLE_BINDINGS)["admins"]
     )
     await sync(runtime)
     assert projected(runtime) == {}
@@ -166,7 +167,7 @@ async def test_a_projection_that_was_deleted_comes_back() -> None:
     await sync(runtime)
     found = runtime.console.of(CLUSTER_ROLE_BINDINGS)[NAME]
     del runtime.console.objects[CLUSTER_ROLE_BINDINGS, NAME]
-    runtime.informer(CLUSTER_ROLE_BINDINGS).remove(found)
+    take_away(runtime.informer(CLUSTER_ROLE_BINDINGS), found)
     await sync_other_side(runtime)
     assert NAME in projected(runtime)
 
@@ -211,7 +212,7 @@ async def test_a_stale_cache_overwrites_nothing() -> None:
     await sync(runtime)
     runtime.console.delayed = True
     newer = {**projected(runtime)[NAME], "subjects": [{"kind": "User", "name": "mallory"}]}
-    runtime.informer(CLUSTER_ROLE_BINDINGS).apply(newer)
+    bring(runtime.informer(CLUSTER_ROLE_BINDINGS), newer)
     runtime.console.put(CLUSTER_ROLE_BINDINGS, {**newer, "subjects": []})
     with pytest.raises(Conflict):
         await sync(runtime)
@@ -266,7 +267,7 @@ async def test_a_role_that_goes_takes_its_native_ones_along() -> None:
     runtime = make(binding("b", ("User", "bob"), role="auditor"), roles=(role,))
     await given(runtime=runtime)
     assert projected(runtime)
-    runtime.informer(GLOBAL_ROLES).remove(role)
+    take_away(runtime.informer(GLOBAL_ROLES), role)
     await reconcile(runtime, GLOBAL_ROLES, "auditor")
     assert projected(runtime) == {}
     assert runtime.console.of(CLUSTER_ROLES) == {}

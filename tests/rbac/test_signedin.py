@@ -17,6 +17,7 @@ from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
 from rbac import signedin
 from rbac.signedin import NAME, RESOURCES, SignedInReads, signed_in_factories
+from tests.informers import bring
 from tests.rbac.fakes import FakeRuntime
 from tests.rbac.objects import user
 from tests.rbac.projecting import make_runtime
@@ -74,7 +75,7 @@ async def test_it_goes_with_the_word_in_the_configuration() -> None:
 async def test_a_disabled_user_loses_it() -> None:
     runtime = make_runtime({USERS: [user("alice"), user("bob")]})
     await settle(runtime, BOTH)
-    runtime.informer(USERS).apply(user("bob", state="Disabled"))
+    bring(runtime.informer(USERS), user("bob", state="Disabled"))
     await settle(runtime, BOTH)
     assert bound(runtime) == ["alice"]
 

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, ROLES, WORKSPACE_ROLES
-from console.kube.informer import Informer
 from rbac.catalogue import CATALOGUE, READ
 from rbac.levels import Level, RoleScope
 from rbac.rules import parse_rules, written
 from rbac.templates import aggregated, further_rules, rules_of, templates_for, with_needs
+from tests.informers import preloaded
 from tests.rbac.objects import Manifest, global_role, native_role, rule, workspace_role
 from tests.staticruntime import StaticRuntime
 
@@ -19,9 +19,7 @@ CLUSTER = RoleScope(Level.CLUSTER)
 def world(**given: list[Manifest]) -> StaticRuntime:
     types = {"roles": ROLES, "cluster": CLUSTER_ROLES, "platform": GLOBAL_ROLES}
     types["workspace"] = WORKSPACE_ROLES
-    return StaticRuntime(
-        {gvr: Informer.preloaded(gvr, given.get(name, [])) for name, gvr in types.items()}
-    )
+    return StaticRuntime({gvr: preloaded(gvr, given.get(name, [])) for name, gvr in types.items()})
 
 
 def template(role: Manifest, label: str = "true", **notes: Any) -> Manifest:

@@ -19,6 +19,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
+from tests.informers import bring, take_away
 from tests.rbac.fakes import FakeRuntime, Manifest
 from tests.rbac.objects import (
     native_binding,
@@ -197,7 +198,7 @@ async def test_it_follows_members_and_roles() -> None:
     assert bound(runtime) == {}
     assert set(bound(runtime, "quarterdeck:workspacerole:acme-viewer")) == {"shop", "web"}
     last = runtime.console.of(WORKSPACE_ROLE_BINDINGS)["alice-admin"]
-    runtime.informer(WORKSPACE_ROLE_BINDINGS).remove(last)
+    take_away(runtime.informer(WORKSPACE_ROLE_BINDINGS), last)
     await reconcile(runtime, WORKSPACE_ROLE_BINDINGS, "alice-admin")
     assert runtime.console.of(ROLE_BINDINGS) == {}
 
@@ -211,7 +212,7 @@ async def test_a_change_that_could_not_be_made_is_made_the_next_time(
     runtime = acme()
     await reconcile_all(runtime)
     binding = workspace_binding("alice-admin", "acme", "acme-viewer", "User alice")
-    runtime.informer(WORKSPACE_ROLE_BINDINGS).apply(binding)
+    bring(runtime.informer(WORKSPACE_ROLE_BINDINGS), binding)
     with monkeypatch.context() as patched, pytest.raises(Unavailable):
         patched.setattr(runtime.console, "delete", away)
         await reconcile(runtime, WORKSPACE_ROLE_BINDINGS, "alice-admin")
@@ -224,7 +225,7 @@ async def test_it_goes_with_the_role() -> None:
     await reconcile_all(runtime)
     role = runtime.informer(WORKSPACE_ROLES).store.get(Key("", "acme-admin"))
     assert role is not None
-    runtime.informer(WORKSPACE_ROLES).remove(role.original())
+    take_away(runtime.informer(WORKSPACE_ROLES), role.original())
     await reconcile(runtime, WORKSPACE_ROLES, "acme-admin")
     for gvr in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS):
         assert runtime.console.of(gvr) == {}

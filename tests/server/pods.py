@@ -32,6 +32,7 @@ from console.ui.places import find_list  # noqa: E402
 from console.ui.selection import ListQuery  # noqa: E402
 from console.ui.table import rows  # noqa: E402
 from rbac.current import use_host  # noqa: E402
+from tests.informers import bring, preloaded  # noqa: E402
 from tests.staticruntime import StaticRuntime  # noqa: E402
 from tests.ui.support import FakeAccess, admin, pod  # noqa: E402
 
@@ -46,7 +47,7 @@ def pods(restarts: int) -> list[dict[str, Any]]:
 def follow_input(informer: Informer[Any]) -> None:
     for line in sys.stdin:
         for item in pods(int(line)):
-            informer.apply(item)
+            bring(informer, item)
 
 
 def state() -> dict[str, int]:
@@ -97,7 +98,7 @@ def ready() -> None:
 
 def main() -> None:
     flow.DRAIN_SECONDS = float(sys.argv[2])
-    informer = Informer.preloaded(PODS, pods(0))
+    informer = preloaded(PODS, pods(0))
     use_host(StaticRuntime({PODS: informer}))
     Thread(target=follow_input, args=(informer,), daemon=True).start()
     server.run(application(informer), "127.0.0.1", int(sys.argv[1]), ready)

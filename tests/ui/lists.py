@@ -5,11 +5,11 @@ from typing import Any
 from django.http import QueryDict
 
 from console.kube.gvr import PODS
-from console.kube.informer import Informer
 from console.ui.registry import kinds
 from console.ui.selection import ListQuery
 from console.ui.table import Table, rows
 from console.ui.viewspec import ViewSpec
+from tests.informers import preloaded
 from tests.ui.support import (
     NAMESPACE_NAMES,
     FakeAccess,
@@ -27,7 +27,7 @@ def spec_of(query: str) -> ViewSpec:
 def table(
     query: str = "", access: FakeAccess | None = None, objects: list[dict[str, Any]] | None = None
 ) -> Table:
-    informer = Informer.preloaded(PODS, small_world() if objects is None else objects)
+    informer = preloaded(PODS, small_world() if objects is None else objects)
     return rows(
         ListQuery.of(spec_of(query), access or admin()), informer, namespaces=NAMESPACE_NAMES
     )

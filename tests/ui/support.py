@@ -6,9 +6,9 @@ from typing import Any
 
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.identity import Identity
-from console.kube.informer import Informer
 from console.ui.clusters import HOST, Cluster, clusters
 from rbac.current import cluster_of
+from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 
 NAMESPACE_NAMES = ("shop", "team-a", "team-b")
@@ -216,7 +216,7 @@ def small_world() -> list[dict[str, Any]]:
 
 def make_runtime(pods: list[dict[str, Any]] | None = None, **kwargs: Any) -> StaticRuntime:
     informers = {
-        PODS: Informer.preloaded(PODS, small_world() if pods is None else pods),
-        NAMESPACES: Informer.preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES]),
+        PODS: preloaded(PODS, small_world() if pods is None else pods),
+        NAMESPACES: preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES]),
     }
     return StaticRuntime(informers, **kwargs)

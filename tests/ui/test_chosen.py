@@ -16,6 +16,7 @@ from console.ui.rows import make_row
 from console.ui.selection import ListQuery
 from console.ui.table import find_row
 from console.ui.viewspec import ViewSpec
+from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of, table
 from tests.ui.support import admin, small_world
 
@@ -87,7 +88,7 @@ def test_rows_and_heads_have_them() -> None:
 
 def test_one_row_with_other_columns_is_another_row() -> None:
     """Pages and sockets share rows; never across sets of columns."""
-    informer: Informer[Any] = Informer.preloaded(PODS, small_world())
+    informer: Informer[Any] = preloaded(PODS, small_world())
     entry = next(iter(informer.store.snapshot().entries.values()))
     usual, few = spec_of(""), spec_of("columns=name,age")
     rows = [make_row(usual.kind, "host", admin(), entry, spec.columns) for spec in (usual, few)]
@@ -98,13 +99,13 @@ def test_one_row_with_other_columns_is_another_row() -> None:
 
 
 def test_a_change_of_what_is_not_shown_is_no_change() -> None:
-    informer: Informer[Any] = Informer.preloaded(PODS, small_world())
+    informer: Informer[Any] = preloaded(PODS, small_world())
     few, key = spec_of("columns=name,label:app"), next(iter(informer.store.snapshot().entries))
     before = find_row(ListQuery.of(few, admin()), key, informer)
     changed = {**informer.store.get(key).original()}  # type: ignore[union-attr]
     changed["metadata"]["resourceVersion"] = "999999999"
     changed["status"]["podIP"] = "10.9.9.9"
-    informer.apply(changed)
+    bring(informer, changed)
     after = find_row(ListQuery.of(few, admin()), key, informer)
     assert before is not None
     assert after is not None
@@ -113,7 +114,7 @@ def test_a_change_of_what_is_not_shown_is_no_change() -> None:
 
 
 def test_exports_have_them() -> None:
-    informer: Informer[Any] = Informer.preloaded(PODS, small_world())
+    informer: Informer[Any] = preloaded(PODS, small_world())
     entry = next(iter(informer.store.snapshot().entries.values()))
     spec = spec_of("columns=name,label:tier")
     found = item(spec.kind, spec.shown(metered=False), entry)

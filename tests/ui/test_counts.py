@@ -15,6 +15,7 @@ from console.ui.level import Level
 from console.ui.nav import NavCount, Problems, nav, resources
 from console.ui.registry import kinds
 from rbac.current import cluster_of
+from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world
 from tests.ui.test_ordered import RIGHTS, change, changes
@@ -36,7 +37,7 @@ def counted(informer: Informer[Any], readable: Readable, wanted: tuple[str, ...]
 
 @given(st.lists(changes, max_size=20))
 def test_counts_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     counts = Counts(informer.store, pods_kind())
     for what, given_ in [*then, ("read", None)]:
         change(informer, what, given_)
@@ -47,11 +48,11 @@ def test_counts_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
 
 
 def test_counting_again_looks_at_what_changed() -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     counts = counts_of(pods_kind(), informer)
     counts.of(Readable(None))
     assert counts_of(pods_kind(), informer) is counts
-    informer.apply(pod("new"))
+    bring(informer, pod("new"))
     assert counts.behind == 1
     assert sum(counts.of(Readable(None)).values()) == 7
     assert counts.rebuilds == 1
@@ -59,8 +60,8 @@ def test_counting_again_looks_at_what_changed() -> None:
 
 def numbers(access: FakeAccess, namespace: str = "") -> tuple[int | None, int | None]:
     informers = {
-        PODS: Informer.preloaded(PODS, small_world()),
-        NAMESPACES: Informer.preloaded(NAMESPACES, []),
+        PODS: preloaded(PODS, small_world()),
+        NAMESPACES: preloaded(NAMESPACES, []),
     }
     access.cluster = cluster_of("host", StaticRuntime(informers))
     groups = resources(access, Level("cluster", namespace=namespace))
@@ -82,7 +83,7 @@ def test_the_menu_counts_what_the_viewer_may_see() -> None:
 
 
 def test_the_menu_says_no_number_that_nobody_keeps_true() -> None:
-    informers = {PODS: Informer.preloaded(PODS, small_world())}
+    informers = {PODS: preloaded(PODS, small_world())}
     viewer = admin()
 
     def count() -> NavCount:
@@ -91,16 +92,16 @@ def test_the_menu_says_no_number_that_nobody_keeps_true() -> None:
         return next(i.count for group in groups for i in group.items if i.url == URL)
 
     assert ">2<" in count().html("en")
-    informers[PODS].apply(pod("another", namespace="shop"))
+    bring(informers[PODS], pod("another", namespace="shop"))
     assert ">7<" in count().html("en")
     del informers[PODS]
     assert count().html("en") == ""
-    informers[PODS] = Informer.preloaded(PODS, small_world()[:1])
+    informers[PODS] = preloaded(PODS, small_world()[:1])
     assert ">1<" in count().html("en")
 
 
 def test_an_entry_of_the_rail_says_how_many_fail_of_all_its_kinds() -> None:
-    informers = {PODS: Informer.preloaded(PODS, small_world())}
+    informers = {PODS: preloaded(PODS, small_world())}
     viewer = admin()
     viewer.cluster = cluster_of("host", StaticRuntime(informers))
     [pods] = [one for one in nav(viewer, Level("cluster"), "pods").rail if one.current]

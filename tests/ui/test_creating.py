@@ -6,7 +6,6 @@ from django.http import QueryDict
 
 from console.kube.discovery import CustomType
 from console.kube.gvr import GVR, NODES, PODS
-from console.kube.informer import Informer
 from console.ui.creating import create_url, may_create_any, skeleton
 from console.ui.generic import generic_kind
 from console.ui.kind import ResourceKind
@@ -15,6 +14,7 @@ from console.ui.rights import rights_key
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from console.ui.viewspec import ViewSpec
+from tests.informers import preloaded
 from tests.ui.lists import spec_of, table
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie
 
@@ -90,7 +90,7 @@ def test_what_has_a_page_of_its_own_is_created_there(segment: str, query: str, u
     spec = ViewSpec.parse(kind, QueryDict(query.removeprefix("?")), cluster="host")
     assert create_url(spec, admin()).endswith(url)
     assert create_url(spec, FakeAccess("b", delete_in=())) == ""
-    informer = Informer.preloaded(PODS, [])
+    informer = preloaded(PODS, [])
     assert rows(ListQuery.of(spec, admin()), informer).create_url.endswith(url)
 
 

@@ -17,6 +17,7 @@ from console.ui.rows import Row
 from console.ui.selection import ListQuery
 from console.ui.shelf import Weighed
 from console.ui.table import rows
+from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of
 from tests.ui.support import FakeAccess, admin, bob, pod, small_world
 
@@ -66,7 +67,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.mark.usefixtures("clock")
 def test_a_kept_row_is_what_its_template_draws() -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     for access in (admin(), bob(), FakeAccess("x", delete_in={"shop"})):
         for _ in range(2):
             for lang in LANGUAGES:
@@ -76,21 +77,21 @@ def test_a_kept_row_is_what_its_template_draws() -> None:
 
 
 def test_a_row_is_drawn_once_for_all_with_the_same_rights(drawn: list[str]) -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     first = [row_html(row, "en") for row in rows_of(informer, admin())]
     assert drawn.count("ui/_row.html") == 6
     assert [
         row_html(row, "en") for row in rows_of(informer, FakeAccess("other", get_in=None))
     ] == first
     assert drawn.count("ui/_row.html") == 6
-    informer.apply(pod("web-1", "shop", restarts=9))
+    bring(informer, pod("web-1", "shop", restarts=9))
     again = [row_html(row, "en") for row in rows_of(informer, admin())]
     assert drawn.count("ui/_row.html") == 7
     assert len(set(again) - set(first)) == 1
 
 
 def test_a_row_never_shows_another_viewers_menu() -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     viewers = (admin(), bob(), FakeAccess("x", delete_in={"shop"}), bob(), admin())
     for access in viewers:
         for row in rows_of(informer, access):
@@ -100,7 +101,7 @@ def test_a_row_never_shows_another_viewers_menu() -> None:
 
 
 def test_a_row_never_shows_another_language() -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     for lang in ("en", "zh-hans", "en", "zh-hans"):
         # Whichever language is active where the row was made or is sent.
         for active in LANGUAGES:
@@ -112,7 +113,7 @@ def test_a_row_never_shows_another_language() -> None:
 
 def test_ages_go_on_though_the_row_is_kept(drawn: list[str], clock: Clock) -> None:
     created = clock.moment
-    informer = Informer.preloaded(PODS, [pod("web", created=created.isoformat())])
+    informer = preloaded(PODS, [pod("web", created=created.isoformat())])
     for seconds, shown in ((8, "8s"), (61, "1m"), (7200, "2h")):
         clock.moment = created + timedelta(seconds=seconds)
         assert f">{shown}</time>" in row_html(rows_of(informer, admin())[0], "en")

@@ -10,11 +10,11 @@ import pytest
 from django.http import QueryDict
 
 from console.kube.gvr import PODS
-from console.kube.informer import Informer
 from console.ui.export import CHUNK, exported, safe, stream
 from console.ui.registry import kinds
 from console.ui.selection import ListQuery, select
 from console.ui.viewspec import ViewSpec
+from tests.informers import preloaded
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world
 
 
@@ -31,7 +31,7 @@ async def export(
     kind = kinds.find("pods")
     assert kind is not None
     spec = ViewSpec.parse(kind, QueryDict(query), cluster="host")
-    informer = Informer.preloaded(PODS, small_world() if objects is None else objects)
+    informer = preloaded(PODS, small_world() if objects is None else objects)
     selection = select(ListQuery.of(spec, access or admin()), informer, exported(spec))
     return await _joined(stream(spec, selection, fmt))
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import EVENTS, PODS
-from console.kube.informer import Informer
 from console.ui.decisions import Readable
 from console.ui.latest import Latest, Moment, changed, latest_of
+from tests.informers import preloaded
 from tests.pages.overview.world import warning
 from tests.ui.support import small_world
 from tests.ui.test_ordered import RIGHTS, change, changes
@@ -18,7 +18,7 @@ from tests.ui.test_ordered import RIGHTS, change, changes
 
 @given(st.lists(changes, max_size=20))
 def test_the_last_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     latest = Latest(informer.store, changed)
     for what, given_ in [*then, ("read", None)]:
         change(informer, what, given_)
@@ -41,7 +41,7 @@ def test_of_events_only_warnings_count_by_when_they_were_last_seen() -> None:
     normal = {**warning("n", "shop", "2026-11-20T12:00:00Z"), "type": "Normal"}
     late = warning("late", "shop", "2026-11-20T11:00:00Z")
     early = warning("early", "team-a", "2026-11-20T10:00:00Z")
-    informer = Informer.preloaded(EVENTS, [normal, early, late])
+    informer = preloaded(EVENTS, [normal, early, late])
     found = latest_of(informer).of(Readable(None), 5)
     assert [moment.key.name for moment in found] == ["late", "early"]
     assert found[0].at == datetime(2026, 11, 20, 11, tzinfo=UTC)

@@ -18,6 +18,7 @@ from console.kube.store import Entry
 from console.ui.decisions import Readable
 from console.ui.ordered import OrderedView, Question, Selection
 from console.ui.viewspec import ViewSpec
+from tests.informers import bring, preloaded, take_away
 from tests.ui.lists import spec_of
 from tests.ui.support import NAMESPACE_NAMES, pod
 
@@ -68,9 +69,9 @@ changes = st.one_of(
 
 def change(informer: Informer[Any], what: str, given: Any) -> None:
     if what == "apply":
-        informer.apply(given)
+        bring(informer, given)
     elif what == "remove":
-        informer.remove(given)
+        take_away(informer, given)
     elif what == "list":
         objects = {(o["metadata"]["namespace"], o["metadata"]["name"]): o for o in given}
         raws = [msgspec.Raw(msgspec.json.encode(item)) for item in objects.values()]
@@ -143,7 +144,7 @@ def test_what_follows_the_store_equals_what_is_made_anew(
     spec = spec_of(f"{query}&sort={'-' if descending and sort else ''}{sort}")
     assert not spec.errors
     with patch.object(store_module, "_REMEMBERED", remembered):
-        informer = Informer.preloaded(PODS, [])
+        informer = preloaded(PODS, [])
         change(informer, "list", first)
         view = OrderedView(informer.store, question_of(spec, readable))
         check(view, informer, spec, readable)
@@ -159,7 +160,7 @@ def many(count: int) -> list[dict[str, Any]]:
 
 
 def test_thousands_are_in_order_too() -> None:
-    informer = Informer.preloaded(PODS, many(5001))
+    informer = preloaded(PODS, many(5001))
     for sort in ("", "sort=restarts", "sort=-restarts", "sort=-name"):
         spec = spec_of(sort)
         view = OrderedView(informer.store, question_of(spec, RIGHTS[0]))
@@ -170,18 +171,18 @@ def test_thousands_are_in_order_too() -> None:
 
 
 def test_a_selection_stays_as_it_was() -> None:
-    informer = Informer.preloaded(PODS, many(10))
+    informer = preloaded(PODS, many(10))
     view = OrderedView(informer.store, question_of(spec_of(""), RIGHTS[0]))
     before = view.read()
     copy = (tuple(before.entries), before.total, dict(before.tally), before.resource_version)
-    informer.apply(pod("p-00001", NAMESPACE_NAMES[1], waiting="CrashLoopBackOff"))
-    informer.remove(pod("p-00002", NAMESPACE_NAMES[2]))
+    bring(informer, pod("p-00001", NAMESPACE_NAMES[1], waiting="CrashLoopBackOff"))
+    take_away(informer, pod("p-00002", NAMESPACE_NAMES[2]))
     assert view.read().total == 9
     assert (before.entries, before.total, before.tally, before.resource_version) == copy
 
 
 def test_a_change_looks_at_its_object_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    informer = Informer.preloaded(PODS, many(200))
+    informer = preloaded(PODS, many(200))
     looked = _count_looks(monkeypatch)
     view = OrderedView(informer.store, question_of(spec_of("q=p"), RIGHTS[0]))
     view.read(slice(0, 50))
@@ -190,22 +191,22 @@ def test_a_change_looks_at_its_object_alone(monkeypatch: pytest.MonkeyPatch) -> 
     for _ in range(3):
         view.read(slice(100, 150), descending=True)
     assert looked == []
-    informer.apply(pod("p-00001", NAMESPACE_NAMES[1]))
+    bring(informer, pod("p-00001", NAMESPACE_NAMES[1]))
     view.read(slice(0, 50))
     assert [key.name for key in looked] == ["p-00001"]
     assert view.rebuilds == 1
 
 
 def test_a_tenant_pays_for_the_own_namespaces_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    informer = Informer.preloaded(PODS, [pod(f"p-{n}", f"team-{n % 100}") for n in range(1000)])
+    informer = preloaded(PODS, [pod(f"p-{n}", f"team-{n % 100}") for n in range(1000)])
     looked = _count_looks(monkeypatch)
     readable = Readable(frozenset({"team-1", "team-2"}), frozenset({Key("team-3", "p-3")}))
     view = OrderedView(informer.store, question_of(spec_of("q=p"), readable))
     assert view.read().total == 21
     assert len(looked) == 21
     looked.clear()
-    informer.apply(pod("p-50", "team-50"))
-    informer.apply(pod("p-101", "team-1"))
+    bring(informer, pod("p-50", "team-50"))
+    bring(informer, pod("p-101", "team-1"))
     assert view.read().total == 21
     assert [key.name for key in looked] == ["p-101"]
 

@@ -3,10 +3,10 @@
 import pytest
 
 from console.kube.gvr import PODS, Key
-from console.kube.informer import Informer
 from console.ui.decisions import Denied
 from console.ui.selection import ListQuery
 from console.ui.table import find_row, rows
+from tests.informers import preloaded
 from tests.ui.lists import keys, spec_of, table
 from tests.ui.support import (
     admin,
@@ -52,7 +52,7 @@ def test_charlie_is_refused() -> None:
 
 
 def test_a_selection_is_not_shared_across_rights() -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     spec = spec_of("")
     assert rows(ListQuery.of(spec, admin()), informer).total == 6
     assert rows(ListQuery.of(spec, alice()), informer).total == 2
@@ -69,7 +69,7 @@ def test_only_allowed_actions_are_offered() -> None:
 
 
 def test_one_row_by_its_key() -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     found = find_row(ListQuery.of(spec_of("q=zzz"), admin()), Key("shop", "web-2"), informer)
     assert found is not None
     assert found in rows(ListQuery.of(spec_of(""), admin()), informer).rows

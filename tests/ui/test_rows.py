@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 
 from console.kube.gvr import PODS
-from console.kube.informer import Informer
 from console.ui.rows import ActionBar, action_bar
 from console.ui.selection import ListQuery
 from console.ui.table import rows
+from tests.informers import bring, preloaded, take_away
 from tests.ui.lists import spec_of, table
 from tests.ui.support import (
     admin,
@@ -18,15 +18,15 @@ from tests.ui.support import (
 
 
 def test_a_signature_changes_with_what_is_shown_and_with_nothing_else() -> None:
-    informer = Informer.preloaded(PODS, [pod("web-1", restarts=1)])
+    informer = preloaded(PODS, [pod("web-1", restarts=1)])
     before = rows(ListQuery.of(spec_of(""), admin()), informer)
     same = pod("web-1", restarts=1)
     same["metadata"]["annotations"] = {"note": "not shown"}
-    informer.apply(same)
+    bring(informer, same)
     after = rows(ListQuery.of(spec_of(""), admin()), informer)
     assert after.resource_version != before.resource_version
     assert (after.rows, after.etag) == (before.rows, before.etag)
-    informer.apply(pod("web-1", restarts=2))
+    bring(informer, pod("web-1", restarts=2))
     changed = rows(ListQuery.of(spec_of(""), admin()), informer)
     assert changed.rows[0].signature != before.rows[0].signature
     assert changed.etag != before.etag
@@ -34,9 +34,9 @@ def test_a_signature_changes_with_what_is_shown_and_with_nothing_else() -> None:
 
 
 def test_a_recreated_pod_is_another_row_version() -> None:
-    informer = Informer.preloaded(PODS, [pod("web-1", uid="1")])
+    informer = preloaded(PODS, [pod("web-1", uid="1")])
     before = rows(ListQuery.of(spec_of(""), admin()), informer).rows[0]
-    informer.apply(pod("web-1", uid="2"))
+    bring(informer, pod("web-1", uid="2"))
     after = rows(ListQuery.of(spec_of(""), admin()), informer).rows[0]
     assert (after.id, after.key) == (before.id, before.key)
     assert after.signature != before.signature
@@ -95,14 +95,14 @@ def test_the_form_keeps_what_it_has_no_field_for() -> None:
 
 
 def test_a_store_that_changes_is_read_anew() -> None:
-    informer = Informer.preloaded(PODS, [])
+    informer = preloaded(PODS, [])
     seen = []
     for name in ("c", "a", "b"):
-        informer.apply(pod(name))
+        bring(informer, pod(name))
         seen.append([row.name for row in rows(ListQuery.of(spec_of(""), admin()), informer).rows])
     assert seen == [["c"], ["a", "c"], ["a", "b", "c"]]
-    informer.remove(pod("a"))
-    informer.apply(pod("b", waiting="CrashLoopBackOff"))
+    take_away(informer, pod("a"))
+    bring(informer, pod("b", waiting="CrashLoopBackOff"))
     assert [row.name for row in rows(ListQuery.of(spec_of(""), admin()), informer).rows] == [
         "b",
         "c",

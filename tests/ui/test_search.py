@@ -17,6 +17,7 @@ from console.ui.search import search, searchable
 from console.ui.searchquery import MAX_LABELS, MAX_LENGTH, parse_search
 from console.ui.selection import ListQuery, select
 from console.ui.textblocks import packed
+from tests.informers import bring, preloaded, take_away
 from tests.ui.support import FakeAccess, admin, alice, charlie, dora, namespace, pod, small_world
 
 Found = dict[str, tuple[int, list[str]]]
@@ -30,13 +31,13 @@ def deployment(name: str, space: str = "shop") -> dict[str, Any]:
 @pytest.fixture
 def world() -> dict[Any, Informer[Any]]:
     return {
-        PODS: Informer.preloaded(PODS, small_world()),
-        DEPLOYMENTS: Informer.preloaded(DEPLOYMENTS, [deployment("web"), deployment("webhook")]),
-        NAMESPACES: Informer.preloaded(NAMESPACES, [namespace("shop"), namespace("web")]),
+        PODS: preloaded(PODS, small_world()),
+        DEPLOYMENTS: preloaded(DEPLOYMENTS, [deployment("web"), deployment("webhook")]),
+        NAMESPACES: preloaded(NAMESPACES, [namespace("shop"), namespace("web")]),
     }
 
 
-KINDS = Kinds(kinds, Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS)))
+KINDS = Kinds(kinds, Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS)))
 
 
 def look(world: dict[Any, Informer[Any]], text: str, access: Access | None = None) -> Found:
@@ -76,7 +77,7 @@ def test_what_is_found(world: dict[Any, Informer[Any]], text: str, wanted: Found
 
 
 def test_owners_are_found(world: dict[Any, Informer[Any]]) -> None:
-    world[PODS].apply(pod("abc", owner=("Job", "nightly")))
+    bring(world[PODS], pod("abc", owner=("Job", "nightly")))
     assert look(world, "job/nightly") == {"pods": (1, ["abc"])}
 
 
@@ -90,7 +91,7 @@ def test_the_kind_whose_names_fit_best_comes_first(world: dict[Any, Informer[Any
 def test_the_kind_that_is_named_leads(world: dict[Any, Informer[Any]]) -> None:
     assert next(iter(look(world, "po web"))) == "pods"
     # All words may still be text, of other kinds.
-    world[DEPLOYMENTS].apply(deployment("pods-web"))
+    bring(world[DEPLOYMENTS], deployment("pods-web"))
     assert look(world, "pods web")["deployments"] == (1, ["pods-web"])
 
 
@@ -145,20 +146,20 @@ def test_what_is_found_of_a_kind_is_what_its_list_shows(
 def test_the_texts_follow_the_store(world: dict[Any, Informer[Any]]) -> None:
     pods = world[PODS]
     assert look(world, "cart") != {}
-    pods.remove(pod("cart-1"))
-    pods.apply(pod("api-1", "team-a", image="example/newly"))
+    take_away(pods, pod("cart-1"))
+    bring(pods, pod("api-1", "team-a", image="example/newly"))
     assert look(world, "cart") == {}
     assert look(world, "newly") == {"pods": (1, ["api-1"])}
-    [declared] = [one.kind.filters[0] for one in searchable(admin()) if one.kind.gvr == PODS]
-    kept: Any = haystacks_of(declared, pods)  # type: ignore[arg-type]
+    [declared] = [one.kind.search for one in searchable(admin()) if one.kind.gvr == PODS]
+    kept: Any = haystacks_of(declared, pods)
     assert (len(kept), kept.rebuilds) == (5, 1)
 
 
 def test_a_namespace_may_empty_and_fill_again(world: dict[Any, Informer[Any]]) -> None:
     assert look(world, "ledger") != {}
-    world[PODS].remove(pod("web-1", "team-b"))
+    take_away(world[PODS], pod("web-1", "team-b"))
     assert look(world, "ledger") == {}
-    world[PODS].apply(pod("web-1", "team-b", image="ledger"))
+    bring(world[PODS], pod("web-1", "team-b", image="ledger"))
     assert look(world, "ledger") == {"pods": (1, ["web-1"])}
 
 

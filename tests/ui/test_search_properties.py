@@ -13,9 +13,9 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui import textblocks
 from console.ui.access import Access
-from console.ui.filters import SearchFilter
 from console.ui.search import search, searchable
 from console.ui.searchquery import SearchQuery, parse_search
+from tests.informers import bring, preloaded, take_away
 from tests.ui.support import FakeAccess, admin, pod
 from tests.ui.test_search import KINDS
 
@@ -90,7 +90,7 @@ def _small_blocks() -> Iterator[None]:
 def test_it_finds_what_looking_at_every_object_finds(
     steps: list[tuple[int, int, int, list[tuple[str, FakeAccess, int]]]],
 ) -> None:
-    pods = Informer.preloaded(PODS)
+    pods = preloaded(PODS)
     for seed, number, removals, asked in steps:
         change(pods, Random(seed), number, removals)  # noqa: S311
         for text, viewer, first in asked:
@@ -103,10 +103,10 @@ def change(pods: Informer[Any], random: Random, number: int, removals: int) -> N
     for _ in range(number):
         name, space = random.choice(NAMES), random.choice(SPACES)
         if random.randrange(10) < removals:
-            pods.remove(pod(name, space))
+            take_away(pods, pod(name, space))
         else:
             labels, image = random.choice(LABELS), random.choice(IMAGES)
-            pods.apply(pod(name, space, labels=labels, image=image))
+            bring(pods, pod(name, space, labels=labels, image=image))
 
 
 def found(
@@ -126,7 +126,7 @@ def looked_for(
         return 0, []
     [one] = allowed
     words = query.words_for(one.kind)
-    texts = next(item for item in one.kind.filters if isinstance(item, SearchFilter)).texts
+    texts = one.kind.search.texts
     entries = [
         entry
         for entry in pods.store.snapshot().entries.values()

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import PODS, Key
-from console.kube.informer import Informer
 from console.ui import selection
 from console.ui.access import Access
 from console.ui.decisions import Denied, Readable, readable, whole_namespaces
@@ -16,6 +15,7 @@ from console.ui.rights import rights_key
 from console.ui.selection import ListQuery, select, selected
 from console.ui.shelf import Shelf
 from console.ui.table import find_row, rows
+from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_world
 
@@ -40,7 +40,7 @@ def names_only(*keys: Key) -> FakeAccess:
 
 
 def test_pages_and_directions_share_a_view(made: list[OrderedView]) -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     for query in ("", "page=2&limit=2", "sort=-status", "sort=status", "limit=5"):
         rows(ListQuery.of(spec_of(query), admin()), informer)
     assert len(made) == 1
@@ -50,7 +50,7 @@ def test_pages_and_directions_share_a_view(made: list[OrderedView]) -> None:
 
 
 def test_equal_rights_share_and_different_ones_never(made: list[OrderedView]) -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     seen = {
         name: {entry.key for entry in select(ListQuery.of(spec_of(""), access), informer).entries}
         for name, access in {
@@ -69,7 +69,7 @@ def test_equal_rights_share_and_different_ones_never(made: list[OrderedView]) ->
 
 
 def test_rights_that_change_are_followed_at_once(made: list[OrderedView]) -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     access = FakeAccess("changing", list_in={"shop", "team-a"})
     assert select(ListQuery.of(spec_of(""), access), informer).total == 5
     access.list_in = {"team-a"}
@@ -80,11 +80,8 @@ def test_rights_that_change_are_followed_at_once(made: list[OrderedView]) -> Non
 
 
 def test_stores_do_not_share(made: list[OrderedView]) -> None:
-    assert (
-        select(ListQuery.of(spec_of(""), admin()), Informer.preloaded(PODS, small_world())).total
-        == 6
-    )
-    assert select(ListQuery.of(spec_of(""), admin()), Informer.preloaded(PODS, [])).total == 0
+    assert select(ListQuery.of(spec_of(""), admin()), preloaded(PODS, small_world())).total == 6
+    assert select(ListQuery.of(spec_of(""), admin()), preloaded(PODS, [])).total == 0
     assert len(made) == 2
 
 
@@ -131,7 +128,7 @@ def test_what_is_found_counts_as_asked_for() -> None:
 
 
 def test_views_are_bounded_by_number_and_by_size(made: list[OrderedView]) -> None:
-    informer = Informer.preloaded(PODS, [pod(f"p-{n}") for n in range(15)])
+    informer = preloaded(PODS, [pod(f"p-{n}") for n in range(15)])
     for query in ("", "sort=name", "sort=age", "sort=ip", "sort=node", "sort=restarts"):
         assert select(ListQuery.of(spec_of(query), admin()), informer).total == 15
         kept = selection._shelf
@@ -144,7 +141,7 @@ async def test_a_large_store_is_prepared_in_another_thread(
 ) -> None:
     monkeypatch.setattr(selection, "QUICK", 3)
     threads: list[threading.Thread] = []
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
 
     def catch_up(self: OrderedView) -> None:
         threads.append(threading.current_thread())
@@ -155,7 +152,7 @@ async def test_a_large_store_is_prepared_in_another_thread(
     await selected(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
     assert [thread is threading.main_thread() for thread in threads] == [False]
     assert made[0].behind == 0
-    informer.apply(pod("new"))
+    bring(informer, pod("new"))
     await selected(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
     assert len(threads) == 1
     assert select(ListQuery.of(spec_of(""), admin()), informer).total == 7
@@ -164,7 +161,7 @@ async def test_a_large_store_is_prepared_in_another_thread(
 
 
 def test_single_objects_open_the_list_and_nothing_else() -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     access = names_only(Key("team-a", "api-1"), Key("shop", "no-such-pod"))
     table = rows(ListQuery.of(spec_of(""), access), informer)
     assert [row.key for row in table.rows] == ["team-a/api-1"]

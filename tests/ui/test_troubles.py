@@ -12,6 +12,7 @@ from console.kube.status import Severity
 from console.ui.decisions import Readable
 from console.ui.registry import kinds
 from console.ui.troubles import SHOWN, Troubles
+from tests.informers import bring, preloaded
 from tests.ui.support import pod, small_world
 from tests.ui.test_ordered import RIGHTS, change, changes
 
@@ -49,7 +50,7 @@ def owners(informer: Informer[Any], keys: set[Key]) -> dict[tuple[str, str], set
 
 @given(st.lists(changes, max_size=20))
 def test_causes_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
-    informer = Informer.preloaded(PODS, small_world())
+    informer = preloaded(PODS, small_world())
     troubles = Troubles(informer.store, kind_of("pods"))
     for what, given_ in [*then, ("read", None)]:
         change(informer, what, given_)
@@ -76,10 +77,10 @@ def test_causes_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
 
 
 def test_the_worst_and_the_most_come_first() -> None:
-    informer = Informer.preloaded(PODS, [])
+    informer = preloaded(PODS, [])
     for at in range(3):
-        informer.apply(pod(f"crash-{at}", waiting="CrashLoopBackOff"))
-    informer.apply(pod("pull", waiting="ImagePullBackOff"))
+        bring(informer, pod(f"crash-{at}", waiting="CrashLoopBackOff"))
+    bring(informer, pod("pull", waiting="ImagePullBackOff"))
     found = Troubles(informer.store, kind_of("pods")).of(Readable(None))
     assert [(f.cause.word, f.count) for f in found] == [("Crash loop", 3), ("Image pull failed", 1)]
 
@@ -87,6 +88,6 @@ def test_the_worst_and_the_most_come_first() -> None:
 def test_a_claim_without_a_volume_is_trouble_though_it_is_in_progress() -> None:
     claim = {"metadata": {"name": "data", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
     claim |= {"spec": {"storageClassName": "fast"}, "status": {"phase": "Pending"}}
-    informer = Informer.preloaded(PERSISTENT_VOLUME_CLAIMS, [claim])
+    informer = preloaded(PERSISTENT_VOLUME_CLAIMS, [claim])
     found = Troubles(informer.store, kind_of("persistentvolumeclaims")).of(Readable(None))
     assert [f.cause.word for f in found] == ["Waiting"]

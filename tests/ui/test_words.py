@@ -21,6 +21,7 @@ from console.ui.freshness import live_state
 from console.ui.registry import kinds
 from console.ui.states import loading_block
 from console.ui.words import SENTENCES, SEVERITY_WORDS, STATUS_WORDS, spoken, translate
+from tests.informers import preloaded
 
 #: Calls that take what people are told.
 TELLING = {"disconnected", "ApiError", *(error.__name__ for error in ApiError.__subclasses__())}
@@ -87,7 +88,7 @@ def test_the_core_tells_people_nothing_but_sentences() -> None:
 
 
 def _stale(problem: str) -> Informer[Any]:
-    informer = Informer.preloaded(PODS)
+    informer = preloaded(PODS)
     informer.disconnected(problem)
     return informer
 

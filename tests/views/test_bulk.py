@@ -15,6 +15,7 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.views.bulk import MOST
 from rbac.current import no_host, use_host
+from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, bob, make_runtime, pod
 from tests.views.cast import CAST
@@ -139,7 +140,7 @@ async def test_more_than_ten_are_confirmed_by_typing_their_number(
     client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
 ) -> None:
     for number in range(30):
-        pods.apply(pod(f"many-{number:02}"))
+        bring(pods, pod(f"many-{number:02}"))
     html = await text_of(await ask(client_as, all="1", list=f"{LIST}?q=many"))
     assert "Type 30 to confirm" in html
     assert html.count("<li>shop/many-") == 20
@@ -224,7 +225,7 @@ async def test_what_makes_no_sense_by_then_is_not_done(
     """A pod that is on its way out is not evicted."""
     over = pod("over", "shop", uid="uid-over")
     over["metadata"]["deletionTimestamp"] = "2026-11-20T13:00:00Z"
-    pods.apply(over)
+    bring(pods, over)
     response = await ask(client_as, url="/bulk/host/pods/evict", targets="uid-over shop/over")
     assert await outcomes(response) == {
         "shop/over": "refused This cannot be done to it as it is now."
@@ -262,7 +263,7 @@ async def test_a_name_with_lines_is_one_name(
 ) -> None:
     """kube-apiserver takes any name of a role that has no / and no %."""
     name = "x\r\nuid-shop-web-1 web-1\u2028 "
-    pods.apply(pod(name, "shop", uid="uid-odd"))
+    bring(pods, pod(name, "shop", uid="uid-odd"))
     html = await text_of(await ask(client_as, keys=quote(f"shop/{name}")))
     given = unescape(targets_in(html))
     assert len(given.splitlines()) == 1
@@ -272,7 +273,7 @@ async def test_a_name_with_lines_is_one_name(
 
 async def test_there_is_an_end_to_their_number(client_as: ClientAs, pods: Informer[Any]) -> None:
     for number in range(MOST + 1):
-        pods.apply(pod(f"many-{number}"))
+        bring(pods, pod(f"many-{number}"))
     response = await ask(client_as, all="1", list=f"{LIST}?q=many")
     assert response.status_code == 400
     assert "2,000" in await text_of(response)

@@ -15,6 +15,7 @@ from console.ui.charts import line, round_up
 from console.ui.platform import EVERYTHING, may_list_everything
 from console.views.cache import rate_text
 from rbac.current import no_host, use_host
+from tests.informers import bring, preloaded, set_stale
 from tests.kube import generic
 from tests.kube.fakes import FakeClock
 from tests.staticruntime import StaticRuntime
@@ -31,12 +32,12 @@ class World(StaticRuntime):
     """Pods are live, nodes are stale, namespaces hold one object that nobody can read."""
 
     def __init__(self) -> None:
-        self.pods = Informer.preloaded(PODS, small_world())
-        self.nodes = Informer.preloaded(NODES)
+        self.pods = preloaded(PODS, small_world())
+        self.nodes = preloaded(NODES)
         self.cold: Informer[Any] = Informer(COLD, generic.decode)
-        namespaces = Informer.preloaded(NAMESPACES)
+        namespaces = preloaded(NAMESPACES)
         namespaces.store.undecodable = 1
-        self.nodes.set_stale(datetime(2026, 11, 20, 9, 30, 15, tzinfo=UTC), EVIL)
+        set_stale(self.nodes, datetime(2026, 11, 20, 9, 30, 15, tzinfo=UTC), EVIL)
         found = {PODS: self.pods, NODES: self.nodes, NAMESPACES: namespaces, COLD: self.cold}
         super().__init__(found)
 
@@ -113,7 +114,7 @@ async def it_shows_how_busy_a_kind_was(client_as: ClientAs, world: World) -> Non
     world.history._at = clock.monotonic()
     for count in (0, 30, 0):
         for number in range(count):
-            world.pods.apply(pod(f"busy-{number}"))
+            bring(world.pods, pod(f"busy-{number}"))
         clock.elapsed += 5
         world.history.sample(world.informers())
     html = await page(client_as)

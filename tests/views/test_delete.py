@@ -14,6 +14,7 @@ from console.kube.gvr import GVR, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from rbac.current import no_host, use_host
+from tests.informers import bring, set_stale
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, bob, make_runtime, pod
 from tests.views.cast import CAST
@@ -58,7 +59,7 @@ def runtime(cluster: FakeClient) -> Iterator[StaticRuntime]:
 
 
 async def test_the_page_says_what_goes(client_as: ClientAs, pods: Informer[Any]) -> None:
-    pods.apply(pod("web-9", owner=("ReplicaSet", "web"), node="node-7"))
+    bring(pods, pod("web-9", owner=("ReplicaSet", "web"), node="node-7"))
     response = await client_as("admin").get(WEB.replace("web-1", "web-9"))
     html = await text_of(response)
     assert response.status_code == 200
@@ -239,7 +240,7 @@ async def test_a_right_is_not_called_missing_while_the_doubt_ends(
 async def test_a_type_that_is_away_says_nothing_about_rights(
     client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
 ) -> None:
-    pods.set_stale(datetime.now(UTC), "forbidden")
+    set_stale(pods, datetime.now(UTC), "forbidden")
     response = await client_as("bob").post(WEB, {"uid": "u"})
     assert response.status_code == 403
     assert cluster.calls == []

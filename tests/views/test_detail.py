@@ -9,6 +9,7 @@ from console.kube.gvr import DEPLOYMENTS, EVENTS, NAMESPACES, PODS, REPLICA_SETS
 from console.kube.informer import Informer
 from console.kube.store import Store
 from rbac.current import use_host
+from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace, pod, small_world
 from tests.views.cast import CAST
@@ -46,11 +47,11 @@ def with_events(*events: dict[str, Any]) -> StaticRuntime:
     owned = pod("owned", owner=("ReplicaSet", "web"))
     found = StaticRuntime(
         {
-            PODS: Informer.preloaded(PODS, [*small_world(), owned]),
-            NAMESPACES: Informer.preloaded(NAMESPACES, [namespace("shop")]),
-            EVENTS: Informer.preloaded(EVENTS, events),
-            REPLICA_SETS: Informer.preloaded(REPLICA_SETS, [sets]),
-            DEPLOYMENTS: Informer.preloaded(DEPLOYMENTS, [web]),
+            PODS: preloaded(PODS, [*small_world(), owned]),
+            NAMESPACES: preloaded(NAMESPACES, [namespace("shop")]),
+            EVENTS: preloaded(EVENTS, events),
+            REPLICA_SETS: preloaded(REPLICA_SETS, [sets]),
+            DEPLOYMENTS: preloaded(DEPLOYMENTS, [web]),
         }
     )
     use_host(found)
@@ -155,7 +156,7 @@ async def test_before_the_first_list_it_says_so(
 async def test_a_panel_that_fails_takes_no_other_with_it(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.ui.panels.conditions.conditions_of", lambda manifest: 1 / 0)
+    monkeypatch.setattr("console.ui.conditions.conditions_of", lambda manifest: 1 / 0)
     html = await page(client_as, WEB_2)
     assert "The console made a mistake; this part cannot be shown." in html
     assert 'id="panel-metadata"' in html
@@ -167,7 +168,7 @@ async def test_what_is_nested_too_deeply_is_no_fault(
     deep: Any = "x"
     for _ in range(400):
         deep = {"a": deep}
-    pods.apply({**pod("deep"), "extra": deep})
+    bring(pods, {**pod("deep"), "extra": deep})
     url = "/clusters/host/projects/shop/pods/deep"
     assert 'id="panel-metadata"' in await page(client_as, url)
     assert "nested too deeply" in await page(client_as, f"{url}/yaml")
@@ -178,7 +179,7 @@ async def test_what_is_nested_too_deeply_is_no_fault(
 async def test_what_is_too_large_is_there_to_download(
     client_as: ClientAs, pods: Informer[Any]
 ) -> None:
-    pods.apply({**pod("large"), "extra": {f"k{n}": "v" * 20 for n in range(20_000)}})
+    bring(pods, {**pod("large"), "extra": {f"k{n}": "v" * 20 for n in range(20_000)}})
     url = "/clusters/host/projects/shop/pods/large"
     html = await page(client_as, f"{url}/yaml")
     assert "too large to be shown here" in html

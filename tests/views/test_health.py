@@ -7,6 +7,7 @@ from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -24,7 +25,7 @@ async def test_ready_once_everything_has_synced(client_as: ClientAs) -> None:
 
 async def test_not_ready_before_and_says_what_is_missing(client_as: ClientAs) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    use_host(StaticRuntime({PODS: cold, NAMESPACES: Informer.preloaded(NAMESPACES)}))
+    use_host(StaticRuntime({PODS: cold, NAMESPACES: preloaded(NAMESPACES)}))
     response = await client_as("").get("/readyz")
     assert response.status_code == 503
     assert json.loads(await text_of(response))["waiting_for"] == ["pods"]

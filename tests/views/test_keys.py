@@ -11,6 +11,7 @@ from console.kube.gvr import CONFIG_MAPS
 from console.kube.informer import Informer
 from console.ui.keys.form import MOST, MOST_NEW
 from rbac.current import no_host, use_host
+from tests.informers import bring, preloaded
 from tests.rbac.fakes import FakeConsole
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
@@ -34,7 +35,7 @@ def fields_of(text: str) -> dict[str, str]:
 
 @pytest.fixture
 def runtime() -> Iterator[StaticRuntime]:
-    informers: dict[Any, Informer[Any]] = {CONFIG_MAPS: Informer.preloaded(CONFIG_MAPS, [])}
+    informers: dict[Any, Informer[Any]] = {CONFIG_MAPS: preloaded(CONFIG_MAPS, [])}
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
     found.console = FakeConsole(informers)
     use_host(found)
@@ -46,7 +47,7 @@ def holds(runtime: StaticRuntime, **content: Any) -> None:
     """What the cluster has; the cache knows only that there is one."""
     about = {"name": "settings", "namespace": "shop", "uid": "u-1", "resourceVersion": "5"}
     item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": about}
-    runtime.informer(CONFIG_MAPS).apply(item)
+    bring(runtime.informer(CONFIG_MAPS), item)
     runtime.console.objects[CONFIG_MAPS, "shop/settings"] = {**item, **content}
 
 

@@ -14,6 +14,7 @@ from console.middleware import LevelMiddleware
 from console.ui.level import COOKIE, RECENT, Level
 from console.ui.nav import RAILS, nav
 from console.ui.shell import ScopeView
+from tests.informers import bring
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin, alice, pod
 from tests.views.conftest import ClientAs
@@ -142,7 +143,9 @@ async def test_pickers_say_what_fails_as_far_as_the_viewer_may_see(
         }
 
     before = (await failing("admin")).get("team-b", 0)
-    runtime.informer(PODS_TYPE).apply(pod("broken", namespace="team-b", waiting="CrashLoopBackOff"))
+    bring(
+        runtime.informer(PODS_TYPE), pod("broken", namespace="team-b", waiting="CrashLoopBackOff")
+    )
     assert (await failing("admin"))["team-b"] == before + 1
     assert "team-b" not in await failing("alice")
     page = await text_of(await client_as("admin").get(PODS))

@@ -14,6 +14,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.nav import Navigation
 from rbac.current import use_host
+from tests.informers import bring, preloaded, set_stale
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import namespace as a_project
 from tests.ui.support import pod
@@ -248,7 +249,7 @@ async def test_only_reading_methods(client_as: ClientAs) -> None:
 
 async def test_hostile_text_is_escaped(client_as: ClientAs, pods: Informer[Any]) -> None:
     evil = "<img src=x onerror=alert(1)>\"'{{7*7}}\u202e"
-    pods.apply(pod("evil", node=evil, ip=evil, labels={"a": evil}))
+    bring(pods, pod("evil", node=evil, ip=evil, labels={"a": evil}))
     html = await text_of(await client_as("admin").get(f"{URL}?q={quote('onerror=alert')}"))
     assert 'data-total="1"' in html
     assert "<img src=x" not in html
@@ -286,7 +287,7 @@ async def test_denied_does_not_start_an_informer(client_as: ClientAs) -> None:
 
 
 async def test_a_stale_page_keeps_its_rows(client_as: ClientAs, pods: Informer[Any]) -> None:
-    pods.set_stale(datetime(2026, 11, 21, 10, 0, tzinfo=UTC), "connection refused")
+    set_stale(pods, datetime(2026, 11, 21, 10, 0, tzinfo=UTC), "connection refused")
     response = await client_as("admin").get(URL)
     html = await text_of(response)
     assert response.status_code == 200
@@ -349,8 +350,8 @@ async def test_a_project_leads_to_its_workspace(client_as: ClientAs) -> None:
         project["metadata"]["labels"] = {"kubesphere.io/workspace": workspace}
     found = StaticRuntime(
         {
-            NAMESPACES: Informer.preloaded(NAMESPACES, projects),
-            WORKSPACES: Informer.preloaded(WORKSPACES, [{"metadata": meta}]),
+            NAMESPACES: preloaded(NAMESPACES, projects),
+            WORKSPACES: preloaded(WORKSPACES, [{"metadata": meta}]),
         }
     )
     use_host(found)

@@ -16,6 +16,7 @@ from console.metrics.process import resident_bytes
 from console.metrics.requests import Requests
 from console.views.metrics import metrics
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.kube import generic
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import small_world
@@ -32,7 +33,7 @@ def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Req
     found = Requests()
     monkeypatch.setattr("console.metrics.requests.requests", found)
     monkeypatch.setattr(families, "requests", found)
-    pods = Informer.preloaded(PODS, small_world())
+    pods = preloaded(PODS, small_world())
     use_host(StaticRuntime({PODS: pods, COLD: Informer(COLD, generic.decode)}))
     yield found
     no_host()

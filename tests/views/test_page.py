@@ -9,8 +9,8 @@ from access.roles.places import RolesUnknown
 from accounts.users.directory import UsersUnknown
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, Conflict, ServerError, Unavailable
+from console.kube.factory import UnknownKind
 from console.kube.gvr import PODS
-from console.kube.runtime import UnknownKind
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.views.page import page

@@ -11,6 +11,7 @@ import pytest
 from console.kube.errors import NotFound, Unavailable
 from console.kube.gvr import POD_METRICS, PODS
 from rbac.current import no_host, use_host
+from tests.informers import bring, take_away
 from tests.pages.overview.world import Measuring, make_runtime, measured, pod_usage
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, pod
@@ -90,9 +91,9 @@ async def it_sorts_by_it_and_follows_the_readings(
     assert (await names(client_as, falling))[:3] == ["plain", "api-1", "web-1"]
     # A pod that changes between two readings stands where it should, too.
     changed = pod("plain", "team-b", restarts=7)
-    runtime.informer(PODS).apply(changed)
+    bring(runtime.informer(PODS), changed)
     assert (await names(client_as, falling))[:3] == ["plain", "api-1", "web-1"]
-    runtime.informer(PODS).remove(changed)
+    take_away(runtime.informer(PODS), changed)
     assert (await names(client_as, falling))[:2] == ["api-1", "web-1"]
 
 

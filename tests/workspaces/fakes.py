@@ -26,6 +26,7 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime
 from rbac.controllers import FACTORIES as PROJECTION
+from tests.informers import preloaded, take_away
 from tests.rbac.fakes import FakeConsole, Manifest, MovableClock, place_of
 from tests.staticruntime import StaticRuntime
 from workspaces.controllers import FACTORIES, SOURCES
@@ -155,7 +156,7 @@ class TenantConsole(FakeConsole):
     def _gone(self, gvr: GVR, place: str) -> None:
         found = self.objects.pop((gvr, place))
         if gvr in self.informers:
-            self.informers[gvr].remove(found)
+            take_away(self.informers[gvr], found)
 
     def _wrote(self) -> None:
         self.writes += 1
@@ -190,7 +191,7 @@ class TenantConsole(FakeConsole):
 class TenantRuntime(StaticRuntime):
     def __init__(self, objects: dict[GVR, list[Manifest]]) -> None:
         informers: dict[GVR, Informer[Any]] = {
-            gvr: Informer.preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES
+            gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES
         }
         super().__init__(informers)
         self.clock = MovableClock()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import NAMESPACES
-from console.kube.informer import Informer
 from rbac.current import no_host, use_host
+from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess
 from tests.views.conftest import ClientAs, _site
@@ -27,7 +27,7 @@ def project(name: str, **labels: str) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def host() -> Iterator[None]:
     found = [project("shop", **{"kubesphere.io/workspace": "acme"}), project("alone")]
-    use_host(StaticRuntime({NAMESPACES: Informer.preloaded(NAMESPACES, found)}))
+    use_host(StaticRuntime({NAMESPACES: preloaded(NAMESPACES, found)}))
     yield
     no_host()
 

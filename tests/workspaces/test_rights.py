@@ -15,10 +15,10 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
 )
 from console.kube.identity import Identity
-from console.kube.informer import Informer
 from console.ui.clusters import clusters
 from rbac.current import no_host, use_host
 from rbac.rules import parse_rules
+from tests.informers import preloaded
 from tests.rbac.objects import (
     Manifest,
     native_binding,
@@ -97,7 +97,7 @@ def shared() -> Iterator[None]:
         WORKSPACE_ROLES: [workspace_role("acme-regular", "acme", regular)],
         WORKSPACE_ROLE_BINDINGS: [workspace_binding("ann", "acme", "acme-regular", "User ann")],
     }
-    use_host(StaticRuntime({gvr: Informer.preloaded(gvr, of) for gvr, of in objects.items()}))
+    use_host(StaticRuntime({gvr: preloaded(gvr, of) for gvr, of in objects.items()}))
     yield
     no_host()
 

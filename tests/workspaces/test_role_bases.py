@@ -10,6 +10,7 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
+from tests.informers import bring, preloaded
 from tests.rbac.objects import rule
 from tests.staticruntime import StaticRuntime
 from workspaces.rolebases import OURS, RoleBases
@@ -46,14 +47,14 @@ def looking(informer: Informer[Any]) -> RoleBases:
 @pytest.mark.parametrize("role", [*ROLES, *map(viewer, RULES)])
 def test_what_is_none_is_left_out(role: Any, caplog: pytest.LogCaptureFixture) -> None:
     good = base("good", {**viewer([READ]), "metadata": {"name": "operator"}})
-    informer = Informer.preloaded(ROLE_BASES, [base("bad", role), good])
+    informer = preloaded(ROLE_BASES, [base("bad", role), good])
     bases = looking(informer)
     for version in ("2", "3"):
         found = bases.rules()
         assert found.projects == {**OURS.projects, "operator": [READ]}
         assert found.workspaces == OURS.workspaces
         # Something else has changed.
-        informer.apply({**good, "metadata": {**good["metadata"], "resourceVersion": version}})
+        bring(informer, {**good, "metadata": {**good["metadata"], "resourceVersion": version}})
     assert caplog.text.count("RoleBase 'bad' is left out") == 1
 
 
@@ -64,7 +65,7 @@ def test_of_two_the_first_by_name_counts_and_a_bad_one_hides_no_good_one() -> No
         base("c", viewer([])),
         base("d", {**viewer([READ]), "kind": "WorkspaceRole"}),
     ]
-    bases = looking(Informer.preloaded(ROLE_BASES, found)).rules()
+    bases = looking(preloaded(ROLE_BASES, found)).rules()
     assert bases.projects["viewer"] == bases.workspaces["viewer"] == [READ]
 
 

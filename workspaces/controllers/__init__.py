@@ -7,6 +7,7 @@ longer the latest is refused by kube-apiserver, and the next look starts anew.
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from console.kube.controller import Factory, NotSynced, Request, Result
@@ -168,17 +169,13 @@ async def _role(tenancy: Tenancy, request: Request) -> Result:
     return await tenancy.projects.sync_roles(request.namespace)
 
 
-async def _project(tenancy: Tenancy, request: Request) -> Result:
-    return await tenancy.projects.sync(request.name)
-
-
 _SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
     ("workspacetemplate", WORKSPACE_TEMPLATES, lambda t, r: t.workspaces.sync_template(r.name)),
     ("workspace", WORKSPACES, _workspace),
     ("workspace-builtin-roles", WORKSPACE_ROLES, _builtin),
     ("rolebase", ROLE_BASES, _base),
     ("workspace-manager", WORKSPACE_ROLE_BINDINGS, _builtin),
-    ("namespace", NAMESPACES, _project),
+    ("namespace", NAMESPACES, lambda t, r: t.projects.sync(r.name)),
     ("project-builtin-roles", ROLES, _role),
     ("workspace-quota", WORKSPACE_QUOTAS, _quota),
     ("workspace-share", RESOURCE_QUOTAS, _share),
@@ -193,18 +190,14 @@ _REFUSALS: tuple[tuple[str, GVR], ...] = (
 )
 
 
-def _factory(name: str, gvr: GVR, sync: Sync) -> Factory:
-    return lambda runtime: TenancyReconciler(runtime, name, gvr, sync)
-
-
-def _refusal_factory(name: str, gvr: GVR) -> Factory:
-    return lambda runtime: RefusalReconciler(runtime, name, gvr)
+def _factory(reconciler: type[TenancyReconciler], *about: Any) -> Factory:
+    return lambda runtime: reconciler(runtime, *about)
 
 
 #: All of them.
 FACTORIES: tuple[Factory, ...] = (
-    *(_factory(*found) for found in _SYNCS),
-    *(_refusal_factory(*found) for found in _REFUSALS),
+    *(_factory(TenancyReconciler, *found) for found in _SYNCS),
+    *(_factory(RefusalReconciler, *found) for found in _REFUSALS),
 )
 
 #: What they read.

@@ -1,13 +1,12 @@
 """Deleting a workspace, by its template."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
@@ -24,11 +23,15 @@ from workspaces.pages.forms import EndForm
 from workspaces.quotas import projects_of
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeleteWorkspace(Delete):
     """Its projects may stay: they are no workspace's then."""
 
-    form: ClassVar[type[ConsoleForm]] = EndForm
+    form = EndForm
+    title_text = gettext_lazy("Delete workspace %(name)s")
+    button_text = gettext_lazy("Delete workspace")
+    effect_text = gettext_lazy(
+        "Its members, roles and departments go with it, and its projects unless they are kept."
+    )
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.key.name != SYSTEM_WORKSPACE
@@ -36,17 +39,6 @@ class DeleteWorkspace(Delete):
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
         if key.name == SYSTEM_WORKSPACE:
             raise Refused(_("The workspace of the cluster's own projects stays."))
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Delete workspace %(name)s") % {"name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Delete workspace")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Its members, roles and departments go with it, and its projects unless they are kept."
-        )
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         names = ", ".join(visible(project.name) for project in projects_of(entry.key.name))

@@ -208,16 +208,17 @@ async def form_page(
     *,
     title: str,
     button: str,
-    back: str,
+    back: str = "",
     about: str = "",
     version: str = "",
     danger: bool = False,
     template: str = "workspaces/form.html",
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> HttpResponse:
-    """`version`: the latest of what is changed, which comes back with the form. `about`: what to know
-    before. `template`, `more`: one that extends the usual, and its own context. Where somebody else was
-    first, what was typed stays, and saving again is meant to replace what they saved."""
+    """`back`: where it is left to, unless that is the page of the tab. `version`: the latest of what is
+    changed, which comes back with the form. `about`: what to know before. `template`, `more`: one that
+    extends the usual, and its own context. Where somebody else was first, what was typed stays, and
+    saving again is meant to replace what they saved."""
     if form.errors and wants_status(opened.request):
         return form_status(form, form.status)
     if version and form.is_bound:
@@ -230,7 +231,7 @@ async def form_page(
         "form": form,
         "title": title,
         "button": button,
-        "back": back,
+        "back": back or opened.url(current),
         "about": about,
         "version": version,
         "danger": danger,

@@ -226,7 +226,6 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
         form,
         title=_("Quota of workspace %(name)s") % {"name": visible(opened.name)},
         button=_("Save quota"),
-        back=opened.url("workspace_quota"),
         about=_("All projects together use no more than this. Empty means no limit."),
         version=version,
     )

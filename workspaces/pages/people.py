@@ -80,7 +80,6 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
         form,
         title=_("Invite a member"),
         button=_("Invite member"),
-        back=opened.url("workspace_members"),
         template="workspaces/invite.html",
         more=_found(opened, request.GET.get("q", "")),
     )
@@ -125,7 +124,6 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
         form,
         title=_("Role of %(name)s") % {"name": visible(user)},
         button=_("Change role"),
-        back=opened.url("workspace_members"),
         version=version,
     )
 
@@ -145,7 +143,6 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
         form,
         title=_("Remove %(name)s from the workspace") % {"name": visible(user)},
         button=_("Remove member"),
-        back=opened.url("workspace_members"),
         about=_("The roles in the workspace, its departments and its projects end at once."),
         danger=True,
     )
@@ -197,7 +194,6 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
         form,
         title=_("Create department"),
         button=_("Create department"),
-        back=opened.url("workspace_departments"),
     )
 
 
@@ -227,7 +223,6 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
         form,
         title=_("Department %(name)s") % {"name": visible(found.title)},
         button=_("Save department"),
-        back=opened.url("workspace_departments"),
         about=_("Members: %(names)s") % {"names": visible(", ".join(found.members)) or _("nobody")},
         version=found.version,
     )
@@ -250,7 +245,6 @@ async def delete_department(request: ConsoleRequest, workspace: str, group: str)
         form,
         title=_("Delete department %(name)s") % {"name": visible(found.title)},
         button=_("Delete department"),
-        back=opened.url("workspace_departments"),
         about=_("Its members stay in the workspace and lose the role that it gives."),
         danger=True,
     )

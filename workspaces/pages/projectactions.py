@@ -1,16 +1,14 @@
 """What is done to a project as a whole: what people call it, and whose it is."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_TEMPLATES, Key
+from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_TEMPLATES, Key
 from console.kube.projections.namespace import SYSTEM_NAMESPACES, WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION
 from console.kube.store import Entry
@@ -32,20 +30,15 @@ class ProjectForm(ConsoleForm):
     description = TextField(label=gettext_lazy("Description"), required=False)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditProject(Action):
-    name: ClassVar[str] = "describe"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit information")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "describe")
-    form: ClassVar[type[ConsoleForm] | None] = ProjectForm
-
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Edit information of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
+    name = "describe"
+    label = gettext_lazy("Edit information")
+    weight = 2
+    needs = (Permission("patch"),)
+    trail = ("patch", "describe")
+    form = ProjectForm
+    title_text = gettext_lazy("Edit information of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return command_of("annotate", kind, key, _notes(data))
@@ -70,16 +63,15 @@ def _notes(data: Mapping[str, Any]) -> dict[str, str | None]:
     }
 
 
-@dataclass(frozen=True, kw_only=True)
 class EditQuota(Link):
     """Leads to the quota of a project, on the pages of its workspace."""
 
-    name: ClassVar[str] = "quota"
-    label: ClassVar[str | Promise] = gettext_lazy("Edit quota")
-    weight: ClassVar[int] = 2
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
+    name = "quota"
+    label = gettext_lazy("Edit quota")
+    weight = 2
+    needs = (Permission("get"),)
     # The right is one in the project itself.
-    per_viewer: ClassVar[bool] = True
+    per_viewer = True
 
     def exempt(self, access: Access, name: str) -> bool:
         here = access.cluster.name == HOST
@@ -102,41 +94,32 @@ class AssignForm(ConsoleForm):
         self.fields["workspace"] = ChoiceField(label=_("Workspace"), choices=choices)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AssignWorkspace(Action):
     """For those who may change every project: people do not choose the workspace of their own."""
 
-    name: ClassVar[str] = "assign-workspace"
-    label: ClassVar[str | Promise] = gettext_lazy("Assign workspace")
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "assign-workspace")
-    per_viewer: ClassVar[bool] = True
+    name = "assign-workspace"
+    label = gettext_lazy("Assign workspace")
+    needs = (Permission("patch"),)
+    trail = ("patch", "assign-workspace")
+    per_viewer = True
+    reads_also = (WORKSPACE_TEMPLATES,)
+    title_text = gettext_lazy("Assign %(kind)s %(name)s to a workspace")
+    button_text = gettext_lazy("Save")
+    effect_text = gettext_lazy(
+        "Its members come from that workspace, which shares its quota with it. Members and roles of "
+        "the one that it was in lose it. What runs in it stays."
+    )
 
     def exempt(self, access: Access, name: str) -> bool:
         every = access.namespaces_where("patch", NAMESPACES) is None
         anywhere = every and access.can("list", WORKSPACE_TEMPLATES)
         return name in SYSTEM_NAMESPACES or access.cluster.name != HOST or not anywhere
 
-    def title(self, kind: ResourceKind, name: str) -> str:
-        return _("Assign %(kind)s %(name)s to a workspace") % {"kind": kind.singular, "name": name}
-
-    def button(self, kind: ResourceKind) -> str | Promise:
-        return _("Save")
-
-    def effect(self, kind: ResourceKind) -> str | Promise:
-        return _(
-            "Its members come from that workspace, which shares its quota with it. Members and roles of "
-            "the one that it was in lose it. What runs in it stays."
-        )
-
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)[:2]
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return command_of("label", kind, key, {WORKSPACE_LABEL: data["workspace"] or None})
-
-    def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return (WORKSPACE_TEMPLATES,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         seeing = Seeing(subject, WORKSPACE_TEMPLATES)

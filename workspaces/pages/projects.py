@@ -28,11 +28,12 @@ from console.views.guard import access_of
 from console.views.page import finished, page
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
-from workspaces.pages.forms import MemberForm, NewProjectForm, QuotaForm
+from workspaces.pages.forms import LimitsForm, MemberForm, NewProjectForm, QuotaForm
 from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
 from workspaces.quotas import project_use, quota_entry
 from workspaces.rights import PROJECTS
 from workspaces.services import project_members, projects
+from workspaces.services.limits import defaults_of, limits_entry, set_defaults
 
 
 @page("GET", "POST")
@@ -58,7 +59,6 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
         form,
         title=_("Create project"),
         button=_("Create project"),
-        back=opened.url("workspace_projects"),
         about=_("The quota is the project's own; without one it shares that of the workspace."),
     )
 
@@ -138,6 +138,32 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
         button=_("Save quota"),
         back=opened.url("workspace_project", name),
         about=_("What is left of the workspace's quota can be kept for this project."),
+        version=entry.resource_version if entry is not None else "",
+    )
+
+
+@page("GET", "POST")
+async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
+    """As the user."""
+    opened = await open_workspace(request, workspace)
+    name = open_project(opened, namespace).name
+    if not opened.access.can("update", LIMIT_RANGES, namespace=name):
+        raise Denied("update", LIMIT_RANGES, name)
+    entry = limits_entry(name)
+    form = LimitsForm(defaults_of(entry), posted(request))
+    if form.is_valid():
+        seen = request.POST.get("version", "")
+        if await done(form, set_defaults(opened.actor, name, form.amounts, seen)):
+            text = _("Saved the default limits.")
+            return finished(request, text, opened.url("workspace_project", name))
+    return await form_page(
+        opened,
+        "workspace_projects",
+        form,
+        title=_("Default limits of project %(name)s") % {"name": visible(name)},
+        button=_("Save default limits"),
+        back=opened.url("workspace_project", name),
+        about=_("For containers that say nothing themselves. Empty means no default."),
         version=entry.resource_version if entry is not None else "",
     )
 

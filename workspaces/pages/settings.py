@@ -43,7 +43,6 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
         values = _settings(opened)
         return await show(opened, "workspace_settings", "workspaces/_settings.html", values)
     opened.rights.require("update", ITSELF)
-    here = opened.url("workspace_settings")
     entry = settings.template_of(opened.name)
     if entry is None:
         raise Http404
@@ -58,13 +57,12 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if form.is_valid():
         version = request.POST.get("version", "")
         if await done(form, settings.edit(opened.actor, version, **form.cleaned_data)):
-            return finished(request, _("Saved the settings."), here)
+            return finished(request, _("Saved the settings."), opened.url("workspace_settings"))
     return await form_page(
         opened,
         "workspace_settings",
         form,
         title=_("Settings of workspace %(name)s") % {"name": visible(opened.name)},
         button=_("Save settings"),
-        back=here,
         version=entry.resource_version,
     )

@@ -11,7 +11,6 @@ import msgspec
 
 from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS
 from console.kube.projections.common import (
-    TERMINATING,
     Conditions,
     Decoders,
     Object,
@@ -19,6 +18,7 @@ from console.kube.projections.common import (
     basics,
     decoder,
     find,
+    unless_ending,
 )
 from console.kube.projections.moments import moment
 from console.kube.projections.workload import shared
@@ -116,7 +116,7 @@ def _project(value: _Autoscaler) -> Autoscaler:
     target = spec.scaleTargetRef
     return Autoscaler(
         **basics(value.metadata),
-        status=shared.one(_status(value, status)),
+        status=shared.one(unless_ending(value.metadata, _status(status))),
         target=f"{target.kind}/{target.name}" if target else "",
         metrics=_metrics(spec, status),
         least=1 if spec.minReplicas is None else spec.minReplicas,
@@ -144,9 +144,7 @@ def _text(metric: _Metric, current: _Amount) -> str:
     return f"{metric.title}: {current.like(target)}/{target.like(target)}"
 
 
-def _status(value: _Autoscaler, status: _Status) -> Status:
-    if value.metadata.deletionTimestamp is not None:
-        return TERMINATING
+def _status(status: _Status) -> Status:
     able = find(status.conditions, "AbleToScale")
     active = find(status.conditions, "ScalingActive")
     limited = find(status.conditions, "ScalingLimited")

@@ -4,7 +4,6 @@ import msgspec
 
 from console.kube.gvr import POD_DISRUPTION_BUDGETS
 from console.kube.projections.common import (
-    TERMINATING,
     Conditions,
     Decoders,
     Object,
@@ -15,6 +14,7 @@ from console.kube.projections.common import (
     find,
     joined,
     selector_text,
+    unless_ending,
 )
 from console.kube.projections.workload import Meta, behind, shared
 from console.kube.status import Severity, Status
@@ -61,7 +61,7 @@ def _project(value: _Budget) -> Budget:
     spec, status = value.spec or _Spec(), value.status or _Status()
     return Budget(
         **basics(value.metadata),
-        status=shared.one(_status(value.metadata, status)),
+        status=shared.one(unless_ending(value.metadata, _status(value.metadata, status))),
         selector=selector_text(spec.selector),
         least="" if spec.minAvailable is None else str(spec.minAvailable),
         most="" if spec.maxUnavailable is None else str(spec.maxUnavailable),
@@ -74,8 +74,6 @@ def _project(value: _Budget) -> Budget:
 
 def _status(meta: Meta, status: _Status) -> Status:
     allowed = find(status.conditions, "DisruptionAllowed")
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
     if allowed is not None and allowed.reason == "SyncFailed":
         return Status(Severity.ERROR, "Not in force", allowed.text)
     if behind(meta, status.observedGeneration):

@@ -6,7 +6,6 @@ import msgspec
 
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
 from console.kube.projections.common import (
-    TERMINATING,
     Conditions,
     Decoders,
     Object,
@@ -14,8 +13,8 @@ from console.kube.projections.common import (
     basics,
     decoder,
     find,
+    unless_ending,
 )
-from console.kube.projections.meta import ObjectMeta
 from console.kube.status import Severity, Status
 
 
@@ -58,7 +57,7 @@ def _request(item: _Request) -> CertificateSigningRequest:
     spec = item.spec or _Spec()
     return CertificateSigningRequest(
         **basics(item.metadata),
-        status=_status(item.metadata, item.status or _Status()),
+        status=unless_ending(item.metadata, _status(item.status or _Status())),
         signer=intern(spec.signerName),
         requestor=intern(spec.username),
         usages=spec.usages or (),
@@ -66,11 +65,9 @@ def _request(item: _Request) -> CertificateSigningRequest:
     )
 
 
-def _status(meta: ObjectMeta, status: _Status) -> Status:
+def _status(status: _Status) -> Status:
     """Denied goes before Approved; Failed is the signer's, after an approval. "Denied" itself is what
     pages say to a viewer without a right."""
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
     failed = find(status.conditions, "Failed")
     if failed is not None:
         return Status(Severity.ERROR, "Failed", failed.text)

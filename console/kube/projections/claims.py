@@ -10,7 +10,6 @@ import msgspec
 
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS
 from console.kube.projections.common import (
-    TERMINATING,
     Conditions,
     Decoders,
     Object,
@@ -20,6 +19,7 @@ from console.kube.projections.common import (
     decoder,
     find,
     joined,
+    unless_ending,
 )
 from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.storage import CLASS_ANNOTATION, class_of, modes_text, storage_amount
@@ -78,7 +78,7 @@ def _claim(item: _Claim) -> PersistentVolumeClaim:
     bound = bool(spec.volumeName)
     return PersistentVolumeClaim(
         **basics(item.metadata),
-        status=_claim_status(item.metadata, spec, status),
+        status=unless_ending(item.metadata, _claim_status(item.metadata, spec, status)),
         volume=spec.volumeName,
         requested=storage_amount(spec.resources.requests if spec.resources else None),
         capacity=storage_amount(status.capacity) if bound else "",
@@ -90,8 +90,6 @@ def _claim(item: _Claim) -> PersistentVolumeClaim:
 
 
 def _claim_status(meta: ObjectMeta, spec: _ClaimSpec, status: _ClaimStatus) -> Status:
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
     match status.phase:
         case "Bound":
             resize = (status.allocatedResourceStatuses or {}).get("storage", "")

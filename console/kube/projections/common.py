@@ -101,6 +101,10 @@ def decoder(read: type[R], project: Callable[[R], P]) -> Decode[P]:
     return decode
 
 
+def unless_ending(meta: ObjectMeta, status: Status) -> Status:
+    return TERMINATING if meta.deletionTimestamp is not None else status
+
+
 def annotation(meta: ObjectMeta, name: str) -> str:
     return (meta.annotations or {}).get(name, "")
 

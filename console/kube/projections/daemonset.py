@@ -4,18 +4,15 @@ import msgspec
 
 from console.kube.gvr import DAEMON_SETS
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
-    Selector,
     decoder,
     pairs_text,
-    selector_text,
 )
 from console.kube.projections.workload import (
     RUNNING,
     Meta,
-    Template,
+    Spec,
     Update,
     Workload,
     behind,
@@ -38,9 +35,7 @@ class DaemonSet(Workload, frozen=True, gc=False):
     nodes: str
 
 
-class _Spec(msgspec.Struct, gc=False):
-    selector: Selector | None = None
-    template: Template | None = None
+class _Spec(Spec, gc=False):
     updateStrategy: Update | None = None
 
 
@@ -63,8 +58,7 @@ class _DaemonSet(Object, gc=False):
 def _project(value: _DaemonSet) -> DaemonSet:
     spec, status = value.spec or _Spec(), value.status or _Status()
     return DaemonSet(
-        **from_template(value.metadata, spec.template, shared.one(selector_text(spec.selector))),
-        status=shared.one(_status(value.metadata, spec, status)),
+        **from_template(value.metadata, spec, _status(value.metadata, spec, status)),
         desired=status.desiredNumberScheduled or 0,
         current=status.currentNumberScheduled or 0,
         ready=status.numberReady or 0,
@@ -76,8 +70,6 @@ def _project(value: _DaemonSet) -> DaemonSet:
 
 def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
     desired, available = status.desiredNumberScheduled or 0, status.numberAvailable or 0
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
     if behind(meta, status.observedGeneration):
         return Status(Severity.PROGRESS, "Rolling out", "Waiting for spec update to be observed")
     updated = status.updatedNumberScheduled or 0

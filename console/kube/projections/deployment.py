@@ -10,27 +10,23 @@ import msgspec
 
 from console.kube.gvr import DEPLOYMENTS
 from console.kube.projections.common import (
-    TERMINATING,
     Condition,
     Decoders,
     Object,
-    Selector,
     decoder,
     find,
-    selector_text,
 )
 from console.kube.projections.moments import moment
 from console.kube.projections.workload import (
     RUNNING,
     SCALED_TO_ZERO,
     Meta,
-    Template,
+    Spec,
     Update,
     Workload,
     behind,
     cannot_create,
     from_template,
-    shared,
     short_of_pods,
 )
 from console.kube.status import Severity, Status
@@ -53,11 +49,9 @@ class _Condition(Condition, gc=False):
     lastUpdateTime: datetime | None = None
 
 
-class _Spec(msgspec.Struct, gc=False):
+class _Spec(Spec, gc=False):
     replicas: int | None = None
     paused: bool | None = None
-    selector: Selector | None = None
-    template: Template | None = None
     strategy: Update | None = None
 
 
@@ -81,8 +75,7 @@ def _project(value: _Deployment) -> Deployment:
     desired = _desired(spec)
     moments = [moment(c.lastUpdateTime) for c in status.conditions or () if c.type == "Progressing"]
     return Deployment(
-        **from_template(value.metadata, spec.template, shared.one(selector_text(spec.selector))),
-        status=shared.one(_status(value.metadata, spec, status)),
+        **from_template(value.metadata, spec, _status(value.metadata, spec, status)),
         desired=desired,
         ready=status.readyReplicas or 0,
         updated=status.updatedReplicas or 0,
@@ -98,8 +91,6 @@ def _desired(spec: _Spec) -> int:
 
 
 def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
     desired, progressing = _desired(spec), find(status.conditions, "Progressing")
     if failed := cannot_create(find(status.conditions, "ReplicaFailure")):
         return failed

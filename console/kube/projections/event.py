@@ -11,12 +11,12 @@ import msgspec
 
 from console.kube.gvr import EVENTS
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
     Projection,
     basics,
     decoder,
+    unless_ending,
 )
 from console.kube.projections.moments import moment
 from console.kube.projections.workload import shared
@@ -81,7 +81,7 @@ def _project(value: _Event) -> Event:
     first = moment(value.firstTimestamp) or moment(value.eventTime)
     return Event(
         **basics(value.metadata),
-        status=shared.one(_status(value)),
+        status=shared.one(unless_ending(value.metadata, _status(value))),
         type=intern(value.type or ""),
         reason=intern(value.reason or ""),
         message=(value.message or "")[:LONGEST_MESSAGE],
@@ -97,8 +97,6 @@ def _project(value: _Event) -> Event:
 
 def _status(event: _Event) -> Status:
     """Kubernetes knows two types; of any other nobody can say how bad it is."""
-    if event.metadata.deletionTimestamp is not None:
-        return TERMINATING
     match event.type:
         case "Warning":
             return Status(Severity.WARN, "Warning", event.reason or "")

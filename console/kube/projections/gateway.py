@@ -11,7 +11,6 @@ import msgspec
 
 from console.kube.gvr import GATEWAY_CLASSES, GATEWAYS, GRPC_ROUTES, HTTP_ROUTES
 from console.kube.projections.common import (
-    TERMINATING,
     Condition,
     Conditions,
     Decoders,
@@ -20,6 +19,7 @@ from console.kube.projections.common import (
     basics,
     decoder,
     find,
+    unless_ending,
 )
 from console.kube.status import Severity, Status
 
@@ -139,10 +139,9 @@ _UNSEEN = Status(Severity.PROGRESS, "Waiting")
 def _gateway_class(item: _GatewayClass) -> GatewayClass:
     spec = item.spec or _ClassSpec()
     accepted = find(item.status.conditions if item.status else None, "Accepted")
-    status = _refused(accepted) or _ACCEPTED
     return GatewayClass(
         **basics(item.metadata),
-        status=TERMINATING if item.metadata.deletionTimestamp is not None else status,
+        status=unless_ending(item.metadata, _refused(accepted) or _ACCEPTED),
         controller=spec.controllerName or "",
         description=spec.description or "",
     )
@@ -161,7 +160,7 @@ def _gateway(item: _Gateway) -> Gateway:
     spec, status = item.spec or _GatewaySpec(), item.status or _GatewayStatus()
     return Gateway(
         **basics(item.metadata),
-        status=_gateway_status(item, status),
+        status=unless_ending(item.metadata, _gateway_status(status)),
         class_name=intern(spec.gatewayClassName or ""),
         addresses=tuple(a.value for a in status.addresses or () if a.value),
         listeners=tuple(f"{found.protocol}/{found.port}" for found in spec.listeners or ()),
@@ -178,9 +177,7 @@ def _gateway(item: _Gateway) -> Gateway:
     )
 
 
-def _gateway_status(item: _Gateway, status: _GatewayStatus) -> Status:
-    if item.metadata.deletionTimestamp is not None:
-        return TERMINATING
+def _gateway_status(status: _GatewayStatus) -> Status:
     refused = _refused(find(status.conditions, "Accepted"))
     if refused is not None:
         return refused
@@ -201,7 +198,7 @@ def _route(item: _Route) -> Route:
     references = [ref for rule in spec.rules or () for ref in rule.backendRefs or ()]
     return Route(
         **basics(item.metadata),
-        status=_route_status(item),
+        status=unless_ending(item.metadata, _route_status(item.status or _RouteStatus())),
         hostnames=spec.hostnames or (),
         parents=_names(spec.parentRefs, item.metadata.namespace),
         backends=_names(references, item.metadata.namespace),
@@ -229,12 +226,9 @@ def _names(references: Sequence[_Reference] | None, home: str) -> tuple[str, ...
     return tuple(dict.fromkeys(found))
 
 
-def _route_status(item: _Route) -> Status:
+def _route_status(status: _RouteStatus) -> Status:
     """The worst that any of its parents says."""
-    if item.metadata.deletionTimestamp is not None:
-        return TERMINATING
-    parents = (item.status and item.status.parents) or ()
-    found = [_parent_status(parent) for parent in parents]
+    found = [_parent_status(parent) for parent in status.parents or ()]
     return min(found, key=lambda status: status.severity.rank, default=_UNSEEN)
 
 

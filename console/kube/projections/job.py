@@ -12,21 +12,18 @@ import msgspec
 
 from console.kube.gvr import CRON_JOBS, JOBS
 from console.kube.projections.common import (
-    TERMINATING,
     Condition,
     Decoders,
     Object,
-    Selector,
     decoder,
     selector_text,
 )
 from console.kube.projections.moments import moment, seconds_between
 from console.kube.projections.workload import (
     RUNNING,
-    Template,
+    Spec,
     Workload,
     from_template,
-    shared,
 )
 from console.kube.status import Severity, Status
 
@@ -64,12 +61,15 @@ class _JobCondition(Condition, gc=False):
     lastTransitionTime: datetime | None = None
 
 
-class _JobSpec(msgspec.Struct, gc=False):
+class _JobSpec(Spec, gc=False):
     completions: int | None = None
     parallelism: int | None = None
     suspend: bool | None = None
-    selector: Selector | None = None
-    template: Template | None = None
+
+    @property
+    def selected(self) -> str:
+        """Each has its own."""
+        return selector_text(self.selector)
 
 
 class _JobStatus(msgspec.Struct, gc=False):
@@ -114,8 +114,7 @@ def _project_job(value: _Job) -> Job:
     spec, status = value.spec or _JobSpec(), value.status or _JobStatus()
     started, ended = moment(status.startTime), _ended(status)
     return Job(
-        **from_template(value.metadata, spec.template, selector_text(spec.selector)),
-        status=shared.one(_job_status(value, spec, status)),
+        **from_template(value.metadata, spec, _job_status(spec, status)),
         succeeded=status.succeeded or 0,
         failed=status.failed or 0,
         active=status.active or 0,
@@ -136,9 +135,7 @@ def _ended(status: _JobStatus) -> datetime | None:
     return moment(failed[0].lastTransitionTime) if failed else None
 
 
-def _job_status(job: _Job, spec: _JobSpec, status: _JobStatus) -> Status:
-    if job.metadata.deletionTimestamp is not None:
-        return TERMINATING
+def _job_status(spec: _JobSpec, status: _JobStatus) -> Status:
     told = {c.type: c for c in status.conditions or () if c.status == "True"}
     if "Complete" in told:
         return Status(Severity.DONE, "Completed")
@@ -157,12 +154,9 @@ def _job_status(job: _Job, spec: _JobSpec, status: _JobStatus) -> Status:
 
 def _project_cron(value: _CronJob) -> CronJob:
     spec, status = value.spec or _CronSpec(), value.status or _CronStatus()
-    template = (
-        spec.jobTemplate.spec.template if spec.jobTemplate and spec.jobTemplate.spec else None
-    )
+    job = (spec.jobTemplate and spec.jobTemplate.spec) or _JobSpec()
     return CronJob(
-        **from_template(value.metadata, template, ""),
-        status=shared.one(_cron_status(value, spec, status)),
+        **from_template(value.metadata, Spec(template=job.template), _cron_status(spec, status)),
         schedule=spec.schedule or "",
         zone=spec.timeZone or "",
         suspended=bool(spec.suspend),
@@ -173,9 +167,7 @@ def _project_cron(value: _CronJob) -> CronJob:
     )
 
 
-def _cron_status(job: _CronJob, spec: _CronSpec, status: _CronStatus) -> Status:
-    if job.metadata.deletionTimestamp is not None:
-        return TERMINATING
+def _cron_status(spec: _CronSpec, status: _CronStatus) -> Status:
     if spec.suspend:
         return Status(Severity.PAUSED, "Suspended")
     if status.active:

@@ -9,14 +9,13 @@ import msgspec
 
 from console.kube.gvr import LIMIT_RANGES, PRIORITY_CLASSES, RESOURCE_QUOTAS
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
     Projection,
     basics,
     decoder,
+    unless_ending,
 )
-from console.kube.projections.meta import ObjectMeta
 from console.kube.quantity import parse_quantity
 from console.kube.status import Severity, Status
 
@@ -96,9 +95,10 @@ def _quota(item: _Quota) -> ResourceQuota:
     shares = {name: _share(used.get(name, "0"), hard[name]) for name in sorted(hard)}
     fullest = max(shares, key=lambda name: shares[name], default="")
     limits = {name for name in hard if name.startswith("limits.")}
+    full = _quota_status(texts.get(fullest, ""), shares.get(fullest))
     return ResourceQuota(
         **basics(item.metadata),
-        status=_quota_status(item.metadata, texts.get(fullest, ""), shares.get(fullest)),
+        status=unless_ending(item.metadata, full),
         requests=tuple(text for name, text in texts.items() if name not in limits),
         limits=tuple(text for name, text in texts.items() if name in limits),
         fullest=fullest,
@@ -114,9 +114,7 @@ def _share(used: str, hard: str) -> Decimal:
     return min(amount * 100 / limit, _MOST) if limit > 0 else _FULL
 
 
-def _quota_status(meta: ObjectMeta, text: str, percent: Decimal | None) -> Status:
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
+def _quota_status(text: str, percent: Decimal | None) -> Status:
     if percent is None:
         return _UNCOUNTED
     if percent >= _FULL:

@@ -9,7 +9,6 @@ import msgspec
 
 from console.kube.gvr import INGRESS_CLASSES, INGRESSES, NETWORK_POLICIES
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
     Projection,
@@ -18,6 +17,7 @@ from console.kube.projections.common import (
     basics,
     decoder,
     selector_text,
+    unless_ending,
 )
 from console.kube.projections.services import LoadBalancer
 from console.kube.status import Severity, Status
@@ -132,10 +132,9 @@ def _ingress(item: _Ingress) -> Ingress:
     spec = item.spec or _IngressSpec()
     balancer = (item.status and item.status.loadBalancer) or LoadBalancer()
     addresses = balancer.addresses
-    status = _ACTIVE if addresses else _WAITING
     return Ingress(
         **basics(item.metadata),
-        status=TERMINATING if item.metadata.deletionTimestamp is not None else status,
+        status=unless_ending(item.metadata, _ACTIVE if addresses else _WAITING),
         class_name=intern(spec.ingressClassName or annotation(item.metadata, CLASS_ANNOTATION)),
         hosts=tuple(dict.fromkeys(rule.host or "*" for rule in spec.rules or ())) or ("*",),
         addresses=addresses,

@@ -11,7 +11,6 @@ import msgspec
 
 from console.kube.gvr import NODES
 from console.kube.projections.common import (
-    TERMINATING,
     Conditions,
     Decoders,
     Object,
@@ -20,6 +19,7 @@ from console.kube.projections.common import (
     decoder,
     find,
     joined,
+    unless_ending,
 )
 from console.kube.projections.workload import shared
 from console.kube.status import Severity, Status
@@ -94,7 +94,7 @@ def _project(value: _Node) -> Node:
     info, amounts = status.nodeInfo or _Info(), status.allocatable or status.capacity or {}
     return Node(
         **basics(value.metadata),
-        status=shared.one(_status(value, spec, status)),
+        status=shared.one(unless_ending(value.metadata, _status(spec, status))),
         roles=shared.one(_roles(value.metadata.labels or {})),
         cordoned=bool(spec.unschedulable),
         taints=shared.one(tuple(taint.text for taint in spec.taints or ())),
@@ -130,9 +130,7 @@ _TROUBLES = {
 }
 
 
-def _status(node: _Node, spec: _Spec, status: _Status) -> Status:
-    if node.metadata.deletionTimestamp is not None:
-        return TERMINATING
+def _status(spec: _Spec, status: _Status) -> Status:
     ready = find(status.conditions, "Ready")
     if ready is None:
         return Status(Severity.UNKNOWN, "Unknown")

@@ -4,26 +4,22 @@ import msgspec
 
 from console.kube.gvr import REPLICA_SETS
 from console.kube.projections.common import (
-    TERMINATING,
     Conditions,
     Decoders,
     Object,
-    Selector,
     annotation,
     decoder,
     find,
-    selector_text,
 )
 from console.kube.projections.workload import (
     RUNNING,
     SCALED_TO_ZERO,
     Meta,
-    Template,
+    Spec,
     Workload,
     behind,
     cannot_create,
     from_template,
-    shared,
     short_of_pods,
 )
 from console.kube.status import Severity, Status
@@ -42,10 +38,8 @@ class ReplicaSet(Workload, frozen=True, gc=False):
     revision: int | None
 
 
-class _Spec(msgspec.Struct, gc=False):
+class _Spec(Spec, gc=False):
     replicas: int | None = None
-    selector: Selector | None = None
-    template: Template | None = None
 
 
 class _Status(msgspec.Struct, gc=False):
@@ -67,8 +61,7 @@ def _project(value: _ReplicaSet) -> ReplicaSet:
     revision = annotation(value.metadata, _REVISION)
     known = revision.isascii() and revision.isdigit() and len(revision) <= _LONGEST
     return ReplicaSet(
-        **from_template(value.metadata, spec.template, shared.one(selector_text(spec.selector))),
-        status=shared.one(_status(value.metadata, desired, status)),
+        **from_template(value.metadata, spec, _status(value.metadata, desired, status)),
         desired=desired,
         current=status.replicas or 0,
         ready=status.readyReplicas or 0,
@@ -78,8 +71,6 @@ def _project(value: _ReplicaSet) -> ReplicaSet:
 
 def _status(meta: Meta, desired: int, status: _Status) -> Status:
     current, ready = status.replicas or 0, status.readyReplicas or 0
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
     if failed := cannot_create(find(status.conditions, "ReplicaFailure")):
         return failed
     if not desired and not current:

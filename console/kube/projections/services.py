@@ -9,7 +9,6 @@ import msgspec
 
 from console.kube.gvr import ENDPOINT_SLICES, SERVICES
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
     Projection,
@@ -17,6 +16,7 @@ from console.kube.projections.common import (
     decoder,
     joined,
     pairs_text,
+    unless_ending,
 )
 from console.kube.status import Severity, Status
 
@@ -132,7 +132,7 @@ def _service(item: _Service) -> Service:
     balancer = (item.status and item.status.loadBalancer) or LoadBalancer()
     return Service(
         **basics(item.metadata),
-        status=_service_status(item, spec, balancer),
+        status=unless_ending(item.metadata, _service_status(spec, balancer)),
         type=intern(spec.type),
         cluster_ip=next(iter(spec.clusterIPs or ()), spec.clusterIP),
         external=_external(spec, balancer),
@@ -154,9 +154,7 @@ def _external(spec: _ServiceSpec, balancer: LoadBalancer) -> tuple[str, ...]:
     return (*assigned, *(spec.externalIPs or ()))
 
 
-def _service_status(item: _Service, spec: _ServiceSpec, balancer: LoadBalancer) -> Status:
-    if item.metadata.deletionTimestamp is not None:
-        return TERMINATING
+def _service_status(spec: _ServiceSpec, balancer: LoadBalancer) -> Status:
     if spec.type != "LoadBalancer":
         return _ACTIVE
     for ingress in balancer.ingress or ():
@@ -175,7 +173,7 @@ def _endpoint_slice(item: _EndpointSlice) -> EndpointSlice:
     ready = sum(found is None or found.ready is not False for found in staying)
     return EndpointSlice(
         **basics(item.metadata),
-        status=_slice_status(item, ready, len(staying)),
+        status=unless_ending(item.metadata, _slice_status(ready, len(staying))),
         service=(item.metadata.labels or {}).get(SERVICE_NAME_LABEL, ""),
         address_type=intern(item.addressType),
         ports=tuple(_endpoint_port(port) for port in item.ports or ()),
@@ -189,9 +187,7 @@ def _endpoint_port(port: _EndpointPort) -> str:
     return str(port.port) if port.port is not None else port.name or "*"
 
 
-def _slice_status(item: _EndpointSlice, ready: int, endpoints: int) -> Status:
-    if item.metadata.deletionTimestamp is not None:
-        return TERMINATING
+def _slice_status(ready: int, endpoints: int) -> Status:
     if not endpoints:
         return _NO_ENDPOINTS
     if ready == endpoints:

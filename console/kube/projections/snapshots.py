@@ -15,7 +15,6 @@ from console.kube.gvr import (
     VOLUME_SNAPSHOTS,
 )
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
     Projection,
@@ -23,8 +22,8 @@ from console.kube.projections.common import (
     basics,
     decoder,
     joined,
+    unless_ending,
 )
-from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.moments import moment
 from console.kube.status import Severity, Status
 
@@ -119,9 +118,7 @@ _READY = Status(Severity.OK, "Ready")
 _CREATING = Status(Severity.PROGRESS, "Creating")
 
 
-def _status(meta: ObjectMeta, ready: bool | None, error: _Error | None) -> Status:
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
+def _status(ready: bool | None, error: _Error | None) -> Status:
     if error is not None and not ready:
         return Status(Severity.ERROR, "Failed", joined(error.message, ""))
     return _READY if ready else _CREATING
@@ -133,7 +130,7 @@ def _snapshot(item: _Snapshot) -> VolumeSnapshot:
     size = status.restoreSize
     return VolumeSnapshot(
         **basics(item.metadata),
-        status=_status(item.metadata, status.readyToUse, status.error),
+        status=unless_ending(item.metadata, _status(status.readyToUse, status.error)),
         source=source.persistentVolumeClaimName or source.volumeSnapshotContentName or "",
         content=status.boundVolumeSnapshotContentName or "",
         snapshot_class=intern(spec.volumeSnapshotClassName or ""),
@@ -147,7 +144,7 @@ def _content(item: _Content) -> VolumeSnapshotContent:
     ref = spec.volumeSnapshotRef or _Reference()
     return VolumeSnapshotContent(
         **basics(item.metadata),
-        status=_status(item.metadata, status.readyToUse, status.error),
+        status=unless_ending(item.metadata, _status(status.readyToUse, status.error)),
         size=status.restoreSize or 0,
         deletion_policy=intern(spec.deletionPolicy or ""),
         driver=intern(spec.driver or ""),

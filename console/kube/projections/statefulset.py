@@ -4,23 +4,19 @@ import msgspec
 
 from console.kube.gvr import STATEFUL_SETS
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
-    Selector,
     decoder,
-    selector_text,
 )
 from console.kube.projections.workload import (
     RUNNING,
     SCALED_TO_ZERO,
     Meta,
-    Template,
+    Spec,
     Update,
     Workload,
     behind,
     from_template,
-    shared,
     short_of_pods,
 )
 from console.kube.status import Severity, Status
@@ -35,11 +31,9 @@ class StatefulSet(Workload, frozen=True, gc=False):
     service: str
 
 
-class _Spec(msgspec.Struct, gc=False):
+class _Spec(Spec, gc=False):
     replicas: int | None = None
     serviceName: str | None = None
-    selector: Selector | None = None
-    template: Template | None = None
     updateStrategy: Update | None = None
 
 
@@ -62,8 +56,7 @@ def _project(value: _StatefulSet) -> StatefulSet:
     spec, status = value.spec or _Spec(), value.status or _Status()
     desired = 1 if spec.replicas is None else spec.replicas
     return StatefulSet(
-        **from_template(value.metadata, spec.template, shared.one(selector_text(spec.selector))),
-        status=shared.one(_status(value.metadata, desired, spec, status)),
+        **from_template(value.metadata, spec, _status(value.metadata, desired, spec, status)),
         desired=desired,
         ready=status.readyReplicas or 0,
         updated=status.updatedReplicas or 0,
@@ -73,8 +66,6 @@ def _project(value: _StatefulSet) -> StatefulSet:
 
 def _status(meta: Meta, desired: int, spec: _Spec, status: _Status) -> Status:
     current, ready = status.replicas or 0, status.readyReplicas or 0
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
     if behind(meta, status.observedGeneration):
         return Status(Severity.PROGRESS, "Rolling out", "Waiting for spec update to be observed")
     if not desired and not current:

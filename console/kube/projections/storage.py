@@ -11,7 +11,6 @@ import msgspec
 
 from console.kube.gvr import PERSISTENT_VOLUMES, STORAGE_CLASSES
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
     Present,
@@ -20,6 +19,7 @@ from console.kube.projections.common import (
     basics,
     decoder,
     joined,
+    unless_ending,
 )
 from console.kube.projections.meta import ObjectMeta
 from console.kube.status import Severity, Status
@@ -134,7 +134,7 @@ def _volume(item: _Volume) -> PersistentVolume:
     claim = f"{spec.claimRef.namespace}/{spec.claimRef.name}" if spec.claimRef else ""
     return PersistentVolume(
         **basics(item.metadata),
-        status=_volume_status(item.metadata, status, claim),
+        status=unless_ending(item.metadata, _volume_status(status, claim)),
         capacity=storage_amount(spec.capacity),
         access_modes=modes_text(spec.accessModes),
         reclaim_policy=intern(spec.persistentVolumeReclaimPolicy),
@@ -153,9 +153,7 @@ def _driver(spec: _VolumeSpec) -> str:
     return next((kind for kind, found in kinds.items() if found is not None), "")
 
 
-def _volume_status(meta: ObjectMeta, status: _VolumeStatus, claim: str) -> Status:
-    if meta.deletionTimestamp is not None:
-        return TERMINATING
+def _volume_status(status: _VolumeStatus, claim: str) -> Status:
     why = joined(status.reason, status.message)
     match status.phase:
         case "Bound":

@@ -17,7 +17,6 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.projections.common import (
-    TERMINATING,
     Decoders,
     Object,
     Present,
@@ -26,6 +25,7 @@ from console.kube.projections.common import (
     basics,
     decoder,
     joined,
+    unless_ending,
 )
 from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.namespace import WORKSPACE_LABEL
@@ -180,7 +180,7 @@ def _made(meta: ObjectMeta, spec: _WorkspaceSpec | None, placement: _Placement) 
     clusters = tuple(cluster.name for cluster in placement.clusters or () if cluster.name)
     return Workspace(
         **basics(meta),
-        status=TERMINATING if meta.deletionTimestamp is not None else _ACTIVE,
+        status=unless_ending(meta, _ACTIVE),
         manager=intern(spec.manager or ""),
         isolated=spec.networkIsolation,
         clusters=clusters,

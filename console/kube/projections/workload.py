@@ -5,7 +5,15 @@ from sys import intern
 import msgspec
 
 from console.kube.projections import podspec
-from console.kube.projections.common import Basics, Condition, Projection, basics
+from console.kube.projections.common import (
+    TERMINATING,
+    Basics,
+    Condition,
+    Projection,
+    Selector,
+    basics,
+    selector_text,
+)
 from console.kube.projections.meta import ObjectMeta
 from console.kube.sharing import Pool
 from console.kube.status import Severity, Status
@@ -53,6 +61,15 @@ class Template(msgspec.Struct, gc=False):
         return (self.spec and self.spec.nodeSelector) or {}
 
 
+class Spec(msgspec.Struct, gc=False):
+    selector: Selector | None = None
+    template: Template | None = None
+
+    @property
+    def selected(self) -> str:
+        return shared.one(selector_text(self.selector))
+
+
 class Update(msgspec.Struct, gc=False):
     """How a template's change reaches the pods. `partition`: pods below this ordinal stay as they are."""
 
@@ -69,23 +86,25 @@ class _RollingUpdate(msgspec.Struct, gc=False):
 
 
 class _FromTemplate(Basics):
+    status: Status
     containers: tuple[str, ...]
     images: tuple[str, ...]
     uses: tuple[str, ...]
     selector: str
 
 
-def from_template(meta: ObjectMeta, template: Template | None, selector: str) -> _FromTemplate:
-    """The fields of a `Workload` but for its status. Images that are left to an image stream or the like
-    to fill in are none."""
-    spec = template.spec if template else None
+def from_template(meta: ObjectMeta, workload: Spec, status: Status) -> _FromTemplate:
+    """The fields of a `Workload`; `status`: while it is not being deleted. Images that are left to an
+    image stream or the like to fill in are none."""
+    spec = workload.template.spec if workload.template else None
     containers = spec.all if spec else ()
     return _FromTemplate(
         **basics(meta),
+        status=shared.one(TERMINATING if meta.deletionTimestamp is not None else status),
         containers=shared.one(tuple(intern(c.name) for c in containers)),
         images=shared.one(tuple(c.image for c in containers if c.image)),
         uses=podspec.uses(spec, containers) if spec else (),
-        selector=selector,
+        selector=workload.selected,
     )
 
 

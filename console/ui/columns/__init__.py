@@ -15,7 +15,6 @@ socket (`value`, drawn by `template`), the sort (`sort_key`) and the export (`pl
 | `ContainersColumn`, `ImagesColumn`, `SelectorColumn` | what workloads have |
 """
 
-from console.ui.columns.addresses import IpColumn
 from console.ui.columns.base import Align, Column, Plain, SortKey
 from console.ui.columns.links import (
     ANYWHERE,
@@ -31,10 +30,19 @@ from console.ui.columns.names import NameColumn, NamespaceColumn
 from console.ui.columns.numbers import NumberColumn, PercentColumn, QuantityColumn, RatioColumn
 from console.ui.columns.printed import PrintedColumn
 from console.ui.columns.status import StatusColumn, StatusText
-from console.ui.columns.texts import BoolColumn, ListColumn, ListText, TextColumn, WordColumn
+from console.ui.columns.texts import (
+    BoolColumn,
+    ContainersColumn,
+    ImagesColumn,
+    IpColumn,
+    ListColumn,
+    ListText,
+    SelectorColumn,
+    TextColumn,
+    WordColumn,
+)
 from console.ui.columns.times import AgeColumn, DurationColumn
 from console.ui.columns.usage import UsageColumn, UsageText, UsedBy, told
-from console.ui.columns.workloads import ContainersColumn, ImagesColumn, SelectorColumn
 
 __all__ = [
     "ANYWHERE",

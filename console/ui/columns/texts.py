@@ -1,10 +1,13 @@
-"""Words: one, several, or yes and no."""
+"""Words: one, several, or yes and no; addresses of the network."""
 
+import socket
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from console.kube.store import Entry
@@ -100,3 +103,47 @@ class ListColumn(Column):
     def sort_key(self, entry: Entry[Any]) -> tuple[bool, tuple[str, ...]]:
         texts = tuple(self.get(entry.projection))
         return (not texts, texts)
+
+
+def ip_order(address: str) -> tuple[int, bytes, str]:
+    """IPv4 by number, then IPv6, then what is no address, then none."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            return family, socket.inet_pton(family, address), ""
+        except (OSError, ValueError):
+            continue
+    return sys.maxsize - bool(address), b"", address
+
+
+class IpColumn(TextColumn):
+    """An IP address, sorted by its number."""
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[int, bytes, str]:
+        return ip_order(self.get(entry.projection))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContainersColumn(ListColumn):
+    """The names of the projection's `containers`."""
+
+    id: str = "containers"
+    label: str | Promise = _("Containers")
+    priority: int = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagesColumn(ListColumn):
+    """The projection's `images`."""
+
+    id: str = "images"
+    label: str | Promise = _("Images")
+    priority: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectorColumn(TextColumn):
+    """The projection's `selector`, in Kubernetes' own syntax."""
+
+    id: str = "selector"
+    label: str | Promise = _("Selector")
+    priority: int = 4

@@ -13,7 +13,11 @@ from console.ui.kubectl import kubectl, quoted
 
 
 class _Schedulable(Patch):
+    weight = 3
     places = EVERYWHERE
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return entry.projection.cordoned is not bool(self.body["spec"]["unschedulable"])
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"{self.name} {quoted(key.name)}", key)
@@ -25,14 +29,10 @@ class Cordon(_Schedulable):
     effect_text = gettext_lazy(
         "No new pods are placed on it, except those of DaemonSets. Those that are there stay."
     )
-    weight = 3
     done_word = pgettext_lazy("result", "Cordoned")
     refused_word = gettext_lazy("Not cordoned")
     body = {"spec": {"unschedulable": True}}
     done_text = gettext_lazy("Cordoned %(kind)s %(name)s.")
-
-    def applicable(self, entry: Entry[Any]) -> bool:
-        return not entry.projection.cordoned
 
 
 class Uncordon(_Schedulable):
@@ -41,11 +41,7 @@ class Uncordon(_Schedulable):
     effect_text = gettext_lazy(
         "New pods may be placed on it again. Those that moved away stay where they are."
     )
-    weight = 3
     done_word = pgettext_lazy("result", "Uncordoned")
     refused_word = gettext_lazy("Not uncordoned")
     body = {"spec": {"unschedulable": None}}
     done_text = gettext_lazy("Uncordoned %(kind)s %(name)s.")
-
-    def applicable(self, entry: Entry[Any]) -> bool:
-        return bool(entry.projection.cordoned)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
-from weakref import WeakKeyDictionary
 
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
@@ -16,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import EVENTS
-from console.kube.indexes import Index
+from console.kube.indexes import indexes_of
 from console.kube.projections.event import Event
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
@@ -29,7 +28,6 @@ from console.ui.text import visible
 from console.ui.words import translate
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_indexes: WeakKeyDictionary[Store[Any], Index[Event]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +68,7 @@ class EventsPanel(Panel):
 
 def _about(subject: Subject, store: Store[Any]) -> list[Entry[Event]]:
     """Those of this very object, and those that name it without saying which of its name they mean."""
-    index = _indexes.get(store)
-    if index is None:
-        index = _indexes.setdefault(store, Index(store, _keys))
+    index = indexes_of(store).by(_keys)
     uid = subject.entry.projection.uid
     named = (_kind_of(subject), subject.key.namespace, subject.key.name)
     found = {entry.key: entry for entry in index.get(uid) if uid}

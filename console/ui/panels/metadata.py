@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from console.kube.gvr import GVR, Key
 from console.kube.projections.moments import moment
 from console.ui.columns import target_of
-from console.ui.filters import BadValue
+from console.ui.filters import BadValue, LabelFilter
 from console.ui.kind import ResourceKind
 from console.ui.linked import Links
 from console.ui.links import list_url
@@ -71,22 +71,15 @@ class MetadataPanel(Panel):
 
 def _labels(subject: Subject) -> Iterator[_Pair]:
     kind, namespace = subject.kind, subject.key.namespace
-    declared = next((item for item in kind.filters if item.param == "label"), None)
     here = list_url(subject.cluster, kind.segment)
     for name, value in list(subject.entry.projection.labels.items())[:MOST]:
-        url = ""
-        if declared is not None:
-            try:
-                wanted = declared.clean([f"{name}={value}"])
-            except BadValue:
-                # No label that Kubernetes would have taken.
-                wanted = ()
-            place = [("namespace", namespace)] if namespace else []
-            url = (
-                f"{here}?{urlencode([*place, *(('label', one) for one in wanted)])}"
-                if wanted
-                else ""
-            )
+        try:
+            wanted = LabelFilter().clean([f"{name}={value}"])
+        except BadValue:
+            # No label that Kubernetes would have taken.
+            wanted = ()
+        place = [("namespace", namespace)] if namespace else []
+        url = f"{here}?{urlencode([*place, *(('label', one) for one in wanted)])}" if wanted else ""
         yield _Pair(visible(name), visible(value), url)
 
 

@@ -8,9 +8,9 @@ from typing import TypeVar
 from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import GVR
+from console.ui.conditions import ConditionsPanel
 from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
-from console.ui.panels.conditions import ConditionsPanel
 from console.ui.panels.containers import ContainersPanel
 from console.ui.panels.events import EventsPanel
 from console.ui.panels.metadata import MetadataPanel

@@ -81,7 +81,7 @@ def branches_of(
 
 
 def _url(seeing: Seeing, kind: ResourceKind, owner: Entry[Any]) -> str:
-    if seeing.kind is None or not any(item.param == "owner" for item in seeing.kind.filters):
+    if seeing.kind is None or not any(item.param == "owner" for item in seeing.kind.every_filter):
         return ""
     key = owner.key
     return seeing.all_url(("namespace", key.namespace), ("owner", f"{kind.api_kind}/{key.name}"))

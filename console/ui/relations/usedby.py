@@ -83,7 +83,7 @@ def _url(seeing: Seeing, subject: Subject, found: list[Entry[Any]]) -> str:
     """The list of exactly those that name the object; "" where no filter says just that."""
     named, key = subject.kind, subject.key
     use = f"{named.api_kind}/{key.name}"
-    for one in seeing.kind.filters if seeing.kind is not None else ():
+    for one in seeing.kind.every_filter if seeing.kind is not None else ():
         if one.names == named.gvr:
             return seeing.all_url(("namespace", key.namespace), (one.param, key.name))
         # A StatefulSet names its Service beside its template.

@@ -23,17 +23,7 @@ from console.ui.columns import (
     SelectorColumn,
 )
 from console.ui.facts import Fact, owner_fact, pods_fact, ready_fact, status_fact
-from console.ui.filters import (
-    IMAGE,
-    OWNER,
-    STATE,
-    USES,
-    Filter,
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-)
+from console.ui.filters import IMAGE, OWNER, STATE, USES, Filter, SearchFilter
 from console.ui.kind import ResourceKind
 
 READY = RatioColumn(
@@ -81,16 +71,10 @@ class WorkloadKind(ResourceKind):
     names: ClassVar[Sequence[GVR]] = SPEC_NAMES
     pod_spec: ClassVar[tuple[str, ...]] = ("spec", "template", "spec")
     severity_words = {Severity.OK: gettext_lazy("Running")}
-    filters: ClassVar[Sequence[Filter]] = (
-        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
-        STATE,
-        IMAGE,
-        OWNER,
-        USES,
+    search = SearchFilter(
+        covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images
     )
+    filters: ClassVar[Sequence[Filter]] = (STATE, IMAGE, OWNER, USES)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item = entry.projection

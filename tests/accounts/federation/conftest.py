@@ -27,6 +27,7 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from rbac.current import no_host, use_host
 from tests.accounts.federation.servers import Serve, local_server
+from tests.informers import preloaded
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import admin_role, admins, binding
 from tests.staticruntime import StaticRuntime
@@ -64,7 +65,7 @@ def providers(settings: Settings, tmp_path: Path) -> Iterator[Providers]:
 
 @pytest.fixture
 def role_bindings() -> Informer[Any]:
-    return Informer.preloaded(ROLE_BINDINGS)
+    return preloaded(ROLE_BINDINGS)
 
 
 @pytest.fixture(autouse=True)
@@ -72,17 +73,17 @@ def runtime(users: Informer[Any], role_bindings: Informer[Any]) -> Iterator[Stat
     found = StaticRuntime(
         {
             USERS: users,
-            GLOBAL_ROLE_BINDINGS: Informer.preloaded(
+            GLOBAL_ROLE_BINDINGS: preloaded(
                 GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
             ),
-            CLUSTER_ROLE_BINDINGS: Informer.preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
-            CLUSTER_ROLES: Informer.preloaded(CLUSTER_ROLES, [admin_role()]),
-            LOGIN_RECORDS: Informer.preloaded(LOGIN_RECORDS),
+            CLUSTER_ROLE_BINDINGS: preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
+            CLUSTER_ROLES: preloaded(CLUSTER_ROLES, [admin_role()]),
+            LOGIN_RECORDS: preloaded(LOGIN_RECORDS),
             ROLE_BINDINGS: role_bindings,
-            ROLES: Informer.preloaded(ROLES),
-            PODS: Informer.preloaded(PODS),
-            NAMESPACES: Informer.preloaded(NAMESPACES),
-            NODES: Informer.preloaded(NODES),
+            ROLES: preloaded(ROLES),
+            PODS: preloaded(PODS),
+            NAMESPACES: preloaded(NAMESPACES),
+            NODES: preloaded(NODES),
         }
     )
     use_host(found)

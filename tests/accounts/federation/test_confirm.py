@@ -17,6 +17,7 @@ from tests.accounts.conftest import Browser
 from tests.accounts.federation.conftest import Providers, entry, reasons
 from tests.accounts.federation.servers import CodeServer, Serve
 from tests.accounts.federation.test_code_flow import GITHUB, PODS, accounts_in, linked, log_in
+from tests.informers import bring
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -159,7 +160,8 @@ async def test_nobodys_rights(
     waiting: Browser, console: FakeConsole, role_bindings: Informer[Any]
 ) -> None:
     """A name that bindings know belongs to somebody, also if there is no such User (any more)."""
-    role_bindings.apply(
+    bring(
+        role_bindings,
         {
             "metadata": {"name": "b", "namespace": "shop", "uid": "u", "resourceVersion": "5"},
             "roleRef": {"kind": "Role", "name": "edit"},
@@ -167,7 +169,7 @@ async def test_nobodys_rights(
                 {"kind": "User", "name": "kubernetes-admin"},
                 {"kind": "Group", "name": "free"},
             ],
-        }
+        },
     )
     answer = await waiting.post(CONFIRM, chosen("kubernetes-admin"))
     assert answer.status_code == 400 and "name-error" in answer.content.decode()

@@ -17,6 +17,7 @@ from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
 from tests.accounts.oauth.clients import SECRET, basic
 from tests.accounts.oauth.conftest import ME, Config, Program
 from tests.accounts.test_sessions import routes
+from tests.informers import bring, take_away
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -195,13 +196,13 @@ async def test_it_ends_with_what_it_came_from(
     me = ME.replace("alice", "bob")
     assert (await Program().get(me, token)).status_code == 200
     if ending == "deleted":
-        users.remove(user("bob"))
+        take_away(users, user("bob"))
     elif ending == "made anew":
-        users.apply(user("bob", password=HASH, uid="another"))
+        bring(users, user("bob", password=HASH, uid="another"))
     elif ending == "disabled":
-        users.apply(user("bob", password=HASH, state="Disabled"))
+        bring(users, user("bob", password=HASH, state="Disabled"))
     elif ending == "another password":
-        users.apply(user("bob", password=hashed("Another-1")))
+        bring(users, user("bob", password=hashed("Another-1")))
     elif ending == "ended":
         admin = Browser()
         await admin.login("admin")
@@ -210,10 +211,10 @@ async def test_it_ends_with_what_it_came_from(
         )
     else:
         # Disabled and enabled again before anybody showed it.
-        users.apply(user("bob", password=HASH, state="Disabled"))
+        bring(users, user("bob", password=HASH, state="Disabled"))
         runtime.clock = clock
         await Endings(runtime).reconcile(Request("", "bob"))
-        users.apply(user("bob", password=HASH))
+        bring(users, user("bob", password=HASH))
     assert (await Program().get(me, token)).status_code == 401
     assert await review(token) == {"authenticated": False}
 
@@ -240,7 +241,7 @@ async def test_a_user_who_has_to_choose_a_password_has_no_use_for_it(
 ) -> None:
     token = await make(admin)
     mark = {"iam.kubesphere.io/uninitialized": "true"}
-    users.apply(user("admin", password=HASH, annotations=mark))
+    bring(users, user("admin", password=HASH, annotations=mark))
     assert (await Program().get(LIST, token)).status_code == 401
     assert await review(token) == {"authenticated": False}
 

@@ -23,6 +23,7 @@ from tests.accounts.oauth.conftest import (
     error_of,
     sent,
 )
+from tests.informers import bring, set_stale
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 
@@ -142,7 +143,7 @@ async def test_without_the_users_it_is_503(
     program: Program, users: Informer[Any], clock: MovableClock
 ) -> None:
     token = (await program.signed_in())["access_token"]
-    users.set_stale(clock.now() - timedelta(minutes=6))
+    set_stale(users, clock.now() - timedelta(minutes=6))
     for path in (ME, USERINFO):
         assert (await program.get(path, token)).status_code == 503, path
 
@@ -151,7 +152,7 @@ async def test_whoever_has_to_choose_a_password_can_do_nothing_else(
     program: Program, users: Informer[Any]
 ) -> None:
     annotations = {"iam.kubesphere.io/uninitialized": "true"}
-    users.apply(user("new", password=hashed(PASSWORD), annotations=annotations))
+    bring(users, user("new", password=hashed(PASSWORD), annotations=annotations))
     token = (await program.signed_in("new"))["access_token"]
     assert claims_of(token)["extra"] == {"uninitialized": ["true"]}
     answer = await program.get(USERS + "new", token)
@@ -165,7 +166,7 @@ async def test_where_a_first_password_may_be_kept_tokens_act(
 ) -> None:
     config.write(firstPassword="optional")
     annotations = {"iam.kubesphere.io/uninitialized": "true"}
-    users.apply(user("new", password=hashed(PASSWORD), annotations=annotations))
+    bring(users, user("new", password=hashed(PASSWORD), annotations=annotations))
     token = (await program.signed_in("new"))["access_token"]
     assert claims_of(token)["extra"] == {"uninitialized": ["true"]}
     assert (await program.get(USERS + "new", token)).status_code == 200

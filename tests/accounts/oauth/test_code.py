@@ -27,6 +27,7 @@ from tests.accounts.oauth.conftest import (
     sent,
 )
 from tests.accounts.overtaking import overtaken
+from tests.informers import take_away
 from tests.rbac.fakes import MovableClock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -190,7 +191,7 @@ async def test_a_code_ends_with_its_user(
     alice: Browser, program: Program, users: Informer[Any]
 ) -> None:
     code = await code_for(alice)
-    users.remove((await _alice(users)).original())
+    take_away(users, (await _alice(users)).original())
     answer = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
     assert error_of(answer) == (400, "invalid_grant")
 

@@ -10,6 +10,7 @@ from tests.accounts.oauth.conftest import (
     ME,
     Program,
 )
+from tests.informers import bring
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
 
@@ -25,7 +26,7 @@ async def test_what_a_user_looks_like(
         "kubectl.kubernetes.io/last-applied-configuration": '{"spec":{"password":"canary"}}',
         "iam.kubesphere.io/last-password-change-time": "2026-03-01T12:00:00Z",
     }
-    users.apply(user("admin", password=hashed(PASSWORD), annotations=annotations))
+    bring(users, user("admin", password=hashed(PASSWORD), annotations=annotations))
     token = (await program.signed_in("admin"))["access_token"]
     for path in (USERS + "admin", USERS.replace("/kapis/", "/kapis/clusters/host/") + "admin"):
         answer = await program.get(path, token)

@@ -25,6 +25,7 @@ from tests.accounts.oauth.conftest import (
     error_of,
 )
 from tests.accounts.test_login import REFUSED
+from tests.informers import bring, set_stale
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 
@@ -232,7 +233,7 @@ async def test_no_cors(program: Program) -> None:
 async def test_the_users_unknown_or_too_old_is_503(
     program: Program, users: Informer[Any], clock: MovableClock
 ) -> None:
-    users.set_stale(clock.now() - timedelta(minutes=6))
+    set_stale(users, clock.now() - timedelta(minutes=6))
     answer = await program.login()
     assert error_of(answer) == (503, "temporarily_unavailable")
     assert int(answer["Retry-After"]) > 0
@@ -300,7 +301,7 @@ async def test_a_password_that_changes_while_it_is_compared_gives_a_dead_token(
 
     async def meanwhile(password: str, stored: str | None) -> bool:
         right = await original(password, stored)
-        users.apply(user("alice", password=hashed("Another1")))
+        bring(users, user("alice", password=hashed("Another1")))
         return right
 
     monkeypatch.setattr("accounts.signin.authenticate.matches", meanwhile)

@@ -25,6 +25,7 @@ from tests.accounts.oauth.conftest import (
     error_of,
 )
 from tests.accounts.overtaking import overtaken
+from tests.informers import bring, take_away
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 
@@ -148,14 +149,14 @@ async def test_single_login_ends_the_earlier_ones(program: Program, config: Conf
 
 HASHED: str = hashed(PASSWORD)
 ENDINGS: dict[str, Callable[[Informer[Any]], None]] = {
-    "disabled": lambda users: users.apply(user("alice", password=HASHED, state="Disabled")),
-    "deleted": lambda users: users.remove(user("alice", password=HASHED)),
-    "going": lambda users: users.apply(
-        user("alice", password=HASHED, deletionTimestamp="2026-03-01T12:00:00Z")
+    "disabled": lambda users: bring(users, user("alice", password=HASHED, state="Disabled")),
+    "deleted": lambda users: take_away(users, user("alice", password=HASHED)),
+    "going": lambda users: bring(
+        users, user("alice", password=HASHED, deletionTimestamp="2026-03-01T12:00:00Z")
     ),
-    "another of the name": lambda users: users.apply(user("alice", password=HASHED, uid="uid-2")),
-    "another password": lambda users: users.apply(user("alice", password=hashed("Another1"))),
-    "no password": lambda users: users.apply(user("alice")),
+    "another of the name": lambda users: bring(users, user("alice", password=HASHED, uid="uid-2")),
+    "another password": lambda users: bring(users, user("alice", password=hashed("Another1"))),
+    "no password": lambda users: bring(users, user("alice")),
 }
 
 
@@ -163,14 +164,14 @@ ENDINGS: dict[str, Callable[[Informer[Any]], None]] = {
 async def test_with_the_user_or_the_password_all_tokens_end_for_good(
     program: Program, users: Informer[Any], ending: str
 ) -> None:
-    users.apply(user("alice", password=HASHED))
+    bring(users, user("alice", password=HASHED))
     tokens = await program.signed_in()
     unused = await program.signed_in()
     assert await program.works(tokens["access_token"])
     ENDINGS[ending](users)
     assert not await program.works(tokens["access_token"])
     assert error_of(await program.refresh(unused["refresh_token"])) == (400, "invalid_grant")
-    users.apply(user("alice", password=HASHED))
+    bring(users, user("alice", password=HASHED))
     assert not await program.works(tokens["access_token"])
     assert not await program.works(unused["access_token"])
 
@@ -178,19 +179,19 @@ async def test_with_the_user_or_the_password_all_tokens_end_for_good(
 async def test_a_lock_for_failed_attempts_ends_no_tokens(
     program: Program, users: Informer[Any]
 ) -> None:
-    users.apply(user("alice", password=HASHED))
+    bring(users, user("alice", password=HASHED))
     tokens = await program.signed_in()
-    users.apply(user("alice", password=HASHED, state="AuthLimitExceeded"))
+    bring(users, user("alice", password=HASHED, state="AuthLimitExceeded"))
     assert (await program.refresh(tokens["refresh_token"])).status_code == 200
 
 
 async def test_another_change_of_the_user_leaves_the_tokens(
     program: Program, users: Informer[Any]
 ) -> None:
-    users.apply(user("alice", password=HASHED))
+    bring(users, user("alice", password=HASHED))
     tokens = await program.signed_in()
     changed = user("alice", password=HASHED, email="new@example.com", resourceVersion="99")
-    users.apply(changed)
+    bring(users, changed)
     assert await program.works(tokens["access_token"])
     assert (await program.refresh(tokens["refresh_token"])).status_code == 200
 

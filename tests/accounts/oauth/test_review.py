@@ -10,6 +10,7 @@ from accounts.oauth import review
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, hashed
 from tests.accounts.oauth.conftest import SECRET, Program, basic, error_of
+from tests.informers import bring
 from tests.rbac.objects import user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,7 +65,7 @@ async def test_what_does_not_count_is_nobody(program: Program, users: Informer[A
     assert not await authenticated(program, narrow.json()["access_token"])
     assert not await authenticated(program, tokens["refresh_token"])
     assert await authenticated(program, tokens["access_token"])
-    users.apply(user("alice", password=hashed(PASSWORD), state="Disabled"))
+    bring(users, user("alice", password=hashed(PASSWORD), state="Disabled"))
     assert not await authenticated(program, tokens["access_token"])
 
 
@@ -78,7 +79,7 @@ async def test_whoever_has_to_choose_a_password_is_nobody(
     program: Program, users: Informer[Any]
 ) -> None:
     annotations = {"iam.kubesphere.io/uninitialized": "true"}
-    users.apply(user("new", password=hashed(PASSWORD), annotations=annotations))
+    bring(users, user("new", password=hashed(PASSWORD), annotations=annotations))
     token = (await program.signed_in("new"))["access_token"]
     assert not await authenticated(program, token)
 

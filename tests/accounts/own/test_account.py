@@ -22,6 +22,7 @@ from console.proxying.target import Target
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.protection.test_retention import record
 from tests.accounts.test_socket import from_ours
+from tests.informers import take_away
 from tests.rbac.fakes import START, MovableClock, merged
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -311,6 +312,6 @@ async def test_an_open_socket_ends_within_two_seconds(
     elif event == "disabled":
         runtime.console.put(USERS, user("admin", password=HASH, state="Disabled"))
     else:
-        runtime.informer(USERS).remove(user("admin"))
+        take_away(runtime.informer(USERS), user("admin"))
     assert '"code":401' in (await socket.receive_from(timeout=5)).replace(" ", "")
     assert (await socket.receive_output(timeout=5))["code"] == 4401

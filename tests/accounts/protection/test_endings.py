@@ -20,6 +20,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import Runtime
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.oauth.conftest import Config, Program
+from tests.informers import bring, take_away
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 from tests.staticruntime import StaticRuntime
@@ -48,9 +49,9 @@ async def test_drafts_go_with_their_user(
         place = drafts.Place(name, "host", "pods", "shop", "web")
         await sync_to_async(drafts.keep)(place, drafts.Content("a", "b", "u"), 0)
     if ending == "disabled":
-        users.apply(user("alice", password=HASH, state="Disabled"))
+        bring(users, user("alice", password=HASH, state="Disabled"))
     else:
-        users.apply(user("alice", password=HASH, deletionTimestamp="2026-03-01T12:00:00Z"))
+        bring(users, user("alice", password=HASH, deletionTimestamp="2026-03-01T12:00:00Z"))
     await endings.reconcile(Request("", "alice"))
     left = [draft.account async for draft in Draft.objects.order_by("account")]
     assert left == (["alice", "bob"] if ending == "disabled" else ["bob"])
@@ -65,13 +66,13 @@ async def test_a_user_who_ended_has_nothing_left(
     await Browser().login("alice")
     await Browser().login("bob")
     if ending == "disabled":
-        users.apply(user("alice", password=HASH, state="Disabled"))
+        bring(users, user("alice", password=HASH, state="Disabled"))
     elif ending == "deleted":
-        users.remove(user("alice"))
+        take_away(users, user("alice"))
     else:
-        users.apply(user("alice", password=HASH, deletionTimestamp="2026-03-01T12:00:00Z"))
+        bring(users, user("alice", password=HASH, deletionTimestamp="2026-03-01T12:00:00Z"))
     await endings.reconcile(Request("", "alice"))
-    users.apply(user("alice", password=HASH))
+    bring(users, user("alice", password=HASH))
     assert await Session.objects.acount() == await SignIn.objects.acount() == 1
     assert await Grant.objects.filter(ended=None).acount() == 0
     assert not await program.works(tokens["access_token"])
@@ -84,7 +85,7 @@ async def test_a_database_that_is_away_is_told_in_a_line(
         raise OperationalError("terminating connection")
 
     monkeypatch.setattr(signins, "end_all", stopped)
-    users.apply(user("alice", password=HASH, state="Disabled"))
+    bring(users, user("alice", password=HASH, state="Disabled"))
     with pytest.raises(Away, match="terminating connection"):
         await endings.reconcile(Request("", "alice"))
 
@@ -94,7 +95,7 @@ async def test_others_keep_what_they_have(
     endings: Endings, users: Informer[Any], state: str
 ) -> None:
     await Browser().login("alice")
-    users.apply(user("alice", password=HASH, state=state))
+    bring(users, user("alice", password=HASH, state=state))
     await endings.reconcile(Request("", "alice"))
     assert await Session.objects.acount() == 1
 

@@ -14,6 +14,7 @@ from console.kube.gvr import (
 )
 from console.ui.attention import attention, bring_up, watched
 from console.ui.sight import look
+from tests.informers import bring, set_stale, take_away
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import alice, charlie, pod
@@ -88,7 +89,7 @@ async def it_tells_why_a_claim_waits(client_as: ClientAs, runtime: StaticRuntime
         # It is as bad as on the claim's own page.
         assert '<li data-severity="progress">' not in await page(client_as, url)
     # Alice may not see classes.
-    runtime.informer(PERSISTENT_VOLUME_CLAIMS).apply(claim("own", "team-a"))
+    bring(runtime.informer(PERSISTENT_VOLUME_CLAIMS), claim("own", "team-a"))
     assert (await why(TEAM_A, "alice")).endswith("Pending")
     assert '<li data-severity="progress">' in await page(client_as, TEAM_A, "alice")
 
@@ -106,7 +107,7 @@ async def it_tells_of_a_workload_and_its_pods_in_one_line(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     for name in ("web-5d4-a", "web-5d4-b"):
-        runtime.informer(PODS).apply(of_deployment(name, "CrashLoopBackOff"))
+        bring(runtime.informer(PODS), of_deployment(name, "CrashLoopBackOff"))
     html = await page(client_as, SHOP)
     found = [line for line in lines(html) if " web " in line]
     assert len(found) == 1
@@ -115,7 +116,7 @@ async def it_tells_of_a_workload_and_its_pods_in_one_line(
     url = "/clusters/host/pods?namespace=shop&state=Crash+loop&owner=ReplicaSet%2Fweb-5d4"
     assert numbers(html)[url] == "2 pods"
     # Whoever may not see the deployment is told of the pods.
-    runtime.informer(DEPLOYMENTS).remove(deployment("web", "shop"))
+    take_away(runtime.informer(DEPLOYMENTS), deployment("web", "shop"))
     html = await page(client_as, SHOP)
     assert any(line.startswith("Crash loop web-5d4 2 pods") for line in lines(html))
 
@@ -124,7 +125,7 @@ async def it_counts_those_of_which_no_line_tells(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     for number in range(30):
-        runtime.informer(PODS).apply(pod(f"bad-{number}", "team-b", waiting="CrashLoopBackOff"))
+        bring(runtime.informer(PODS), pod(f"bad-{number}", "team-b", waiting="CrashLoopBackOff"))
     html = await page(client_as, CLUSTER)
     assert len(lines(html)) <= 20
     told = sum(line.startswith("Crash loop") for line in lines(html))
@@ -150,13 +151,13 @@ async def it_ends_with_owners_that_own_each_other(
     for name, other in (("a", "b"), ("b", "a")):
         owner = {"kind": "Job", "name": other, "uid": f"u-shop-{other}", "controller": True}
         job = {"metadata": meta(name, "shop", ownerReferences=[owner]), "spec": {}}
-        runtime.informer(JOBS).apply({**job, "status": {"conditions": [failed]}})
+        bring(runtime.informer(JOBS), {**job, "status": {"conditions": [failed]}})
     assert any(line.startswith("Failed") for line in lines(await page(client_as, SHOP)))
 
 
 async def it_links_to_exactly_what_it_counts(client_as: ClientAs, runtime: StaticRuntime) -> None:
     for name in ("web-5d4-a", "web-5d4-b"):
-        runtime.informer(PODS).apply(of_deployment(name, "CrashLoopBackOff"))
+        bring(runtime.informer(PODS), of_deployment(name, "CrashLoopBackOff"))
     for who in ("admin", "dora"):
         for path in (PLATFORM, CLUSTER, SHOP):
             for url, words in numbers(await page(client_as, path, who)).items():
@@ -184,8 +185,8 @@ async def it_adds_up_what_is_reserved(client_as: ClientAs) -> None:
 
 async def it_follows_every_change(client_as: ClientAs, runtime: StaticRuntime) -> None:
     await page(client_as, CLUSTER)
-    runtime.informer(PODS).remove(pod("web-2", "shop"))
-    runtime.informer(NODES).apply(node("node-3", cpu="8"))
+    take_away(runtime.informer(PODS), pod("web-2", "shop"))
+    bring(runtime.informer(NODES), node("node-3", cpu="8"))
     html = await page(client_as, CLUSTER)
     assert gauge(html, "cpu") == "CPU of 16 Requested 1.2 7 % Limits 2 12 %"
     assert not any(what.startswith(("Crash", "Not ready")) for what in lines(html))
@@ -246,8 +247,8 @@ async def test_nobody_is_sent_to_the_login(client_as: ClientAs) -> None:
 async def it_tells_what_happened_of_late(client_as: ClientAs, runtime: StaticRuntime) -> None:
     deployments = runtime.informer(DEPLOYMENTS)
     gone = deployment("old", "shop")
-    deployments.apply(gone)
-    deployments.remove(gone)
+    bring(deployments, gone)
+    take_away(deployments, gone)
     runtime.recent_deletions.note(DEPLOYMENTS, Key("shop", "old"))
     html = await page(client_as, PLATFORM)
     changes = section(html, "changes")
@@ -268,7 +269,7 @@ async def it_escapes_what_tenants_write(client_as: ClientAs, runtime: StaticRunt
     bad["status"]["containerStatuses"][0]["lastState"] = {
         "terminated": {"exitCode": 1, "reason": EVIL}
     }
-    runtime.informer(PODS).apply(bad)
+    bring(runtime.informer(PODS), bad)
     for path in (PLATFORM, CLUSTER, SHOP):
         html = await page(client_as, path)
         assert "<script>alert" not in html
@@ -285,7 +286,7 @@ async def it_answers_304_until_something_changes(
     assert f'data-etag="{tag.replace(chr(34), "&quot;")}"' in first.content.decode()
     again = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", tag)
-    runtime.informer(PODS).apply(pod("new", "shop", waiting="CrashLoopBackOff"))
+    bring(runtime.informer(PODS), pod("new", "shop", waiting="CrashLoopBackOff"))
     changed = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
     assert changed.status_code == 200
     other = await client_as("alice", **{"If-None-Match": changed["ETag"]}).get(CLUSTER)
@@ -296,7 +297,7 @@ async def it_tells_when_the_cluster_does_not_answer(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     tag = (await client_as("admin").get(CLUSTER))["ETag"]
-    runtime.informer(PODS).set_stale(runtime.answered, "it is away")
+    set_stale(runtime.informer(PODS), runtime.answered, "it is away")
     response = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
     assert response.status_code == 200
     assert 'data-live="stale"' in response.content.decode()
@@ -311,7 +312,7 @@ async def it_lists_each_resource_of_quotas_once_by_the_tightest(
             "hard": {"requests.cpu": cpu, "pods": pods},
             "used": {"requests.cpu": "9.5", "pods": "20"},
         }
-        quotas.apply({"metadata": meta(name, "team-a"), "status": status})
+        bring(quotas, {"metadata": meta(name, "team-a"), "status": status})
     found = section(await page(client_as, TEAM_A), "quotas")
     assert (
         found

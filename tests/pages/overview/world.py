@@ -26,8 +26,8 @@ from console.kube.gvr import (
     STATEFUL_SETS,
     STORAGE_CLASSES,
 )
-from console.kube.informer import Informer
 from console.kube.throttledreader import Chunks
+from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import NAMESPACE_NAMES, namespace, pod
 
@@ -194,5 +194,5 @@ def measured() -> Measuring:
 
 
 def make_runtime(now: str, metrics: Measuring | None = None) -> StaticRuntime:
-    informers = {gvr: Informer.preloaded(gvr, found) for gvr, found in objects(now).items()}
+    informers = {gvr: preloaded(gvr, found) for gvr, found in objects(now).items()}
     return StaticRuntime(informers, metrics=metrics)

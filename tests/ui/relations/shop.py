@@ -13,6 +13,7 @@ from console.ui.registry import kinds
 from console.ui.relations.naming import Target
 from console.ui.relations.references import named_by, others, uses_of
 from console.ui.subject import Subject
+from tests.informers import preloaded
 from tests.ui.support import FakeAccess, admin, pod
 
 Obj = dict[str, Any]
@@ -47,7 +48,7 @@ def targets(gvr: GVR, item: Any) -> set[Target]:
 
 
 def world(objects: Mapping[GVR, list[Obj]]) -> World:
-    return {gvr: Informer.preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES}
+    return {gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES}
 
 
 def subject_of(

@@ -7,9 +7,9 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
-from console.kube.informer import Informer
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
+from tests.informers import preloaded
 from tests.ui.relations.shop import drawn, panel, subject_of
 from tests.ui.relations.test_revisions import differing
 
@@ -72,6 +72,6 @@ def test_revisions_of_real_controllers(cluster: ControlPlane, gvr: GVR) -> None:
     assert answer.status == 200, answer.body
     eventually(lambda: len(owned(cluster, kept_in, uid)) == 2, "the second revision")
 
-    informers = {one: Informer.preloaded(one, listed(cluster, one)) for one in (gvr, kept_in)}
+    informers = {one: preloaded(one, listed(cluster, one)) for one in (gvr, kept_in)}
     html = drawn(subject_of(informers, gvr, Key(NAMESPACE, NAME)), panel(gvr, "revisions"))
     assert differing(html) == [("-", "- image: example/web:1"), ("+", "- image: example/web:2")]

@@ -61,7 +61,7 @@ def test_the_link_to_all_shows_as_many_as_are_counted(shop: World) -> None:
     assert "All 12" in html
     kind = kinds.of(types.PODS)
     assert kind is not None
-    uses = next(item for item in kind.filters if item.param == "uses")
+    uses = next(item for item in kind.every_filter if item.param == "uses")
     test = uses.test(uses.clean(["ConfigMap/web-conf"]))
     entries = many[types.PODS].store.snapshot().entries.values()
     assert sum(test(entry) for entry in entries if entry.key.namespace == "shop") == 12

@@ -6,12 +6,12 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
-from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from console.ui.relations.references import naming, references
 from console.ui.relations.words import HOW
+from tests.informers import preloaded
 from tests.kinds.world import informer_of, objects_of
 from tests.ui.relations.shop import Obj, a_pod, everything, named, spec, targets
 
@@ -19,7 +19,7 @@ NAMING = [kind for kind in kinds if kind.names]
 
 
 def entry_of(gvr: GVR, key: Key) -> Entry[Any]:
-    found = Informer.preloaded(gvr, everything()[gvr]).store.get(key)
+    found = preloaded(gvr, everything()[gvr]).store.get(key)
     assert found is not None
     return found
 
@@ -66,7 +66,7 @@ def test_a_cron_jobs_template_is_found_where_it_is() -> None:
         "metadata": {"name": "nightly", "namespace": "shop"},
         "spec": {"jobTemplate": {"spec": {"template": inner["template"]}}},
     }
-    entry = Informer.preloaded(types.CRON_JOBS, [item]).store.get(Key("shop", "nightly"))
+    entry = preloaded(types.CRON_JOBS, [item]).store.get(Key("shop", "nightly"))
     assert entry is not None
     found = {(ref.gvr, ref.key) for ref in references(types.CRON_JOBS, entry)}
     assert (types.SECRETS, Key("shop", "web-env")) in found
@@ -125,7 +125,7 @@ def test_a_route_may_name_what_is_in_another_namespace() -> None:
             "rules": [{"backendRefs": [{"name": "web"}, {"kind": "Bucket", "name": "pictures"}]}],
         },
     }
-    entry = Informer.preloaded(types.HTTP_ROUTES, [item]).store.get(Key("shop", "r"))
+    entry = preloaded(types.HTTP_ROUTES, [item]).store.get(Key("shop", "r"))
     assert entry is not None
     assert [(ref.gvr, str(ref.key)) for ref in references(types.HTTP_ROUTES, entry)] == [
         (types.GATEWAYS, "infra/edge"),
@@ -178,7 +178,7 @@ def test_what_is_not_there_is_not_named(spec: Any) -> None:
     item = {**a_pod("p"), "spec": spec}
     if spec is None:
         del item["spec"]
-    entry = Informer.preloaded(types.PODS, [item]).store.get(Key("shop", "p"))
+    entry = preloaded(types.PODS, [item]).store.get(Key("shop", "p"))
     assert entry is not None
     assert references(types.PODS, entry) == ()
 
@@ -186,7 +186,7 @@ def test_what_is_not_there_is_not_named(spec: Any) -> None:
 def test_a_slash_leads_into_no_other_namespace() -> None:
     item = a_pod("p", "team-b")
     item["spec"] = {"volumes": [{"name": "v", "secret": {"secretName": "shop/web-tls"}}]}
-    entry = Informer.preloaded(types.PODS, [item]).store.get(Key("team-b", "p"))
+    entry = preloaded(types.PODS, [item]).store.get(Key("team-b", "p"))
     assert entry is not None
     expected = (types.SECRETS, Key("team-b", "shop/web-tls"))
     assert targets(types.PODS, entry.projection) == {expected}

@@ -13,6 +13,7 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.relations.naming import Target
 from console.ui.relations.referrers import Referrers, referrers_of
+from tests.informers import bring, preloaded, take_away
 from tests.ui.relations.shop import everything, targets
 from tests.ui.support import pod
 
@@ -56,18 +57,18 @@ def kept(referrers: Referrers) -> dict[Target, set[Key]]:
 
 @given(_STEPS, st.integers(1, 6))
 def it_equals_a_fresh_look_after_any_changes(steps: list[Any], remembered: int) -> None:
-    informer = Informer.preloaded(types.PODS)
+    informer = preloaded(types.PODS)
     referrers = referrers_of(informer)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("console.kube.store._REMEMBERED", remembered)
         for step in [*steps, ("read",)]:
             match step:
                 case ("put", name, namespace, maps):
-                    informer.apply(a_pod(name, namespace, maps))
+                    bring(informer, a_pod(name, namespace, maps))
                 case ("drop", name, namespace):
-                    informer.remove(a_pod(name, namespace, []))
+                    take_away(informer, a_pod(name, namespace, []))
                 case ("relist", puts):
-                    fresh = Informer.preloaded(types.PODS, [a_pod(*put[1:]) for put in puts])
+                    fresh = preloaded(types.PODS, [a_pod(*put[1:]) for put in puts])
                     raws = [_raw(e) for e in fresh.store.snapshot().entries.values()]
                     informer.replace(raws, "1")
                 case _:
@@ -82,28 +83,28 @@ def _raw(entry: Entry[Any]) -> Any:
 
 
 def it_follows_changes_without_starting_over() -> None:
-    informer = Informer.preloaded(types.PODS, everything()[types.PODS])
+    informer = preloaded(types.PODS, everything()[types.PODS])
     referrers = referrers_of(informer)
     target = (types.CONFIG_MAPS, Key("shop", "late"))
     assert referrers.of(target) == ()
     for number in range(50):
-        informer.apply(a_pod(f"p{number}", "shop", ["late"]))
+        bring(informer, a_pod(f"p{number}", "shop", ["late"]))
         assert len(referrers.of(target)) == number + 1
     assert referrers.rebuilds == 1
 
 
 def it_forgets_what_nobody_names_any_more() -> None:
-    informer = Informer.preloaded(types.PODS, [a_pod("p", "shop", ["a"])])
+    informer = preloaded(types.PODS, [a_pod("p", "shop", ["a"])])
     referrers = referrers_of(informer)
     assert len(referrers.of((types.CONFIG_MAPS, Key("shop", "a")))) == 1
-    informer.apply(a_pod("p", "shop", []))
+    bring(informer, a_pod("p", "shop", []))
     assert referrers.of((types.CONFIG_MAPS, Key("shop", "a"))) == ()
     assert not referrers._naming and not referrers._groups and not referrers._group_of
 
 
 def it_shares_what_replicas_name() -> None:
     pods = [a_pod(f"p{number}", "shop", ["a", "b"]) for number in range(20)]
-    informer = Informer.preloaded(types.PODS, pods)
+    informer = preloaded(types.PODS, pods)
     referrers = referrers_of(informer)
     assert len(referrers.of((types.CONFIG_MAPS, Key("shop", "b")))) == 20
     assert len(referrers._groups) == 1
