@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import translation
 
-from console.templatetags.quarterdeck import age, thousands
+from console.templatetags.quarterdeck import age, opening, thousands
 from tests.unit.templates.conftest import SINCE
 from tests.unit.templates.files import STATIC
 
@@ -42,3 +42,9 @@ def test_counts_have_commas_in_every_language() -> None:
         assert thousands(12840) == "12,840"
     assert thousands(0) == "0"
     assert thousands(None) == "?"
+
+
+def test_a_line_opens_with_a_capital_but_for_names_that_have_their_own() -> None:
+    assert [opening(words) for words in ("pod", "HTTP route", "gRPC route", "")] == [
+        *("Pod", "HTTP route", "gRPC route", ""),
+    ]
