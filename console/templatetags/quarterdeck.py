@@ -14,7 +14,7 @@ from django.template.context import Context
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
-from django.utils.translation import get_language
+from django.utils.translation import get_language, override
 
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
@@ -55,6 +55,14 @@ def opening(words: object) -> str:
     """With a capital, as what a line opens with; a name such as gRPC keeps its letters."""
     text = str(words)
     return text if text[1:2].isupper() else capfirst(text)
+
+
+@register.filter
+def in_english(words: object) -> str:
+    """The same as `opening` in English; "" where the page says that already."""
+    with override("en"):
+        english = opening(words)
+    return "" if english == opening(words) else english
 
 
 @register.filter
