@@ -43,7 +43,7 @@ def rule_text(rule: Rule) -> str:
         words = {"verbs": _verbs(rule.verbs), "paths": _joined(rule.non_resource_urls)}
         if ALL in rule.verbs:
             return _("request the paths %(paths)s") % words
-        return _("%(verbs)s the paths %(paths)s") % words
+        return spaced(_("%(verbs)s the paths %(paths)s") % words)
     text = _done(rule.verbs, _things(rule.api_groups, rule.resources))
     if rule.resource_names:
         names = _joined(rule.resource_names[:MOST])

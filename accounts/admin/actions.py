@@ -168,6 +168,8 @@ class UserFormAction(UserAction):
 class EditProfile(UserFormAction):
     name, trail = "profile", ("patch", "profile")
     label = gettext_lazy("Edit profile")
+    title_text = gettext_lazy("Edit the profile of %(kind)s %(name)s")
+    button_text = gettext_lazy("Save")
     weight = 2
     done = gettext_lazy("Saved user %(name)s.")
     form = ProfileForm

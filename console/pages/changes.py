@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
 from console.kube.gvr import EVENTS, WORKLOADS
@@ -15,7 +16,7 @@ from console.ui.latest import Moment, latest_of
 from console.ui.linked import Links
 from console.ui.selection import brought_up
 from console.ui.sight import Seen, Sight
-from console.ui.text import visible
+from console.ui.text import spaced, visible
 from console.ui.viewspec import ViewSpec
 
 #: Lines of each of the two lists.
@@ -40,6 +41,11 @@ class Change:
     name: str
     namespace: str
     url: str
+
+    @property
+    def what(self) -> str:
+        """What was done to what kind of object; in Chinese there is no blank between these."""
+        return spaced(_("%(action)s %(kind)s") % {"action": self.word, "kind": self.noun})
 
 
 @dataclass(frozen=True, slots=True)

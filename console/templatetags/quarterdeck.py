@@ -13,7 +13,8 @@ from django.template.base import FilterExpression, Node, Parser, Token, Variable
 from django.template.context import Context
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
+from django.utils.text import capfirst
+from django.utils.translation import get_language, override
 
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
@@ -47,6 +48,21 @@ def thousands(number: int | None) -> str:
 def visible(text: object) -> str:
     """A name as people read it: what cannot be seen is written as its code point."""
     return visible_text(str(text))
+
+
+@register.filter
+def opening(words: object) -> str:
+    """With a capital, as what a line opens with; a name such as gRPC keeps its letters."""
+    text = str(words)
+    return text if text[1:2].isupper() else capfirst(text)
+
+
+@register.filter
+def in_english(words: object) -> str:
+    """The same as `opening` in English; "" where the page says that already."""
+    with override("en"):
+        english = opening(words)
+    return "" if english == opening(words) else english
 
 
 @register.filter

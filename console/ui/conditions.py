@@ -185,7 +185,8 @@ class Condition:
 
 
 def conditions_of(manifest: Mapping[str, Any]) -> tuple[Condition, ...]:
-    """Of `status.conditions`, the worst first."""
+    """Of `status.conditions`, the worst first, and of a job that has failed that it has: it was about to
+    before."""
     found = [_read(item) for item in listed(manifest, "status", "conditions")[:MOST]]
     return tuple(sorted((item for item in found if item), key=_rank))
 
@@ -221,8 +222,9 @@ def _judged(kind: str, status: str, reason: str) -> tuple[str, str | Promise]:
     return (Severity.DONE if done else words.if_false).value, words.false
 
 
-def _rank(condition: Condition) -> int:
-    return Severity(condition.severity).rank if condition.severity else len(Severity)
+def _rank(condition: Condition) -> tuple[int, bool]:
+    rank = Severity(condition.severity).rank if condition.severity else len(Severity)
+    return rank, condition.state == "FailureTarget=True"
 
 
 @dataclass(frozen=True, kw_only=True)

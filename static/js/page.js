@@ -81,6 +81,11 @@ document.addEventListener("htmx:configRequest", ({ detail }) => {
   }
 });
 
+// On a phone the tabs slide under the finger: the one that is open is in view.
+for (const tab of document.querySelectorAll(".tabs > [aria-current='page']")) {
+  tab.parentElement.scrollLeft = tab.offsetLeft + tab.offsetWidth - tab.parentElement.clientWidth + 24;
+}
+
 setTimeout(() => {
   document.querySelectorAll(".toast:not([data-level='error'])").forEach((line) => line.remove());
 }, 6000);

@@ -175,6 +175,14 @@ def test_conditions_are_judged_by_their_type_the_worst_first() -> None:
     ]
 
 
+def test_of_a_job_that_has_failed_it_is_said_that_it_has_and_not_that_it_will() -> None:
+    items = [{"type": kind, "status": "True"} for kind in ("FailureTarget", "Failed")]
+    assert [one.state for one in conditions_of({"status": {"conditions": items}})] == [
+        "Failed=True",
+        "FailureTarget=True",
+    ]
+
+
 def test_a_completed_pod_need_not_be_ready() -> None:
     item = {"type": "Ready", "status": "False", "reason": "PodCompleted"}
     [found] = conditions_of({"status": {"conditions": [item]}})

@@ -197,6 +197,7 @@ def head(opened: Open, current: str) -> dict[str, Any]:
         "alias": visible(found.alias),
         "current": current,
         "page_title": _TITLES[current],
+        "section": "" if current == "workspace" else _TITLES[current],
         "ending": found.deleted is not None,
     }
 

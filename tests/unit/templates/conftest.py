@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.utils.translation import gettext_lazy
 from pytest_django import Settings
 
 SINCE = datetime(2026, 11, 21, 10, 12, 41, tzinfo=UTC)
@@ -66,7 +67,7 @@ def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
 
 def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> Thing:
     """A list of one row; `text` as in `a_row`, and in every filter."""
-    kind = Thing(plural="pods", segment="pods", title="Pods", singular="pod")
+    kind = Thing(plural="pods", segment="pods", title="Pods", singular=gettext_lazy("pod"))
     tally = Thing(
         severity="error", label="Failing", count=1, url="/l?status=error", active=True,
         remove_url="/l", share=100.0,

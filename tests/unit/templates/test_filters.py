@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import translation
 
-from console.templatetags.quarterdeck import age, thousands
+from console.templatetags.quarterdeck import age, in_english, opening, thousands
 from tests.unit.templates.conftest import SINCE
 from tests.unit.templates.files import STATIC
 
@@ -42,3 +42,16 @@ def test_counts_have_commas_in_every_language() -> None:
         assert thousands(12840) == "12,840"
     assert thousands(0) == "0"
     assert thousands(None) == "?"
+
+
+def test_a_line_opens_with_a_capital_but_for_names_that_have_their_own() -> None:
+    assert [opening(words) for words in ("pod", "HTTP route", "gRPC route", "")] == [
+        *("Pod", "HTTP route", "gRPC route", ""),
+    ]
+
+
+def test_what_is_the_same_in_english_is_not_said_twice() -> None:
+    deployment = translation.gettext_lazy("deployment")
+    assert in_english(deployment) == ""
+    with translation.override("zh-hans"):
+        assert [in_english(deployment), in_english("Certificate")] == ["Deployment", ""]
