@@ -1,6 +1,8 @@
 """Whoever manages users by a platform role of KubeSphere's does so here: the console writes for them, as
 itself, what Kubernetes lets nobody write by such a role."""
 
+from uuid import uuid4
+
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.kubesphere.objects import global_binding, user
@@ -18,23 +20,29 @@ def act(world: World, who: Visitor, name: str, what: str, **fields: str) -> int:
 
 
 def test_they_make_and_reset_users_and_touch_nobody_who_holds_more(world: World) -> None:
-    made = user("meg")
+    # A second try meets nobody of the first.
+    once = uuid4().hex[:6]
+    manager, nina = f"meg-{once}", f"nina-{once}"
+    made = user(manager)
     del made["metadata"]["finalizers"]
-    world.put(made, global_binding("meg-people-managers", "people-managers", "User meg"))
-    meg = world.visitor("meg", PASSWORD)
+    world.put(made, global_binding(f"{manager}-people", "people-managers", f"User {manager}"))
+    admin = world.visitor("admin")
+    eventually(lambda: "Active" in admin.get(f"{ACCOUNTS}/{manager}")[1], "she may sign in")
+    meg = world.visitor(manager, PASSWORD)
     eventually(lambda: meg.get(NEW)[0] == 200, "the form")
-    fields = {"name": "nina", "email": "nina@example.com", "password": FIRST}
+    fields = {"name": nina, "email": f"{nina}@example.com", "password": FIRST}
     status, text = meg.post(NEW, NEW, **fields, role="platform-regular")
-    assert status == 200 and meg.landed.endswith(f"{ACCOUNTS}/nina"), text
-    assert world.get(GLOBAL_ROLE_BINDINGS, "nina-platform-regular")["subjects"][0]["name"] == "nina"
-    eventually(lambda: "Active" in meg.get(f"{ACCOUNTS}/nina")[1], "she may sign in")
-    assert world.visitor().sign_in("nina", FIRST)
-    assert act(world, meg, "nina", "password", password=SECOND) == 200
-    assert world.visitor().sign_in("nina", SECOND)
+    assert status == 200 and meg.landed.endswith(f"{ACCOUNTS}/{nina}"), text
+    binding = world.get(GLOBAL_ROLE_BINDINGS, f"{nina}-platform-regular")
+    assert binding["subjects"][0]["name"] == nina
+    eventually(lambda: "Active" in meg.get(f"{ACCOUNTS}/{nina}")[1], "she may sign in")
+    assert world.visitor().sign_in(nina, FIRST)
+    assert act(world, meg, nina, "password", password=SECOND) == 200
+    assert world.visitor().sign_in(nina, SECOND)
     # By kubectl nobody does: it would be the right to be anybody.
     done = world.cluster.kubectl(
-        "patch", "users.iam.kubesphere.io", "nina", "--type=merge", "-p", '{"spec":{"lang":"zh"}}',
-        "--as=meg", "--as-group=system:authenticated",
+        "patch", "users.iam.kubesphere.io", nina, "--type=merge", "-p", '{"spec":{"lang":"zh"}}',
+        f"--as={manager}", "--as-group=system:authenticated",
     )  # fmt: skip
     assert "Forbidden" in done.stderr
     for name in ("admin", "jane", "pat"):
@@ -42,4 +50,4 @@ def test_they_make_and_reset_users_and_touch_nobody_who_holds_more(world: World)
         for what, more in (("password", {"password": SECOND}), ("disable", {})):
             assert act(world, meg, name, what, **more) == 403, (name, what)
         assert world.get(USERS, name)["spec"] == kept
-    world.kubectl("delete", "users.iam.kubesphere.io", "nina", "meg", "--timeout=60s")
+    world.kubectl("delete", "users.iam.kubesphere.io", nina, manager, "--timeout=60s")
