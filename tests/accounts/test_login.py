@@ -114,7 +114,7 @@ async def test_every_refusal_costs_one_hash(
     browser: Browser, monkeypatch: pytest.MonkeyPatch, name: str, password: str, users: Any
 ) -> None:
     """Time itself is not measured here: it is the work that must be equal."""
-    users.apply(user("alice", password=hashed(PASSWORD, 10)))
+    bring(users, user("alice", password=hashed(PASSWORD, 10)))
     checked: list[bytes] = []
     original = bcrypt.checkpw
 

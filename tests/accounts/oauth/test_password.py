@@ -89,7 +89,7 @@ async def test_everything_else_gets_one_answer_and_leaves_nothing(
 async def test_every_refusal_costs_one_hash(
     program: Program, monkeypatch: pytest.MonkeyPatch, users: Any, name: str, password: str
 ) -> None:
-    users.apply(user("alice", password=hashed(PASSWORD, 10)))
+    bring(users, user("alice", password=hashed(PASSWORD, 10)))
     checked: list[bytes] = []
     original = bcrypt.checkpw
 
