@@ -21,6 +21,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 ZERO = Decimal(0)
 #: What Kubernetes counts in parts: everything else is whole bytes, or pieces.
 _MILLI = Decimal("0.001")
+#: Units of bytes and the bits that each has, the largest first.
+_BINARY = {"Ei": 60, "Pi": 50, "Ti": 40, "Gi": 30, "Mi": 20, "Ki": 10}
 #: A project whose room is less than this part of what it could be gets more.
 _LOW = Decimal("0.9")
 
@@ -165,8 +167,13 @@ def _unit(resource: str) -> Decimal:
     )
 
 
-def quantity_text(amount: Decimal) -> str:
-    """As Kubernetes writes it: whole, or in thousandths."""
+def quantity_text(resource: str, amount: Decimal) -> str:
+    """As Kubernetes writes it: bytes in the largest binary unit of which they are so many, all else whole
+    or in thousandths."""
+    if resource.endswith(("memory", "storage")) and amount > 0:
+        unit = next((unit for unit in _BINARY if not amount % (1 << _BINARY[unit])), None)
+        if unit is not None:
+            return f"{int(amount) >> _BINARY[unit]}{unit}"
     if amount == amount.to_integral_value():
         return str(int(amount))
     return f"{int((amount * 1000).to_integral_value(rounding=ROUND_FLOOR))}m"

@@ -23,7 +23,7 @@ from console.ui.selection import brought_up
 from console.ui.sight import Sight
 from console.ui.text import visible
 from console.ui.troubles import troubles_of
-from console.ui.words import translate
+from console.ui.words import reason_text, translate
 
 #: Lines of each table.
 MOST = 10
@@ -96,7 +96,7 @@ def _node_row(
 ) -> NodeRow:
     node, name = entry.projection, entry.key.name
     status = StatusText(
-        node.status.severity.value, translate(node.status.word), visible(node.status.reason)
+        node.status.severity.value, translate(node.status.word), reason_text(node.status)
     )
     here = held.get(name, NONE) if held is not None else None
     history = sight.cluster.usage.of_node(name) if used is not None else None

@@ -26,7 +26,7 @@ from console.ui.sight import Seen, Sight
 from console.ui.text import visible
 from console.ui.troubles import Cause, Finding, Lot, troubles_of
 from console.ui.viewspec import ViewSpec
-from console.ui.words import translate
+from console.ui.words import spoken, translate
 
 #: Lines that are shown; of the others there are numbers.
 MOST = 20
@@ -209,7 +209,7 @@ def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Lin
     log = cause.word in kind.logged and READ_LOG.granted(sight.access, kind.gvr, key)
     manifest = _manifest(first.entry)
     status = kind.status(first.entry)
-    said = status.reason if status is not None else ""
+    said = spoken(status.reason) if status is not None else ""
     how_bad, why = kind.cause(first.entry, manifest, sight.access)
     reason, worst = why or said, _worst(several)
     return Line(

@@ -80,7 +80,7 @@ def item(kind: ResourceKind, columns: Sequence[Column], entry: Entry[Any]) -> di
     found: dict[str, Any] = {"namespace": entry.key.namespace, "name": entry.key.name}
     found |= {column.id: column.plain(entry) for column in columns}
     if status is not None:
-        word, reason = status.word, status.reason
+        word, reason = status.word, str(status.reason)
         found["status"] = {"severity": status.severity.value, "word": word, "reason": reason}
     found["labels"] = entry.projection.labels
     return found

@@ -8,13 +8,13 @@ from django.utils.translation import gettext as _
 
 from console.kube.status import Status
 from console.ui.text import visible
-from console.ui.words import translate
+from console.ui.words import reason_text, translate
 
 Fact = tuple[str | Promise, str | Promise]
 
 
 def status_fact(status: Status) -> Fact:
-    return (_("Status"), f"{translate(status.word)} {visible(status.reason)}".strip())
+    return (_("Status"), f"{translate(status.word)} {reason_text(status)}".strip())
 
 
 def owner_fact(owner: str) -> Fact:

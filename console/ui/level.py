@@ -1,7 +1,7 @@
 """The level of the console where somebody is: the platform, a cluster, a workspace or a project.
 
 A page that is one of these says so by its address, and the browser remembers the last one. The page of a
-single object is none: whoever opens one stays where they were.
+single object is none: whoever opens one stays where they were, if that is where the object is.
 """
 
 from dataclasses import dataclass, replace
@@ -76,7 +76,7 @@ def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
     """Where the viewer is with this page, and whether the page itself says so.
 
     Nobody is anywhere where they may not be: of such an address, as of one that is no level, it is where
-    they were, else the innermost level that holds what the address names.
+    they were, if that holds what the address names, else the innermost level that does.
     """
     match = request.resolver_match
     cluster = access.cluster.name if access is not None else HOST
@@ -86,12 +86,14 @@ def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
     if named is not None and (found := _seen(named, access)):
         return found, True
     known = remembered(request, access)
-    if known is not None:
-        return known, False
     namespace = str(match.kwargs.get("namespace", "")) if match is not None else ""
+    if known is not None and (match is None or _holds(known, match, namespace, access)):
+        return known, False
     project = Level("project", cluster, namespace=namespace)
     if namespace and (found := _seen(project, access)):
         return found, False
+    if known is not None and not may_see_platform(access):
+        return known, False
     if match is not None and "cluster" in match.kwargs and not _of_platform(match, access):
         return Level("cluster", cluster), False
     return Level("platform" if may_see_platform(access) else "cluster", cluster), False
@@ -169,7 +171,22 @@ def _named(match: ResolverMatch, request: HttpRequest, access: Access) -> Level 
     return Level("project" if narrowed else "cluster", cluster, namespace=narrowed)
 
 
+def _holds(level: Level, match: ResolverMatch, namespace: str, access: Access) -> bool:
+    """Nodes and the like are looked at from anywhere; users are the platform's."""
+    match level.name:
+        case "platform":
+            return True
+        case "project" if namespace:
+            return level.namespace == namespace
+        case "workspace" if namespace:
+            return workspace_of(access, namespace) == level.workspace
+        case _:
+            return not _of_platform(match, access)
+
+
 def _of_platform(match: ResolverMatch, access: Access) -> bool:
+    if match.view_name.startswith("accounts:administration:"):
+        return True
     kind: ResourceKind | None = access.cluster.kinds.find(str(match.kwargs.get("resource", "")))
     return kind is not None and access.cluster.name == HOST and kind.nav.entry in _PLATFORM_ENTRIES
 

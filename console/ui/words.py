@@ -8,7 +8,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
 
 from console.kube.sentences import Sentence
-from console.kube.status import Severity
+from console.kube.status import Severity, Status
+from console.ui.text import visible
 
 STATUS_WORDS = frozenset(
     {
@@ -94,6 +95,16 @@ STATUS_WORDS = frozenset(
 #: The templates of the core's sentences.
 SENTENCES = frozenset(
     {
+        gettext_noop("%(n)s of %(wanted)s ready"),
+        gettext_noop("%(n)s of %(wanted)s updated"),
+        gettext_noop("%(n)s of %(wanted)s available"),
+        gettext_noop("Pods: %(n)s, wanted: %(wanted)s"),
+        gettext_noop("Its controller has not seen the change yet"),
+        gettext_noop("Old pods that are yet to end: %(n)s"),
+        gettext_noop("Pods on nodes that should have none: %(n)s"),
+        gettext_noop("Pods that failed: %(n)s"),
+        gettext_noop("Active jobs: %(n)s"),
+        gettext_noop("Healthy pods: %(n)s, needed: %(needed)s"),
         gettext_noop("An answer was cut off"),
         gettext_noop("A watch event was larger than 16 MiB"),
         gettext_noop("Nobody has looked at this kind for a while, so it is not followed any more"),
@@ -155,6 +166,11 @@ SEVERITY_WORDS: dict[Severity, str | Promise] = {
 def translate(word: str) -> str | Promise:
     """A status word in the language that is active when it is rendered."""
     return gettext_lazy(word) if word else ""
+
+
+def reason_text(status: Status) -> str:
+    """Why it is so: our sentences in the active language, Kubernetes' own words made safe to look at."""
+    return visible(spoken(status.reason))
 
 
 def spoken(text: str) -> str:

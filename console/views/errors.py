@@ -14,15 +14,17 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from console.kube.gvr import Key
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.decisions import knows
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
-from console.ui.links import list_url
+from console.ui.links import list_url, object_url
 from console.ui.places import find_kind
 from console.ui.shell import theme_of
 from console.ui.statuses import status_response, wants_status
+from console.ui.text import visible
 
 TITLES: dict[int, str | Promise] = {
     400: gettext_lazy("This request cannot be read"),
@@ -40,7 +42,7 @@ TITLES: dict[int, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """The list that an address belongs to."""
+    """The list that an address belongs to, or the object."""
 
     title: str | Promise
     url: str
@@ -53,7 +55,7 @@ def error_page(request: HttpRequest, code: int, text: str) -> HttpResponse:
     title = TITLES.get(code) or TITLES[400 if code < 500 else 503]
     context = {"code": code, "title": title, "text": text, "request_id": _request_id(request)}
     if _has_a_menu(request) and not is_fragment(request):
-        inside = {**context, "up": _up(request)}
+        inside = {**context, "up": _up(request, code)}
         return render(request, "errors/inside.html", inside, status=code)
     return render(request, "errors/page.html", context, status=code)
 
@@ -98,7 +100,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponse(render_to_string("errors/page.html", context), status=500)
 
 
-def _up(request: HttpRequest) -> Up | None:
+def _up(request: HttpRequest, code: int) -> Up | None:
     given = request.resolver_match.kwargs if request.resolver_match is not None else {}
     cluster: Cluster | None = given.get("cluster")
     kind = find_kind(cluster, given.get("resource", ""))
@@ -106,6 +108,9 @@ def _up(request: HttpRequest) -> Up | None:
     if cluster is None or kind is None or access is None or not knows(access, kind):
         return None
     namespace = given.get("namespace", "") if kind.view.namespaced else ""
+    if code == 409 and (name := given.get("name", "")):
+        # It is there, and says how it is now.
+        return Up(visible(name), object_url(cluster.name, kind.segment, Key(namespace, name)))
     return Up(kind.view.title, list_url(cluster.name, kind.view.segment, namespace))
 
 

@@ -34,6 +34,8 @@ let socket = null;
 let frame = 0;
 // What was said last of a source that has written nothing since: after a cut it is said again.
 const said = new Map();
+// Sources of which nothing more comes.
+const ended = new Set();
 
 const paused = () => pause.getAttribute("aria-pressed") === "true";
 
@@ -71,6 +73,7 @@ function say() {
   const hidden = ring.end - seen;
   if (over || waits) state.textContent = over || waits;
   else if (paused()) state.textContent = waiting === null ? word("log-paused", { n: number(hidden) }) : word("log-held");
+  else if (sources.length && sources.every((source) => ended.has(source))) state.textContent = word("log-ended");
   else if (dropped) state.textContent = word("log-dropped", { n: number(dropped) });
   else state.textContent = word("log-follows");
   toEnd.hidden = view.sticky && !paused();
@@ -127,6 +130,8 @@ function hear({ data }) {
   const found = message.lines.map(([source, stamp, level, text, hit, , cut]) => ({ source: sources[source], stamp, level, text, found: hit, cut }));
   const notes = message.notes ?? [];
   add([...found, ...notes.map(([source, text]) => ({ source: sources[source], text: `── ${text} ──`, note: true }))]);
+  for (const { source } of found) ended.delete(source);
+  for (const [source, , last] of notes) if (last) ended.add(sources[source]);
   Object.assign(at, message.at);
   if (docked) {
     note();

@@ -39,7 +39,7 @@ ABLE, ACTIVE = ("AbleToScale", "True", "ReadyForNewScale"), ("ScalingActive", "T
     ("told", "replicas", "severity", "word", "reason"),
     [
         ((ABLE, ACTIVE), (3, 3), OK, "Active", ""),
-        ((ABLE, ACTIVE), (3, 5), PROGRESS, "Scaling", "3 pods, 5 wanted"),
+        ((ABLE, ACTIVE), (3, 5), PROGRESS, "Scaling", "Pods: 3, wanted: 5"),
         (
             (ABLE, ACTIVE, ("ScalingLimited", "True", "TooManyReplicas")),
             (5, 5),
@@ -137,7 +137,7 @@ def test_metrics_are_current_values_over_targets(
             {"expectedPods": 3, "currentHealthy": 3, "desiredHealthy": 3},
             WARN,
             "Blocks eviction",
-            "3 healthy, 3 needed",
+            "Healthy pods: 3, needed: 3",
         ),
         ({}, PAUSED, "No matching pods", ""),
         (

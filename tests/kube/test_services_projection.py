@@ -98,10 +98,15 @@ SLICES: list[tuple[str, list[dict[str, Any]] | None, tuple[str, str, str], tuple
     (
         "some ready",
         [endpoint("10.0.0.1", ready=True), endpoint("10.0.0.2", ready=False)],
-        ("warn", "Not ready", "1/2"),
+        ("warn", "Not ready", "1 of 2 ready"),
         (1, 2),
     ),
-    ("none ready", [endpoint("10.0.0.2", ready=False)], ("error", "Not ready", "0/1"), (0, 1)),
+    (
+        "none ready",
+        [endpoint("10.0.0.2", ready=False)],
+        ("error", "Not ready", "0 of 1 ready"),
+        (0, 1),
+    ),
     (
         "one goes",
         [endpoint("10.0.0.1", ready=True), endpoint("10.0.0.2", ready=False, terminating=True)],

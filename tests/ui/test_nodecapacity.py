@@ -39,7 +39,7 @@ async def it_says_what_is_reserved_and_used(runtime: StaticRuntime) -> None:
     text = drawn(runtime, admin())
     assert "CPU of 4 Used 1 25 % Requested 1.2 31 % Limits 2 50 %" in text
     assert "Memory of 8Gi Used 2Gi 25 % Requested 1.1Gi 13 % Limits 2Gi 25 %" in text
-    assert "Pods of 110 Total 2 1 %" in text
+    assert "Pods of 110 Not ended 2 1 %" in text
 
 
 async def it_tells_no_sums_over_what_the_viewer_may_not_see(runtime: StaticRuntime) -> None:

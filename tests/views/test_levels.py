@@ -9,14 +9,16 @@ from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, RequestFactory
 from pytest_django import Settings
 
+from console.kube.gvr import NAMESPACES
 from console.kube.gvr import PODS as PODS_TYPE
+from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.middleware import LevelMiddleware
 from console.ui.level import COOKIE, RECENT, Level
 from console.ui.nav import RAILS, nav
 from console.ui.shell import ScopeView
 from tests.informers import bring
 from tests.staticruntime import StaticRuntime
-from tests.ui.support import admin, alice, pod
+from tests.ui.support import admin, alice, namespace, pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -68,7 +70,9 @@ async def test_an_object_leaves_its_reader_where_they_were(browser: Browser) -> 
     assert await browser.level(POD) == CLUSTER
     assert await browser.level(f"{POD}/yaml") == CLUSTER
     assert await browser.level(f"{PODS}?namespace=shop") == PROJECT
-    assert await browser.level("/clusters/host/projects/team-a/pods/web-1") == PROJECT
+    # One of another project is there, and its reader does not move with it.
+    other = await browser.level("/clusters/host/projects/team-a/pods/web-1")
+    assert other == Level("project", namespace="team-a")
     assert await browser.level("/no-such-page") == PROJECT
     assert await browser.level("/clusters/host/projects/shop") == PROJECT
     assert await browser.level("/dashboard") == Level("platform")
@@ -76,6 +80,23 @@ async def test_an_object_leaves_its_reader_where_they_were(browser: Browser) -> 
     # Several projects, or none that there is, are a filter.
     assert await browser.level(f"{PODS}?namespace=shop&namespace=team-a") == CLUSTER
     assert (await browser.level(f"{PODS}?namespace=nowhere")).namespace != "nowhere"
+
+
+async def test_what_is_elsewhere_is_not_shown_at_the_workspace_of_before(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    project = namespace("team-a")
+    project["metadata"]["labels"] = {WORKSPACE_LABEL: "acme"}
+    bring(runtime.informer(NAMESPACES), project)
+    acme = Level("workspace", workspace="acme")
+    browser.keep("admin/workspace/host/acme/")
+    assert await browser.level("/clusters/host/projects/team-a/pods/web-1") == acme
+    assert await browser.level(POD) == PROJECT
+    # Nodes are looked at from anywhere; users are the platform's.
+    assert await browser.level("/clusters/host/nodes/node-1") == acme
+    assert await browser.level("/clusters/host/users.iam.kubesphere.io/bob/yaml") == Level(
+        "platform"
+    )
 
 
 async def test_it_is_remembered_for_whoever_it_was(browser: Browser) -> None:

@@ -99,7 +99,7 @@ def test_a_quota_below_what_is_used_stops_everybody() -> None:
 def test_cpu_is_dealt_in_thousandths_and_pods_are_not() -> None:
     new = shares(a=(None, None, 0), b=(None, None, 0), c=(None, None, 0))
     found = deal(CPU, Decimal(1), new)
-    assert [quantity_text(found[name]) for name in "abc"] == ["334m", "333m", "333m"]
+    assert [quantity_text(CPU, found[name]) for name in "abc"] == ["334m", "333m", "333m"]
 
 
 def test_a_share_that_is_good_enough_is_left_alone() -> None:
@@ -107,9 +107,25 @@ def test_a_share_that_is_good_enough_is_left_alone() -> None:
     assert whole(deal(PODS, Decimal(10), now)) == {"a": 5, "b": 5}
 
 
-@pytest.mark.parametrize(("amount", "text"), [("2", "2"), ("1.5", "1500m"), ("1e3", "1000")])
-def test_quantities(amount: str, text: str) -> None:
-    assert quantity_text(Decimal(amount)) == text
+@pytest.mark.parametrize(
+    ("resource", "amount", "text"),
+    [
+        *(
+            ("pods", "2", "2"),
+            (CPU, "1.5", "1500m"),
+            ("pods", "1e3", "1000"),
+            ("pods", "1024", "1024"),
+        ),
+        *(
+            ("limits.memory", str(40 << 30), "40Gi"),
+            ("memory", "1536", "1536"),
+            ("memory", "0", "0"),
+        ),
+        *(("requests.storage", str(1 << 40), "1Ti"), ("limits.memory", str(100 << 20), "100Mi")),
+    ],
+)
+def test_quantities(resource: str, amount: str, text: str) -> None:
+    assert quantity_text(resource, Decimal(amount)) == text
 
 
 def test_one_request_gets_all_that_nobody_uses() -> None:

@@ -216,4 +216,6 @@ def share_manifest(workspace: Workspace, project: str, amounts: Amounts) -> Mani
 
 
 def _texts(amounts: Amounts) -> dict[str, str]:
-    return {resource: quantity_text(amount) for resource, amount in sorted(amounts.items())}
+    return {
+        resource: quantity_text(resource, amount) for resource, amount in sorted(amounts.items())
+    }

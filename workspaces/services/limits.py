@@ -78,7 +78,7 @@ def change_defaults(body: Manifest, wanted: dict[str, Amounts]) -> None:
         items = [*items, item]
     for key in (REQUESTS, LIMITS):
         others = {n: text for n, text in (item.pop(key, None) or {}).items() if n not in RESOURCES}
-        amounts = others | {n: quantity_text(amount) for n, amount in wanted[key].items()}
+        amounts = others | {n: quantity_text(n, amount) for n, amount in wanted[key].items()}
         if amounts:
             item[key] = amounts
     body["spec"]["limits"] = [one for one in items if one.keys() != {"type"}]

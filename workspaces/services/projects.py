@@ -134,7 +134,7 @@ def check_room(workspace: str, project: str, hard: Amounts) -> None:
 def quota_manifest(project: str, hard: Amounts, before: Manifest | None = None) -> Manifest:
     """KubeSphere's console calls the quota like its project. `before`: the one that there is."""
     kept = before or {}
-    amounts = {resource: quantity_text(amount) for resource, amount in hard.items()}
+    amounts = {resource: quantity_text(resource, amount) for resource, amount in hard.items()}
     return {
         **kept,
         "apiVersion": "v1",

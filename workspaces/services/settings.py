@@ -105,7 +105,7 @@ async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
     kept: Manifest = entry.original() if entry is not None else {}
     meta, spec = kept.get("metadata") or {}, kept.get("spec") or {}
     of_workspace = {WORKSPACE_LABEL: actor.workspace}
-    amounts = {name: quantity_text(amount) for name, amount in hard.items()}
+    amounts = {name: quantity_text(name, amount) for name, amount in hard.items()}
     body: Manifest = {
         **kept,
         "apiVersion": WORKSPACE_QUOTAS.group_version,

@@ -21,7 +21,10 @@ from console.kube.projections.common import (
     unless_ending,
 )
 from console.kube.projections.moments import moment
-from console.kube.projections.workload import shared
+from console.kube.projections.workload import (
+    scaling,
+    shared,
+)
 from console.kube.status import Severity, Status
 
 
@@ -161,7 +164,7 @@ def _status(status: _Status) -> Status:
     if limited is not None and limited.status == "True" and limited.reason == "TooManyReplicas":
         return Status(Severity.WARN, "At its maximum", limited.text)
     if current != desired:
-        return Status(Severity.PROGRESS, "Scaling", f"{current} pods, {desired} wanted")
+        return scaling(current, desired)
     return Status(Severity.OK, "Active")
 
 

@@ -12,11 +12,11 @@ from console.kube.projections.common import (
     basics,
     decoder,
     find,
-    joined,
     selector_text,
     unless_ending,
 )
 from console.kube.projections.workload import Meta, behind, shared
+from console.kube.sentences import Sentence
 from console.kube.status import Severity, Status
 
 
@@ -82,8 +82,9 @@ def _status(meta: Meta, status: _Status) -> Status:
         return Status(Severity.PAUSED, "No matching pods")
     if not status.disruptionsAllowed:
         healthy, needed = status.currentHealthy or 0, status.desiredHealthy or 0
-        reason = allowed.reason if allowed is not None else ""
-        text = joined(reason, f"{healthy} healthy, {needed} needed")
+        text = Sentence(
+            "Healthy pods: %(n)s, needed: %(needed)s", n=str(healthy), needed=str(needed)
+        )
         return Status(Severity.WARN, "Blocks eviction", text)
     return Status(Severity.OK, "Allows eviction")
 

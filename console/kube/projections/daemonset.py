@@ -10,6 +10,7 @@ from console.kube.projections.common import (
     pairs_text,
 )
 from console.kube.projections.workload import (
+    NOT_OBSERVED,
     RUNNING,
     Meta,
     Spec,
@@ -19,7 +20,9 @@ from console.kube.projections.workload import (
     from_template,
     shared,
     short_of_pods,
+    updated_of,
 )
+from console.kube.sentences import Sentence
 from console.kube.status import Severity, Status
 
 
@@ -71,14 +74,16 @@ def _project(value: _DaemonSet) -> DaemonSet:
 def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
     desired, available = status.desiredNumberScheduled or 0, status.numberAvailable or 0
     if behind(meta, status.observedGeneration):
-        return Status(Severity.PROGRESS, "Rolling out", "Waiting for spec update to be observed")
+        return NOT_OBSERVED
     updated = status.updatedNumberScheduled or 0
     if updated < desired and (spec.updateStrategy or Update()).rolling:
-        return Status(Severity.PROGRESS, "Rolling out", f"{updated} of {desired} updated")
+        return Status(Severity.PROGRESS, "Rolling out", updated_of(updated, desired))
     if available < desired:
         return short_of_pods(available, desired)
     if status.numberMisscheduled:
-        text = f"{status.numberMisscheduled} pods on nodes that should have none"
+        text = Sentence(
+            "Pods on nodes that should have none: %(n)s", n=str(status.numberMisscheduled)
+        )
         return Status(Severity.WARN, "Misplaced pods", text)
     return RUNNING if desired else Status(Severity.PAUSED, "No matching nodes")
 

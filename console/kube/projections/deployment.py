@@ -18,6 +18,7 @@ from console.kube.projections.common import (
 )
 from console.kube.projections.moments import moment
 from console.kube.projections.workload import (
+    NOT_OBSERVED,
     RUNNING,
     SCALED_TO_ZERO,
     Meta,
@@ -27,8 +28,11 @@ from console.kube.projections.workload import (
     behind,
     cannot_create,
     from_template,
+    scaling,
     short_of_pods,
+    updated_of,
 )
+from console.kube.sentences import Sentence
 from console.kube.status import Severity, Status
 
 
@@ -97,7 +101,7 @@ def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
     if progressing is not None and progressing.reason == "ProgressDeadlineExceeded":
         return Status(Severity.ERROR, "Stuck rollout", progressing.text)
     if behind(meta, status.observedGeneration):
-        return Status(Severity.PROGRESS, "Rolling out", "Waiting for spec update to be observed")
+        return NOT_OBSERVED
     if not desired and not status.replicas:
         return SCALED_TO_ZERO
     if spec.paused:
@@ -110,7 +114,7 @@ def _paused(desired: int, status: _Status) -> Status:
     available = find(status.conditions, "Available")
     if available is not None and available.status == "False":
         return short_of_pods(status.availableReplicas or 0, desired, available)
-    text = f"{status.updatedReplicas or 0} of {desired} updated"
+    text = updated_of(status.updatedReplicas or 0, desired)
     return Status(Severity.PAUSED, "Paused", text)
 
 
@@ -122,13 +126,16 @@ def _rollout(desired: int, status: _Status, progressing: Condition | None) -> St
     updated, available = status.updatedReplicas or 0, status.availableReplicas or 0
     old = (status.replicas or 0) - updated
     if updated < desired:
-        return Status(Severity.PROGRESS, word, f"{updated} of {desired} updated")
+        return Status(Severity.PROGRESS, word, updated_of(updated, desired))
     if old > 0:
-        return Status(Severity.PROGRESS, word, f"{old} old replicas are pending termination")
+        return Status(
+            Severity.PROGRESS, word, Sentence("Old pods that are yet to end: %(n)s", n=str(old))
+        )
     if updated > desired:
-        return Status(Severity.PROGRESS, "Scaling", f"{updated} pods, {desired} wanted")
+        return scaling(updated, desired)
     if available < desired and not done:
-        return Status(Severity.PROGRESS, word, f"{available} of {desired} available")
+        text = Sentence("%(n)s of %(wanted)s available", n=str(available), wanted=str(desired))
+        return Status(Severity.PROGRESS, word, text)
     if available < desired:
         return short_of_pods(available, desired, find(status.conditions, "Available"))
     return None

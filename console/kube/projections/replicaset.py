@@ -20,9 +20,10 @@ from console.kube.projections.workload import (
     behind,
     cannot_create,
     from_template,
+    scaling,
     short_of_pods,
 )
-from console.kube.status import Severity, Status
+from console.kube.status import Status
 
 _REVISION = "deployment.kubernetes.io/revision"
 #: Digits of a revision that can be one.
@@ -76,7 +77,7 @@ def _status(meta: Meta, desired: int, status: _Status) -> Status:
     if not desired and not current:
         return SCALED_TO_ZERO
     if behind(meta, status.observedGeneration) or current != desired:
-        return Status(Severity.PROGRESS, "Scaling", f"{current} pods, {desired} wanted")
+        return scaling(current, desired)
     return RUNNING if ready >= desired else short_of_pods(ready, desired)
 
 

@@ -18,6 +18,7 @@ from console.kube.projections.common import (
     pairs_text,
     unless_ending,
 )
+from console.kube.projections.workload import ready_of
 from console.kube.status import Severity, Status
 
 #: https://kubernetes.io/docs/reference/labels-annotations-taints/#kubernetesioservice-name
@@ -192,7 +193,9 @@ def _slice_status(ready: int, endpoints: int) -> Status:
         return _NO_ENDPOINTS
     if ready == endpoints:
         return _ALL_READY
-    return Status(Severity.WARN if ready else Severity.ERROR, "Not ready", f"{ready}/{endpoints}")
+    return Status(
+        Severity.WARN if ready else Severity.ERROR, "Not ready", ready_of(ready, endpoints)
+    )
 
 
 DECODERS: Decoders = {

@@ -9,6 +9,7 @@ from console.kube.projections.common import (
     decoder,
 )
 from console.kube.projections.workload import (
+    NOT_OBSERVED,
     RUNNING,
     SCALED_TO_ZERO,
     Meta,
@@ -17,7 +18,9 @@ from console.kube.projections.workload import (
     Workload,
     behind,
     from_template,
+    scaling,
     short_of_pods,
+    updated_of,
 )
 from console.kube.status import Severity, Status
 
@@ -67,14 +70,14 @@ def _project(value: _StatefulSet) -> StatefulSet:
 def _status(meta: Meta, desired: int, spec: _Spec, status: _Status) -> Status:
     current, ready = status.replicas or 0, status.readyReplicas or 0
     if behind(meta, status.observedGeneration):
-        return Status(Severity.PROGRESS, "Rolling out", "Waiting for spec update to be observed")
+        return NOT_OBSERVED
     if not desired and not current:
         return SCALED_TO_ZERO
     # Pods are made one after the other, so one that does not get ready keeps the others from coming.
     if ready < current:
         return _missing(ready, desired, spec, status)
     if current != desired:
-        return Status(Severity.PROGRESS, "Scaling", f"{current} pods, {desired} wanted")
+        return scaling(current, desired)
     return _rolling(desired, spec, status) or RUNNING
 
 
@@ -94,7 +97,7 @@ def _rolling(desired: int, spec: _Spec, status: _Status) -> Status | None:
     wanted, updated = max(0, desired - partition), status.updatedReplicas or 0
     if updated >= wanted:
         return None
-    return Status(Severity.PROGRESS, "Rolling out", f"{updated} of {wanted} updated")
+    return Status(Severity.PROGRESS, "Rolling out", updated_of(updated, wanted))
 
 
 DECODERS: Decoders = {STATEFUL_SETS: decoder(_StatefulSet, _project)}

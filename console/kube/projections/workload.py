@@ -15,6 +15,7 @@ from console.kube.projections.common import (
     selector_text,
 )
 from console.kube.projections.meta import ObjectMeta
+from console.kube.sentences import Sentence
 from console.kube.sharing import Pool
 from console.kube.status import Severity, Status
 
@@ -119,7 +120,20 @@ def short_of_pods(ready: int, desired: int, unavailable: Condition | None = None
     if unavailable is not None and unavailable.status == "False":
         return Status(severity, "Not available", unavailable.text)
     word = "Degraded" if ready > 0 else "Not available"
-    return Status(severity, word, f"{ready} of {desired} ready")
+    return Status(severity, word, ready_of(ready, desired))
+
+
+def ready_of(ready: int, wanted: int) -> Sentence:
+    return Sentence("%(n)s of %(wanted)s ready", n=str(ready), wanted=str(wanted))
+
+
+def updated_of(updated: int, wanted: int) -> Sentence:
+    return Sentence("%(n)s of %(wanted)s updated", n=str(updated), wanted=str(wanted))
+
+
+def scaling(current: int, wanted: int) -> Status:
+    text = Sentence("Pods: %(n)s, wanted: %(wanted)s", n=str(current), wanted=str(wanted))
+    return Status(Severity.PROGRESS, "Scaling", text)
 
 
 def cannot_create(failure: Condition | None) -> Status | None:
@@ -131,3 +145,6 @@ def cannot_create(failure: Condition | None) -> Status | None:
 
 SCALED_TO_ZERO = Status(Severity.PAUSED, "Scaled to zero")
 RUNNING = Status(Severity.OK, "Running")
+NOT_OBSERVED = Status(
+    Severity.PROGRESS, "Rolling out", Sentence("Its controller has not seen the change yet")
+)

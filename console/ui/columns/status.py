@@ -10,8 +10,7 @@ from django.utils.translation import pgettext_lazy
 from console.kube.status import Status
 from console.kube.store import Entry
 from console.ui.columns.base import Column
-from console.ui.text import visible
-from console.ui.words import translate
+from console.ui.words import reason_text, translate
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class StatusColumn(Column):
 
     def value(self, entry: Entry[Any]) -> StatusText:
         status = self.status(entry.projection)
-        return StatusText(status.severity.value, translate(status.word), visible(status.reason))
+        return StatusText(status.severity.value, translate(status.word), reason_text(status))
 
     def plain(self, entry: Entry[Any]) -> str:
         status = self.status(entry.projection)

@@ -26,6 +26,7 @@ from console.ui.relations.bars import Bar
 from console.ui.relations.owning import owned_by, owned_types
 from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
+from console.ui.words import spoken
 
 #: Pods whose manifests are read for a cause, the worst first.
 MOST = 20
@@ -87,7 +88,7 @@ class RolloutCause(CausePanel):
         # Their sentences differ in figures, as in how often each was restarted.
         count = sum(wait.count for wait in said if wait.line.word == first.line.word)
         text = ngettext("%(n)s pod: %(cause)s", "%(n)s pods: %(cause)s", count)
-        cause = Cause(text % {"n": f"{count:,}", "cause": first.cause}, item.status.reason)
+        cause = Cause(text % {"n": f"{count:,}", "cause": first.cause}, spoken(item.status.reason))
         own = item.status.severity
         return own if own in _BAD else Severity(first.line.severity), cause
 

@@ -30,7 +30,7 @@ from console.ui.links import list_url
 from console.ui.relations.words import title_of
 from console.ui.subject import Subject
 from console.ui.text import visible
-from console.ui.words import translate
+from console.ui.words import reason_text, translate
 
 #: Objects of a kind that a panel shows; a link leads to all.
 FIRST = 10
@@ -160,7 +160,7 @@ class Seeing:
             url=self.url(entry.key),
             severity=status.severity.value if status else "",
             word=translate(status.word) if status else "",
-            reason=visible(status.reason) if status else "",
+            reason=reason_text(status) if status else "",
             note=note,
             created=entry.projection.created,
         )

@@ -177,10 +177,10 @@ async def it_adds_up_what_is_reserved(client_as: ClientAs) -> None:
     # 1 + 0.5 + 0.25 of 3 nodes with 4 cores; the pod that has ended holds nothing.
     assert gauge(html, "cpu") == "CPU of 12 Requested 1.8 14 % Limits 2 16 %"
     assert gauge(html, "memory") == "Memory of 24Gi Requested 1.6Gi 6 % Limits 2Gi 8 %"
-    assert gauge(html, "pods") == "Pods of 330 Total 4 1 %"
+    assert gauge(html, "pods") == "Pods of 330 Not ended 4 1 %"
     shop = await page(client_as, SHOP)
     assert gauge(shop, "cpu") == "CPU Requested 1.5 Limits 2"
-    assert gauge(shop, "pods") == "Pods Total 2"
+    assert gauge(shop, "pods") == "Pods Not ended 2"
 
 
 async def it_follows_every_change(client_as: ClientAs, runtime: StaticRuntime) -> None:
@@ -204,7 +204,7 @@ async def test_a_viewer_of_one_project_sees_sums_over_that_alone(client_as: Clie
             assert canary not in html, (path, canary)
     html = await page(client_as, CLUSTER, "alice")
     assert gauge(html, "cpu") == "CPU Requested 250m"
-    assert gauge(html, "pods") == "Pods Total 1"
+    assert gauge(html, "pods") == "Pods Not ended 1"
     assert section(html, "projects").endswith("team-a 1 250m 64Mi 1")
     assert section(html, "nodes") == ""
 
