@@ -64,7 +64,10 @@ class AutoscalerKind(ResourceKind):
             ],
         }
     }
-    severity_words = {Severity.OK: gettext_lazy("Active")}
+    severity_words = {
+        Severity.OK: gettext_lazy("Active"),
+        Severity.WARN: gettext_lazy("At its maximum"),
+    }
     columns = (
         NameColumn(),
         NamespaceColumn(),

@@ -29,10 +29,12 @@ from console.ui.drawing import Drawing
 from console.ui.freshness import LiveState, live_state
 from console.ui.gaps import gaps, split_at_gaps
 from console.ui.kind import NAV_GROUPS, KindView, ResourceKind
+from console.ui.level import Level
 from console.ui.links import list_url
 from console.ui.panels import Panel
 from console.ui.panels.standard import tabs_of
 from console.ui.places import DetailPlace
+from console.ui.projects import may_be_project
 from console.ui.rows import ActionBar, Row, action_bar, make_row, short_hash
 from console.ui.subject import Subject
 
@@ -75,7 +77,7 @@ class TabLink:
 @dataclass(frozen=True, slots=True)
 class Detail:
     """`parts`: the notice that it is gone, the head, then the panels. `etag` is equal for two that
-    look the same. `up_url`: the list that it is of."""
+    look the same. `up_url`: the list that it is of. `project_url`: "" where the viewer may not be."""
 
     kind: KindView
     group: str | Promise
@@ -84,6 +86,7 @@ class Detail:
     name: str
     url: str
     up_url: str
+    project_url: str
     tabs: tuple[TabLink, ...]
     parts: tuple[Part, ...]
     etag: str
@@ -148,12 +151,19 @@ def detail(
         name=place.key.name,
         url=place.url,
         up_url=_up(place),
+        project_url=_project(place, access),
         tabs=_tabs(place),
         parts=tuple(parts),
         etag=etag_of(parts),
         resource_version=entry.resource_version,
         freshness=live_state(informer),
     )
+
+
+def _project(place: DetailPlace, access: Access) -> str:
+    cluster, namespace = place.cluster.name, place.key.namespace
+    there = bool(namespace) and may_be_project(access, namespace)
+    return Level("project", cluster, namespace=namespace).url if there else ""
 
 
 def panel_id(panel: Panel) -> str:

@@ -255,6 +255,8 @@ def it_says_that_a_log_has_ended(console: Console, page: Page, two: tuple[str, s
     open_both(page, console)
     console.kubectl("delete", "pod", "first", "--grace-period=0", "--force")
     expect(tabs(page).first).to_have_accessible_name(re.compile("ended"))
+    tabs(page).first.click()
+    expect(state(page)).to_have_text("The log has ended")
 
 
 def it_keeps_a_shell_over_pages(console: Console, page: Page, two: tuple[str, str]) -> None:
