@@ -62,6 +62,8 @@ BODY_SECONDS, BODY_RATE = 10.0, 16 * 1024
 ANSWER_SECONDS = 120.0
 #: Seconds that a refused client may go on sending before the connection is cut, and bytes.
 LINGER_SECONDS, LINGER_BYTES = 2.0, MAX_BODY
+#: Seconds in which a client has to answer that its socket is closed: why comes after all that waits.
+CLOSE_SECONDS = 10.0
 #: Seconds that running requests have when the process is asked to stop.
 GRACE = 5.0
 
@@ -310,6 +312,7 @@ class Server(daphne_server.Server):
             autoPingTimeout=self.ping_timeout,
             allowNullOrigin=True,  # the application compares origins, exactly
             openHandshakeTimeout=self.websocket_handshake_timeout,
+            closeHandshakeTimeout=CLOSE_SECONDS,
             failByDrop=False,  # say why before closing
         )
         observers: list[Any] = [_ignore]

@@ -161,5 +161,5 @@ def error_from_status(
     elif retry_after > LONGEST_WAIT:
         retry_after = LONGEST_WAIT
     kind = _BY_CODE.get(code) or (ServerError if code >= 500 else ApiError)
-    message = Sentence("kube-apiserver answered %(code)s", code=str(code))
+    message = Sentence("kube-apiserver answered %(code)s", code=code)
     return kind(code, message, status=status, retry_after=retry_after, body=body)

@@ -177,4 +177,5 @@ def spoken(text: str) -> str:
     """A sentence of ours in the active language; everybody else's words as they are."""
     if not isinstance(text, Sentence):
         return text
-    return gettext(text.template) % {name: spoken(value) for name, value in text.params.items()}
+    said = {n: spoken(v) if isinstance(v, str) else v for n, v in text.params.items()}
+    return gettext(text.template) % said

@@ -73,7 +73,7 @@ FOLLOWED = frozenset((*CHOSEN, *some("followed", SEGMENTS, 2)))
 #: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
 OPENED = frozenset(some("opened", SEGMENTS, 8))
 #: Kinds whose pages are looked at at all.
-READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 20)))
+READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 8)))
 VERSION = """([name]) => {
   const rows = [...document.querySelectorAll("tr[data-key]")];
   return rows.find((row) => row.dataset.key.endsWith(name))?.dataset.v;

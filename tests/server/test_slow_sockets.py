@@ -216,6 +216,8 @@ def test_a_clogged_socket_can_be_closed(echo: Running) -> None:
     with Client(echo.port, "slow") as slow:
         slow.say("big")
         slow.say("close 4001")
+        for _second in range(2):
+            echo.raw(b"GET /slow HTTP/1.0\r\n\r\n")
         assert len(slow.read(10 + 200_000)) == 10 + 200_000
         assert slow.read(4) == b"\x88\x02" + (4001).to_bytes(2, "big")
         slow.socket.shutdown(socket.SHUT_WR)

@@ -168,7 +168,7 @@ async def test_a_shell_that_there_is_not_is_named(real_node: RealNode, console: 
         for query, what in (("", "shell"), ("shell=bash", "bash"), ("shell=sh", "sh")):
             async with typing(Browser(path + query, rights_of("tess"))) as browser:
                 ended = (await browser.last())["ended"]
-            assert ended["missing"] and ended["code"] is None
+            assert ended["missing"] and ended["code"] is None, ended
             assert ended["message"] == f"There is no {what} in this container."
 
 

@@ -21,10 +21,7 @@ from console.kube.projections.common import (
     unless_ending,
 )
 from console.kube.projections.moments import moment
-from console.kube.projections.workload import (
-    scaling,
-    shared,
-)
+from console.kube.projections.workload import scaling, shared
 from console.kube.status import Severity, Status
 
 

@@ -82,9 +82,7 @@ def _status(meta: Meta, status: _Status) -> Status:
         return Status(Severity.PAUSED, "No matching pods")
     if not status.disruptionsAllowed:
         healthy, needed = status.currentHealthy or 0, status.desiredHealthy or 0
-        text = Sentence(
-            "Healthy pods: %(n)s, needed: %(needed)s", n=str(healthy), needed=str(needed)
-        )
+        text = Sentence("Healthy pods: %(n)s, needed: %(needed)s", n=healthy, needed=needed)
         return Status(Severity.WARN, "Blocks eviction", text)
     return Status(Severity.OK, "Allows eviction")
 

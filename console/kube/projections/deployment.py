@@ -129,12 +129,12 @@ def _rollout(desired: int, status: _Status, progressing: Condition | None) -> St
         return Status(Severity.PROGRESS, word, updated_of(updated, desired))
     if old > 0:
         return Status(
-            Severity.PROGRESS, word, Sentence("Old pods that are yet to end: %(n)s", n=str(old))
+            Severity.PROGRESS, word, Sentence("Old pods that are yet to end: %(n)s", n=old)
         )
     if updated > desired:
         return scaling(updated, desired)
     if available < desired and not done:
-        text = Sentence("%(n)s of %(wanted)s available", n=str(available), wanted=str(desired))
+        text = Sentence("%(n)s of %(wanted)s available", n=available, wanted=desired)
         return Status(Severity.PROGRESS, word, text)
     if available < desired:
         return short_of_pods(available, desired, find(status.conditions, "Available"))

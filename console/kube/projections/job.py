@@ -149,7 +149,7 @@ def _job_status(spec: _JobSpec, status: _JobStatus) -> Status:
         return Status(Severity.PROGRESS, "Waiting")
     if status.failed:
         return Status(
-            Severity.WARN, "Retrying", Sentence("Pods that failed: %(n)s", n=str(status.failed))
+            Severity.WARN, "Retrying", Sentence("Pods that failed: %(n)s", n=status.failed)
         )
     # Servers before 1.24 do not say how many are ready.
     return Status(Severity.PROGRESS, "Creating") if status.ready == 0 else RUNNING
@@ -174,9 +174,7 @@ def _cron_status(spec: _CronSpec, status: _CronStatus) -> Status:
     if spec.suspend:
         return Status(Severity.PAUSED, "Suspended")
     if status.active:
-        return Status(
-            Severity.OK, "Running", Sentence("Active jobs: %(n)s", n=str(len(status.active)))
-        )
+        return Status(Severity.OK, "Running", Sentence("Active jobs: %(n)s", n=len(status.active)))
     last, success = moment(status.lastScheduleTime), moment(status.lastSuccessfulTime)
     # A run that succeeds ends after it was due, and nothing runs any more.
     if last is not None and (success is None or success < last):

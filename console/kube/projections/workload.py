@@ -124,15 +124,15 @@ def short_of_pods(ready: int, desired: int, unavailable: Condition | None = None
 
 
 def ready_of(ready: int, wanted: int) -> Sentence:
-    return Sentence("%(n)s of %(wanted)s ready", n=str(ready), wanted=str(wanted))
+    return Sentence("%(n)s of %(wanted)s ready", n=ready, wanted=wanted)
 
 
 def updated_of(updated: int, wanted: int) -> Sentence:
-    return Sentence("%(n)s of %(wanted)s updated", n=str(updated), wanted=str(wanted))
+    return Sentence("%(n)s of %(wanted)s updated", n=updated, wanted=wanted)
 
 
 def scaling(current: int, wanted: int) -> Status:
-    text = Sentence("Pods: %(n)s, wanted: %(wanted)s", n=str(current), wanted=str(wanted))
+    text = Sentence("Pods: %(n)s, wanted: %(wanted)s", n=current, wanted=wanted)
     return Status(Severity.PROGRESS, "Scaling", text)
 
 
