@@ -29,7 +29,8 @@ def harden(application: Application) -> Application:
     async def hardened(scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] in ("http", "websocket"):
             client = scope.get("client")
-            scope = {**scope, "root_path": ""}
+            # A copy would stay for as long as the socket, beside the server's own.
+            scope["root_path"] = ""
             if not (client and is_trusted(str(client[0]), settings.TRUSTED_PROXIES)):
                 scope["headers"] = _without_forwarded(scope["headers"])
         if scope["type"] == "http" and scope["method"].upper() == "HEAD":
