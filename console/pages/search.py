@@ -79,7 +79,11 @@ def _item(hit: Hit) -> dict[str, Any]:
     return {
         "namespace": hit.namespace,
         "name": "".join(hit.name),
-        "status": {"severity": status.severity, "word": str(status.word), "reason": status.reason}
+        "status": {
+            "severity": status.severity,
+            "word": str(status.word),
+            "reason": str(status.reason),
+        }
         if status
         else None,
         "created": created.isoformat() if created else None,

@@ -4,7 +4,9 @@ The core and its projections know no translations, so what they use is listed he
 tests compare the lists with what projections and the core can say.
 """
 
-from django.utils.functional import Promise
+from collections.abc import Callable
+
+from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
 
 from console.kube.sentences import Sentence
@@ -168,9 +170,10 @@ def translate(word: str) -> str | Promise:
     return gettext_lazy(word) if word else ""
 
 
-def reason_text(status: Status) -> str:
-    """Why it is so: our sentences in the active language, Kubernetes' own words made safe to look at."""
-    return visible(spoken(status.reason))
+def reason_text(status: Status) -> str | Promise:
+    """Why it is so: our sentences in the language that is active when they are rendered, Kubernetes' own
+    words made safe to look at."""
+    return _told(status.reason) if isinstance(status.reason, Sentence) else visible(status.reason)
 
 
 def spoken(text: str) -> str:
@@ -179,3 +182,6 @@ def spoken(text: str) -> str:
         return text
     said = {n: spoken(v) if isinstance(v, str) else v for n, v in text.params.items()}
     return gettext(text.template) % said
+
+
+_told: Callable[[str], str] = lazy(lambda sentence: visible(spoken(sentence)), str)

@@ -4,8 +4,10 @@ import dataclasses
 
 import pytest
 
-from console.kube.gvr import PODS
-from console.ui.rows import ActionBar, action_bar
+from console.kube.gvr import DEPLOYMENTS, PODS, Key
+from console.ui.drawing import row_html
+from console.ui.registry import kinds
+from console.ui.rows import ActionBar, action_bar, make_row
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from tests.informers import bring, preloaded, take_away
@@ -51,6 +53,24 @@ def test_the_etag_knows_of_what_is_not_on_the_page() -> None:
     assert table("limit=2&status=ok", objects=objects[:3]).etag != (
         table("limit=2&status=ok", objects=failing).etag
     )
+
+
+def test_a_row_that_is_shared_is_in_the_language_of_each_who_looks() -> None:
+    """Also what the console itself says of a state."""
+    status = {"replicas": 3, "updatedReplicas": 3, "readyReplicas": 2, "availableReplicas": 2}
+    web = {
+        "metadata": {"name": "web", "namespace": "shop", "uid": "1", "resourceVersion": "1"},
+        "spec": {"replicas": 3},
+        "status": status,
+    }
+    kind, entry = kinds.of(DEPLOYMENTS), preloaded(DEPLOYMENTS, [web]).store.get(Key("shop", "web"))
+    assert kind is not None and entry is not None
+    row = make_row(kind, "host", admin(), entry)
+    assert make_row(kind, "host", admin(), entry) is row
+    said = {"en": "2 of 3 available", "zh-hans": "3 个中 2 个可用"}
+    for lang, others in (("zh-hans", "en"), ("en", "zh-hans")):
+        html = row_html(row, lang)
+        assert said[lang] in html and said[others] not in html
 
 
 def test_rights_are_part_of_a_row() -> None:

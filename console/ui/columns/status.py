@@ -15,11 +15,11 @@ from console.ui.words import reason_text, translate
 
 @dataclass(frozen=True, slots=True)
 class StatusText:
-    """`word` is translated; `reason` is Kubernetes' own text."""
+    """Both are translated where they are rendered; a `reason` of Kubernetes' own stays as it is."""
 
     severity: str
     word: str | Promise
-    reason: str
+    reason: str | Promise
 
 
 @dataclass(frozen=True, kw_only=True)

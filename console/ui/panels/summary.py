@@ -50,7 +50,7 @@ class CausePanel(Panel):
         return _drawn(status.severity if status else "", cause, reason)
 
 
-def _drawn(severity: str, cause: Cause | None, reason: str) -> SafeString:
+def _drawn(severity: str, cause: Cause | None, reason: str | Promise) -> SafeString:
     context = {"severity": severity, "cause": cause, "reason": reason}
     return render_to_string("ui/panels/cause.html", context)
 

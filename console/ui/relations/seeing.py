@@ -47,7 +47,7 @@ class Line:
     url: str
     severity: str = ""
     word: str | Promise = ""
-    reason: str = ""
+    reason: str | Promise = ""
     note: str = ""
     created: datetime | None = None
 
