@@ -143,6 +143,7 @@ def detail(
     have = known or {}
     parts = [gone_part(place), have.get("detail-head") or _head(place, access, entry)]
     parts += [have.get(panel_id(panel)) or _panel(panel, subject) for panel in place.tab.panels]
+    home = Level("project", place.cluster.name, namespace=place.key.namespace)
     return Detail(
         kind=place.kind.view,
         group=NAV_GROUPS[place.kind.nav.group],
@@ -151,19 +152,13 @@ def detail(
         name=place.key.name,
         url=place.url,
         up_url=_up(place),
-        project_url=_project(place, access),
+        project_url=home.url if home.namespace and may_be_project(access, home.namespace) else "",
         tabs=_tabs(place),
         parts=tuple(parts),
         etag=etag_of(parts),
         resource_version=entry.resource_version,
         freshness=live_state(informer),
     )
-
-
-def _project(place: DetailPlace, access: Access) -> str:
-    cluster, namespace = place.cluster.name, place.key.namespace
-    there = bool(namespace) and may_be_project(access, namespace)
-    return Level("project", cluster, namespace=namespace).url if there else ""
 
 
 def panel_id(panel: Panel) -> str:

@@ -99,7 +99,6 @@ SENTENCES = frozenset(
     {
         gettext_noop("%(n)s of %(wanted)s ready"),
         gettext_noop("%(n)s of %(wanted)s updated"),
-        gettext_noop("%(n)s of %(wanted)s available"),
         gettext_noop("Pods: %(n)s, wanted: %(wanted)s"),
         gettext_noop("Its controller has not seen the change yet"),
         gettext_noop("Old pods that are yet to end: %(n)s"),

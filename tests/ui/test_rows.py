@@ -67,7 +67,7 @@ def test_a_row_that_is_shared_is_in_the_language_of_each_who_looks() -> None:
     assert kind is not None and entry is not None
     row = make_row(kind, "host", admin(), entry)
     assert make_row(kind, "host", admin(), entry) is row
-    said = {"en": "2 of 3 available", "zh-hans": "3 个中 2 个可用"}
+    said = {"en": "2 of 3 ready", "zh-hans": "3 个中 2 个就绪"}
     for lang, others in (("zh-hans", "en"), ("en", "zh-hans")):
         html = row_html(row, lang)
         assert said[lang] in html and said[others] not in html

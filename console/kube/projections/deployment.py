@@ -28,6 +28,7 @@ from console.kube.projections.workload import (
     behind,
     cannot_create,
     from_template,
+    ready_of,
     scaling,
     short_of_pods,
     updated_of,
@@ -128,14 +129,12 @@ def _rollout(desired: int, status: _Status, progressing: Condition | None) -> St
     if updated < desired:
         return Status(Severity.PROGRESS, word, updated_of(updated, desired))
     if old > 0:
-        return Status(
-            Severity.PROGRESS, word, Sentence("Old pods that are yet to end: %(n)s", n=old)
-        )
+        text = Sentence("Old pods that are yet to end: %(n)s", n=old)
+        return Status(Severity.PROGRESS, word, text)
     if updated > desired:
         return scaling(updated, desired)
     if available < desired and not done:
-        text = Sentence("%(n)s of %(wanted)s available", n=available, wanted=desired)
-        return Status(Severity.PROGRESS, word, text)
+        return Status(Severity.PROGRESS, word, ready_of(available, desired))
     if available < desired:
         return short_of_pods(available, desired, find(status.conditions, "Available"))
     return None

@@ -193,9 +193,8 @@ def _slice_status(ready: int, endpoints: int) -> Status:
         return _NO_ENDPOINTS
     if ready == endpoints:
         return _ALL_READY
-    return Status(
-        Severity.WARN if ready else Severity.ERROR, "Not ready", ready_of(ready, endpoints)
-    )
+    severity = Severity.WARN if ready else Severity.ERROR
+    return Status(severity, "Not ready", ready_of(ready, endpoints))
 
 
 DECODERS: Decoders = {

@@ -29,9 +29,8 @@ class StorageClassCause(CausePanel):
         classes = Seeing(subject, STORAGE_CLASSES)
         claim = subject.entry.projection
         found = why_pending(claim, classes.readable, classes.informer)
-        return (
-            (found[0], Cause(found[1], spoken(claim.status.reason))) if found is not None else None
-        )
+        said = spoken(claim.status.reason)
+        return (found[0], Cause(found[1], said)) if found is not None else None
 
 
 def why_pending(
