@@ -29,8 +29,7 @@ def harden(application: Application) -> Application:
     async def hardened(scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] in ("http", "websocket"):
             client = scope.get("client")
-            # A copy would stay for as long as the socket, beside the server's own.
-            scope["root_path"] = ""
+            scope = {**scope, "root_path": ""}
             if not (client and is_trusted(str(client[0]), settings.TRUSTED_PROXIES)):
                 scope["headers"] = _without_forwarded(scope["headers"])
         if scope["type"] == "http" and scope["method"].upper() == "HEAD":
