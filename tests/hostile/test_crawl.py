@@ -184,6 +184,8 @@ def of_customs(site: Site) -> Job:
             rows = "() => document.querySelectorAll('#results tr[data-key]').length"
             assert await visitor.page.evaluate(rows) > 20
             await visitor.exports(list_url("host", crd["metadata"]["name"]))
+            # Its scripts are there then: a tick of all without them is none of any.
+            await visitor.wait_for("() => document.body.dataset.live === 'live'")
             await visitor.choose_all()
         for number, (gvr, obj) in enumerate(list(custom_objects(1))[::5]):
             meta = obj["metadata"]
