@@ -172,7 +172,8 @@ def _named(match: ResolverMatch, request: HttpRequest, access: Access) -> Level 
 
 
 def _holds(level: Level, match: ResolverMatch, namespace: str, access: Access) -> bool:
-    """Nodes and the like are looked at from anywhere; users are the platform's."""
+    """Whether what the address names is there. Nodes and the like are looked at from anywhere, users at
+    the platform."""
     match level.name:
         case "platform":
             return True

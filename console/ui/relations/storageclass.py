@@ -14,7 +14,6 @@ from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 from console.ui.text import visible
-from console.ui.words import spoken
 
 #: Of classes whose volumes are made by hand.
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -29,8 +28,7 @@ class StorageClassCause(CausePanel):
         classes = Seeing(subject, STORAGE_CLASSES)
         claim = subject.entry.projection
         found = why_pending(claim, classes.readable, classes.informer)
-        said = spoken(claim.status.reason)
-        return (found[0], Cause(found[1], said)) if found is not None else None
+        return (found[0], Cause(found[1], claim.status.reason)) if found is not None else None
 
 
 def why_pending(
