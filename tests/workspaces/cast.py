@@ -13,6 +13,7 @@ from console.kube.gvr import GVR, PODS, WORKSPACE_ROLE_BINDINGS
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
 from tests.contract.client import JSON
+from tests.controlplane.waiting import pause
 from tests.rbac.objects import IAM, Manifest
 from tests.workspaces.conftest import Installed, Tenancy
 
@@ -100,12 +101,12 @@ def is_gone(installed: Installed, gvr: GVR, name: str, namespace: str = "") -> b
 
 
 async def until(check: Callable[[], Any], what: str, seconds: float = WAIT) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    began = time.monotonic()
+    while (waited := time.monotonic() - began) < seconds:
         found = check()
         if found:
             return found
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(pause(waited))
     raise AssertionError(f"no {what} within {seconds} s")
 
 
