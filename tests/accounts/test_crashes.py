@@ -4,6 +4,8 @@ import base64
 from datetime import timedelta
 from typing import Any, cast
 
+import pytest
+
 from accounts.kubeconfigs.certificates import expires, is_for, make_key, renew_before
 from accounts.kubeconfigs.csr import CSRReconciler
 from accounts.kubeconfigs.keeping import Keeper
@@ -20,6 +22,8 @@ from accounts.users.groups import FINALIZER as GROUP_FINALIZER
 from accounts.users.groups import GroupReconciler
 from accounts.users.reconciler import FINALIZER, UserReconciler
 from console.kube.client import ObjectClient
+from console.kube.controller import Request
+from console.kube.errors import Conflict
 from console.kube.gvr import (
     CERTIFICATE_SIGNING_REQUESTS,
     CLUSTER_ROLE_BINDINGS,
@@ -37,6 +41,7 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.identity import Identity
+from console.kube.runtime import Runtime
 from devcluster.pki import Authority
 from rbac.memberships import groups_of
 from tests.accounts.conftest import HASH, PASSWORD
@@ -182,6 +187,17 @@ async def test_what_the_end_is() -> None:
     assert names(of(CLUSTER_ROLE_BINDINGS)["of-three"]["subjects"]) == ["alice"]
     assert set(of(LOGIN_RECORDS)) == {"r1"}
     assert groups_of(runtime, "alice") == ("team",)
+
+
+async def test_who_has_just_joined_a_group_stays_when_another_ends() -> None:
+    """The cache has not heard of them yet."""
+    runtime = everything()
+    seen = runtime.console.of(GROUP_BINDINGS)["one"]
+    runtime.console.delayed = True
+    runtime.console.put(GROUP_BINDINGS, {**seen, "users": [*seen["users"], "carol"]})
+    with pytest.raises(Conflict):
+        await UserFinalizer(cast(Runtime, runtime)).reconcile(Request("", "bob"))
+    assert "carol" in runtime.console.of(GROUP_BINDINGS)["one"]["users"]
 
 
 # Certificates.

@@ -10,6 +10,7 @@ import pytest
 
 from console.kube.gvr import PODS
 from console.logs import following as words
+from console.streams.stream import Stream
 from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.contract.pages import known
 from tests.devcluster.conftest import Obj
@@ -86,6 +87,32 @@ async def test_a_run_that_was_over_before_its_log_was_opened_is_read(world: Worl
     assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
     ended_so = "The container has ended: it ended with an error (exit 3, Error)."
     assert browser.notes == [ended_so, AGAIN]
+
+
+async def test_a_last_line_without_an_end_comes_with_the_end_of_the_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some runtimes hand on what a program wrote last as it is."""
+    pod, read = Pod(world, "unended"), Stream.read
+    held: dict[Stream, bytes] = {}
+
+    async def without_the_last_end(self: Stream) -> bytes:
+        piece = await read(self)
+        if not piece:
+            return b""
+        given = held.get(self, b"") + piece
+        whole = given.removesuffix(b"\n")
+        held[self] = given[len(whole) :]
+        return whole
+
+    monkeypatch.setattr(Stream, "read", without_the_last_end)
+    async with following(Browser(pod.path)) as browser:
+        await begun(browser)
+        pod.says(0, running(0))
+        await browser.until(1)
+        pod.says(0, ended(0))
+        await browser.until(2)
+        assert browser.lines == pod.lines()
 
 
 async def test_two_runs_that_were_over_before_are_said(world: World) -> None:

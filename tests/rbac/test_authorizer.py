@@ -1,6 +1,7 @@
 """Who may do what, and that every doubt is a no."""
 
 from datetime import timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -28,6 +29,8 @@ from console.kube.projections import DECODERS
 from console.ui.access import Access
 from console.ui.platform import may_change_everything
 from rbac.authorizer import SOURCES, Authorizer
+from rbac.index import Index, Who
+from rbac.resolver import Rights
 from rbac.rules import Question
 from tests.informers import bring, preloaded, set_stale, take_away
 from tests.rbac.fakes import START, MovableClock
@@ -172,6 +175,27 @@ def test_a_user_who_may_not_sign_in_has_no_rights(world: World, state: str) -> N
     assert world.can(ADMIN)
     bring(world.informers[USERS], user("admin", state=state))
     assert not world.can(ADMIN)
+
+
+def test_nobody_keeps_rights_who_is_disabled_while_they_are_worked_out(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else may ask meanwhile, who takes the change in."""
+    work_out = Index.rights_of
+    other = Thread(target=world.can, args=(BOB,))
+
+    def slowly(self: Index, who: Who) -> Rights:
+        rights = work_out(self, who)
+        if who[0] == ALICE.name and other.ident is None:
+            bring(world.informers[USERS], user("alice", state="Disabled"))
+            other.start()
+            other.join(0.2)
+        return rights
+
+    monkeypatch.setattr(Index, "rights_of", slowly)
+    world.can(ALICE, namespace="shop")
+    other.join()
+    assert not world.can(ALICE, namespace="shop")
 
 
 def test_a_lock_for_failed_attempts_takes_no_rights(world: World) -> None:

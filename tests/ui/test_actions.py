@@ -1,10 +1,13 @@
 """What an action needs, and who may do it to what."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.test import RequestFactory
+from django.utils.functional import Promise
 
 from console.kube.gvr import DEPLOYMENTS, PODS, USERS, Key
-from console.ui.actions import Permission
+from console.ui.actions import Action, Permission
 from console.ui.decisions import Denied, lacking
 from console.ui.declared import DeclaredAccess
 from console.ui.registry import kinds
@@ -74,3 +77,23 @@ def test_the_page_of_a_refusal_proposes_the_right_to_the_subresource() -> None:
     request.account, request.csp_nonce = "alice", "nonce"  # type: ignore[attr-defined]
     html = page_of(request, Denied("patch", DEPLOYMENTS, "shop", "scale")).content.decode()
     assert "deployments/scale" in html
+
+
+def _actions(base: type[Action] = Action) -> Iterator[type[Action]]:
+    for action in base.__subclasses__():
+        yield action
+        yield from _actions(action)
+
+
+def test_what_an_action_is_called_is_translated() -> None:
+    """These are words, and no sentences; also of what is on no page of its own."""
+    assert kinds.of(PODS) is not None
+    names = ("label", "title_text", "button_text", "effect_text", "done_word", "refused_word")
+    found = [
+        (f"{action.__qualname__}.{name}", getattr(action, name, ""))
+        for action in _actions()
+        if not action.__module__.startswith("tests.")
+        for name in names
+    ]
+    assert len(found) > 300
+    assert [name for name, text in found if text and not isinstance(text, Promise)] == []

@@ -1,5 +1,6 @@
 """YAML that reads back as what it was made from, and shows what cannot be seen."""
 
+import unicodedata
 from typing import Any
 
 import pytest
@@ -54,6 +55,15 @@ def test_lines_stay_lines() -> None:
 
 def test_what_deceives_is_an_escape() -> None:
     assert 'spec: "a\\u202Eb' in written("a\u202eb")
+
+
+def test_every_character_that_cannot_be_seen_is_an_escape() -> None:
+    """Each of them: the values above come to few."""
+    hidden = {"Cc", "Cf", "Zl", "Zp", "Zs"}
+    unseen = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) in hidden]
+    for character in unseen:
+        text = written(f"a{character}b")
+        assert text.replace("\n", "").isprintable(), ascii(character)
 
 
 def test_type_comes_first_and_the_objects_own_wins() -> None:

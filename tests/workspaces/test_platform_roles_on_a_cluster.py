@@ -175,11 +175,15 @@ async def test_a_department_that_was_given_more_elsewhere_is_for_those_who_have_
         assert "Keepers has rights that you do not have" in text_of(answer)
     assert listed(tenancy, GROUP_BINDINGS, workspace="works") == []
     # Whoever is trusted with the workspace itself is.
-    assert (await owen.post(page, add="ines")).status_code == 302
+    assert (await owen.post(page, add="owen")).status_code == 302
     (member,) = listed(tenancy, GROUP_BINDINGS, workspace="works")
+    members = tenancy.runtime.informer(GROUP_BINDINGS).store
+    await until(partial(members.get, Key("", member["metadata"]["name"])), "the member")
+    answer = await ines.post(page, leave="owen")
+    assert answer.status_code == 400
+    assert "Keepers has rights that you do not have" in text_of(answer)
     delete(tenancy, GROUP_BINDINGS, member["metadata"]["name"])
     delete(tenancy, CLUSTER_ROLE_BINDINGS, "keepers")
-    members = tenancy.runtime.informer(GROUP_BINDINGS).store
     await until(lambda: not members.get(Key("", member["metadata"]["name"])), "nobody in it")
     await until(lambda: not bindings.get(Key("", "keepers")), "no binding")
     assert (await ines.post(page, add="ines")).status_code == 302

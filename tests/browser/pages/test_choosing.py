@@ -78,6 +78,25 @@ def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     expect(page.locator("table[data-total]")).to_have_attribute("data-total", "5")
 
 
+def it_asks_and_tells_on_a_phone(console: Console, page: Page) -> None:
+    """Names are as long as they may be, without a place where a line could end."""
+    name = "z" * 253
+    console.pod(name, wide="yes")
+    sign_in(page, console)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{console.url}/clusters/host/projects/default/pods/{name}/actions/delete")
+    expect(page.locator("form.confirm")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    at(page, console, "/clusters/host/pods?label=wide%3Dyes")
+    box(page, name).check()
+    page.get_by_role("button", name="Delete…").click()
+    expect(page.locator("form.confirm .names")).to_contain_text(name)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("form.confirm button[type=submit]").click()
+    expect(page.locator(".summary")).to_contain_text("1 done")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def it_deletes_without_scripts(console: Console, browser: Chromium) -> None:
     console.pod("plain-bulk", plain="yes")
     context = browser.new_context(java_script_enabled=False)

@@ -9,11 +9,19 @@ from console.kube.gvr import (
     CLUSTER_ROLES,
     GVR,
     NAMESPACES,
+    WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
 from tests.accounts.conftest import Browser
-from tests.rbac.objects import native_binding, native_role, project, rule, workspace
+from tests.rbac.objects import (
+    native_binding,
+    native_role,
+    project,
+    rule,
+    workspace,
+    workspace_binding,
+)
 from tests.staticruntime import StaticRuntime
 from tests.workspaces.fakes import template
 
@@ -157,3 +165,14 @@ async def test_members_go_up_to_their_workspace(browser: Browser, runtime: Stati
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("member", "member", "User alice"))
     await browser.login("alice")
     assert f'href="{TEAM}/projects" data-up' in await text_of(browser, SHOP)
+
+
+async def test_how_many_members_there_are_is_told_to_those_who_may_list_them(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    let_read(runtime, WORKSPACES, "team")
+    member = workspace_binding("team.bob", "team", "team-viewer", "User bob")
+    runtime.console.put(WORKSPACE_ROLE_BINDINGS, member)
+    for who, members in (("alice", "—"), ("admin", f'<a href="{TEAM}/members">1</a>')):
+        await browser.login(who)
+        assert f"<dt>Members</dt><dd>{members}</dd>" in await text_of(browser, TEAM)

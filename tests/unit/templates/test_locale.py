@@ -111,6 +111,16 @@ def test_templates_say_nothing_that_is_not_translated() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_templates_tell_others_to_say_nothing_that_is_not_translated() -> None:
+    wrong = []
+    for name in ALL:
+        for tag in re.findall(r"{%\s*(?:include|part|with|firstof)\b.*?%}|{{.*?}}", source(name)):
+            words = re.findall(r'(?<!_\()"([A-Z][a-z][^"]*)"', tag)
+            # Each language is called as it calls itself.
+            wrong += [f"{name}: {word}" for word in words if word not in {*SAME, "English"}]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_code_says_no_sentence_that_is_not_translated() -> None:
     wrong = []
     for package in PACKAGES:
