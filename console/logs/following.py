@@ -89,13 +89,13 @@ class _Part:
 
 
 class _Seen:
-    """Tells the lines that were there already. `last`: so was the last of them, if there was any.
-    `gone`: there is no file; what comes without a moment is a kubelet that says so."""
+    """Tells the lines that were there already. `any`: so was at least one; `last`: the last of them, if
+    there was any. `gone`: there is no file; what comes without a moment is a kubelet that says so."""
 
     def __init__(self, at: Position) -> None:
         self._at, self._left = at, at.count
         self.last = self._past = not at.stamp
-        self.gone = False
+        self.any = self.gone = False
 
     def has(self, line: Line) -> bool:
         if not line.stamp:
@@ -106,6 +106,7 @@ class _Seen:
             self.last = self.last or equal
             self._left -= equal
             self._past = line.stamp > self._at.stamp or (equal and self._left < 0)
+        self.any = self.any or not self._past
         return not self._past
 
 
@@ -261,8 +262,9 @@ class Follower:
     # Reading.
 
     async def _read(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
-        expects = False
+        expects = jumps = False
         if part.run.after(self._run):
+            jumps = part.run.before not in ("", part.run.id, self._run.id)
             async with aclosing(self._change(part)) as events:
                 async for event in events:
                     yield event
@@ -281,6 +283,9 @@ class Follower:
                     async with aclosing(self._doubt(whole=whole)) as events:
                         async for event in events:
                             yield event
+        if jumps and self._seen.any:
+            # What was read as the log of the run before was this one's.
+            yield Note(str(LOST))
         took = asyncio.get_running_loop().time() - part.opened
         self._whole = took < AT_ONCE or self._is_over()
         if took > AT_ONCE:
@@ -299,7 +304,9 @@ class Follower:
             if between and run.before == last.id:
                 run = _untold(run)
             there = part.previous is not None and not self._seen.gone
-            if not rest and self._loses(last, run, there=there, known=known):
+            # Where the last line is not in the log of its run, it was one of a later run.
+            later = known and there and not more
+            if not rest and (later or self._loses(last, run, there=there, known=known)):
                 yield Note(str(LOST))
             if between and last.id:
                 for note in self._again(run, last.id):

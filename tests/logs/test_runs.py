@@ -3,6 +3,8 @@
 The pods are on a node that is not there, so their status is the tests' to write.
 """
 
+import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -124,6 +126,49 @@ async def test_two_runs_that_were_over_before_are_said(world: World) -> None:
         await browser.until(len(pod.lines("&previous=true")) + 2)
     assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
     assert browser.notes[0] == LOST
+
+
+def ahead(monkeypatch: pytest.MonkeyPatch, pod: Pod, number: int, *, previous: bool) -> None:
+    """The kubelet knows of a run before the pod tells: that begins just before a log is opened for the
+    first time, as that of the run before or not."""
+    opened, told = words.Follower._opened, False
+
+    async def open_(self: words.Follower, params: Sequence[tuple[str, str]]) -> Stream:
+        nonlocal told
+        if not told and previous == (("previous", "true") in params):
+            told = True
+            await asyncio.to_thread(pod.says, number, running(number), ended(number - 1))
+        return await opened(self, params)
+
+    monkeypatch.setattr(words.Follower, "_opened", open_)
+
+
+async def test_the_run_before_is_not_taken_for_a_later_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that the pod tells of is over before the log of the one before it is opened."""
+    pod = Pod(world, "hasty")
+    async with following(Browser(pod.path)) as browser:
+        await begun(browser)
+        ahead(monkeypatch, pod, 2, previous=True)
+        pod.says(1, running(1), ended(0))
+        await noted(browser, LOST)
+        await browser.until(4)
+    assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
+
+
+async def test_a_run_is_not_taken_for_the_one_that_it_followed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that the pod tells of is over before its own log is opened."""
+    pod = Pod(world, "hastier")
+    pod.says(0, running(0))
+    ahead(monkeypatch, pod, 1, previous=False)
+    async with following(Browser(pod.path)) as browser:
+        await browser.until(2)
+        pod.says(1, ended(1), ended(0))
+        await noted(browser, LOST)
+    assert browser.lines[:2] == pod.lines()[:2]
 
 
 async def test_while_a_container_waits_its_log_is_that_of_the_last_run_alone(world: World) -> None:
