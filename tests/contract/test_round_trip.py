@@ -91,6 +91,7 @@ def editor(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, runtim
     return name
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: str(kind.segment))
 async def test_what_is_not_changed_stays(
     admin: Client, scrap: Scrap, namespace: str, editor: str, kind: ResourceKind
