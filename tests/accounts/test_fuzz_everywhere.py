@@ -27,7 +27,7 @@ from tests.accounts.factors.conftest import App
 from tests.accounts.oauth.clients import SECRET, basic
 from tests.accounts.oauth.conftest import Config
 from tests.accounts.test_sessions import routes
-from tests.depth import SEED, number
+from tests.depth import SEED, number, some
 from tests.rbac.fakes import MovableClock
 from tests.staticruntime import StaticRuntime
 
@@ -110,19 +110,20 @@ def body(random: random.Random) -> bytes:
     return random.randbytes(random.randrange(200))
 
 
-def paths() -> list[str]:
-    """Of every route, its own sample and hostile ones."""
+def paths(who: str = "") -> list[str]:
+    """Of every route, its own sample and hostile ones: in the gate others for each `who`."""
     found = []
     for _name, path in routes(get_resolver().url_patterns):
         found.append(path)
         if "/x" in path:
-            found += [path.replace("/x", f"/{part}", 1) for part in PARTS]
+            parts = some(f"{who} {path}", PARTS, 2)
+            found += [path.replace("/x", f"/{part}", 1) for part in parts]
     return found
 
 
-def inputs() -> Iterator[tuple[str, str, bytes, str, dict[str, str]]]:
+def inputs(who: str) -> Iterator[tuple[str, str, bytes, str, dict[str, str]]]:
     chance = random.Random(f"{SEED} everywhere")  # noqa: S311  to be repeated, not to be secret
-    for path in cycle(paths()):
+    for path in cycle(paths(who)):
         method = chance.choice(
             ["POST"] * 6 + ["GET"] * 3 + ["PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]
         )
@@ -171,8 +172,8 @@ async def test_hostile_input_everywhere(
         await browser.login(name)
     users = {name: dict(found) for name, found in runtime.console.of(USERS).items()}
     headers = {**browser.headers, "Origin": ORIGIN, "Sec-Fetch-Site": "same-origin"}
-    seen, given = 0, inputs()
-    while seen < number(len(paths()), 10_000):
+    seen, given = 0, inputs(who)
+    while seen < number(len(paths(who)), 10_000):
         method, path, content, kind, more = next(given)
         if who != "nobody" and path.partition("?")[0] == "/logout" and method == "POST":
             continue

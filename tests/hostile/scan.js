@@ -1,7 +1,7 @@
 // What is wrong with a page, in words: whatever no template of ours has put there; and where it leads.
-// Given: the names of our own elements with those of their attributes; what scripts add, as a pattern; a
-// number that only stands on a page if a text was evaluated; and the address and the text of a page that
-// is not open, or null for the one that is.
+// Given: the names of our own elements with those of their attributes, as JSON; what scripts add, as a
+// pattern; a number that only stands on a page if a text was evaluated; and the address and the text of a
+// page that is not open, or null for the one that is.
 ([markup, added, evaluated, other]) => {
   const found = other ? [] : [...window.zqxSeen];
   // Of what is no page of ours the browser makes one of its own.
@@ -9,7 +9,7 @@
   const base = other ? other.url : location.href;
   const shown = other ? new DOMParser().parseFromString(other.text, "text/html") : document;
   const report = (what, element) => found.push(`${what}: ${element.outerHTML.slice(0, 160)}`);
-  const known = new Map(Object.entries(markup).map(([tag, names]) => [tag, new Set(names)]));
+  const known = new Map(Object.entries(JSON.parse(markup)).map(([tag, names]) => [tag, new Set(names)]));
   const more = new RegExp(`^(${added})$`);
   const ours = new Set(["script", "link", "meta", "title", "base", "style"]);
   const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u;

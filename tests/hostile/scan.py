@@ -1,5 +1,6 @@
 """What is on a page that no template of ours has put there."""
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -71,7 +72,8 @@ class Scanned(TypedDict):
 
 class Scanner:
     def __init__(self) -> None:
-        self._known = [known(), ADDED, EVALUATED]
+        # As one text, which takes a browser's driver less than a thousand small ones.
+        self._known = [json.dumps(known()), ADDED, EVALUATED]
 
     async def __call__(self, page: Page, url: str = "", text: str = "") -> Scanned:
         """Of the page as it is now, or of the `text` of another one as the browser reads it."""

@@ -6,6 +6,7 @@ change under the reader's eyes.
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from urllib.parse import quote
 
@@ -22,7 +23,7 @@ from rbac.levels import Level
 from tests.addresses import addresses
 from tests.browser.chromium import FLAGS, PROGRAM
 from tests.browser.console import PASSWORD
-from tests.depth import DEEP, some
+from tests.depth import DEEP, choice, some
 from tests.hostile.conftest import Site
 from tests.hostile.crawl import Visitor, sort_of
 from tests.hostile.exports import FORMS
@@ -67,13 +68,16 @@ PAGES = (
 #: Kinds of which several are chosen at once; the page that asks shows nothing but their names.
 CHOSEN = ("pods", "clusterroles")
 SEGMENTS = sorted(kind.segment for kind in kinds)
-#: Kinds whose pages are looked at while they change. In the gate a few do, and of the others a tab and
-#: one object more: tests/kinds shows of each that frames are what the page is.
-FOLLOWED = frozenset((*CHOSEN, *some("followed", SEGMENTS, 2)))
+#: Kinds whose pages are looked at while they change. In the gate two do, one of projects and one of the
+#: cluster, and of the others a tab and one object more: tests/kinds shows of each that frames are what
+#: the page is.
+FOLLOWED = frozenset(SEGMENTS if DEEP else CHOSEN)
 #: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
 OPENED = frozenset(some("opened", SEGMENTS, 8))
 #: Kinds whose pages are looked at at all.
 READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 8)))
+#: Links of one sort that are tried until one has a page.
+TRIED = 1000 if DEEP else 3
 VERSION = """([name]) => {
   const rows = [...document.querySelectorAll("tr[data-key]")];
   return rows.find((row) => row.dataset.key.endsWith(name))?.dataset.v;
@@ -191,7 +195,8 @@ def of_customs(site: Site) -> Job:
             meta = obj["metadata"]
             key = Key(meta.get("namespace", ""), meta["name"])
             look_at = visitor.glance if number else visitor.open
-            for tab in ("", "events", "yaml"):
+            tabs = ("", "events", "yaml")
+            for tab in some(meta["name"], tabs, 1) if number else tabs:
                 await look_at(detail_url("host", gvr.qualified, key, tab))
 
     return look
@@ -259,7 +264,7 @@ async def of_pages(visitor: Visitor) -> None:
             f"/clusters/host/projects/{given}/pods/{given}/{given}",
             f"/views?list={quote('/clusters/host/pods?q=')}{given}",
         )
-        for url in some(text, urls, 2 if number > 1 else len(urls)):
+        for url in some(text, urls, 1 if number > 1 else len(urls)):
             await look_at(url)
     await visitor.page.goto(visitor.url + "/clusters/host/pods")
     await visitor.page.keyboard.press("Control+k")
@@ -285,6 +290,13 @@ def all_addresses() -> list[str]:
     return [url for url in addresses(named, leave) if not url.startswith(PROGRAMS)]
 
 
+def is_opened(url: str) -> bool:
+    """Whether a page of a new sort is not only read: in the gate those of half of the views are, logs and
+    terminals among them, since scripts do the same on all others."""
+    view, *_more = min(sort_of(url), default=("",))
+    return DEEP or choice(f"opened {view}", (True, False))
+
+
 def of_addresses(urls: list[str]) -> Job:
     async def look(visitor: Visitor) -> None:
         seen: set[object] = set()
@@ -292,7 +304,8 @@ def of_addresses(urls: list[str]) -> Job:
             # Only a page that is there shows its templates.
             if await visitor.glance(url) == 200 and sort_of(url) - seen:
                 seen |= sort_of(url)
-                await visitor.open(url)
+                if is_opened(url):
+                    await visitor.open(url)
 
     return look
 
@@ -318,14 +331,18 @@ async def of_views(visitor: Visitor) -> None:
 async def of_links(visitor: Visitor, links: set[str], looked_at: Iterable[str]) -> None:
     """One of each sort of page that any page has led to, and that nobody has looked at."""
     seen = {part for url in (*looked_at, "/logout") for part in sort_of(url)}
-    done: set[str] = set()
+    done, tried = set[str](), Counter[frozenset[tuple[str, str, str]]]()
     while new := sorted((links | visitor.links) - done):
         for link in new:
-            path = link.removeprefix(visitor.url)
+            path, sort = link.removeprefix(visitor.url), sort_of(link)
             # Where one leads nowhere another may: some names have no page.
-            if sort_of(link) - seen and await visitor.glance(path) == 200:
-                seen |= sort_of(link)
-                await visitor.open(path)
+            if not sort - seen or tried[sort] == TRIED:
+                continue
+            tried[sort] += 1
+            if await visitor.glance(path) == 200:
+                seen |= sort
+                if is_opened(link):
+                    await visitor.open(path)
         done |= set(new)
 
 
@@ -357,7 +374,11 @@ async def crawl(site: Site) -> None:
             visitors.append(visitor)
         await asyncio.gather(*(work(visitor, jobs) for visitor in visitors))
         links = {link for visitor in visitors for link in visitor.links}
-        await of_links(visitors[0], links, {url for one in visitors for url in one.opened})
+        there = {
+            url: one for one in visitors for url, status in one.answers.items() if status == 200
+        }
+        looked_at = {url for url, one in there.items() if url in one.opened or not is_opened(url)}
+        await of_links(visitors[0], links, looked_at)
         await browser.close()
     problems = [problem for visitor in visitors for problem in visitor.problems]
     assert problems == [], (

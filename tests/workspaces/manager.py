@@ -1,7 +1,7 @@
 """A stand-in for KubeSphere's controllers, as far as workspaces are concerned."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,7 +71,8 @@ class Manager:
                         # Somebody else was first; the next round sees what there is now.
                         continue
                 self.rounds += 1
-                await asyncio.sleep(0.1)
+                # Long enough for whoever writes against it: tests wait for so many rounds.
+                await asyncio.sleep(0.4)
         finally:
             await self._transport.close()
 
@@ -153,11 +154,12 @@ class Manager:
         await self._mark(WORKSPACE_TEMPLATES, template, finalizers=finalizers)
         labels, spec = (inner.get("metadata") or {}).get("labels") or {}, inner.get("spec") or {}
         await self._put(WORKSPACES, "Workspace", name, spec=spec, labels=labels)
-        of = {WORKSPACE: name}
+        of, there = {WORKSPACE: name}, _by_name(await self._client.select(WORKSPACE_ROLES, ""))
         for base in bases:
             meta = base["metadata"]
-            await self._put(
-                WORKSPACE_ROLES, "WorkspaceRole", f"{name}-{meta['name']}", rules=base["rules"],
+            called = f"{name}-{meta['name']}"
+            await self._write(
+                there.get(called), WORKSPACE_ROLES, "WorkspaceRole", called, rules=base["rules"],
                 labels=(meta.get("labels") or {}) | of, annotations=meta.get("annotations") or {},
             )  # fmt: skip
         manager = spec.get("manager")
@@ -178,10 +180,12 @@ class Manager:
             labels=meta["labels"] | {"kubesphere.io/namespace": name},
             ownerReferences=_owners(project, workspace),
         )  # fmt: skip
+        # All with one request: they are many.
+        there = _by_name(await self._client.select(ROLES, f"metadata.namespace={name}"))
         for base in bases:
             meta = base["metadata"]
-            await self._put(
-                ROLES, "Role", meta["name"], name, rules=base["rules"],
+            await self._write(
+                there.get(meta["name"]), ROLES, "Role", meta["name"], name, rules=base["rules"],
                 labels=meta.get("labels") or {}, annotations=meta.get("annotations") or {},
             )  # fmt: skip
 
@@ -232,12 +236,17 @@ class Manager:
         return [one for one in await self._client.select(gvr, "") if says(one) == workspace]
 
     async def _put(
-        self, gvr: GVR, kind: str, name: str, namespace: str = "", *,
+        self, gvr: GVR, kind: str, name: str, namespace: str = "", **wanted: Any
+    ) -> None:
+        found = await self._find(gvr, name, namespace)
+        await self._write(found, gvr, kind, name, namespace, **wanted)
+
+    async def _write(
+        self, found: Manifest | None, gvr: GVR, kind: str, name: str, namespace: str = "", *,
         labels: Manifest, annotations: Manifest | None = None, **wanted: Any,
     ) -> None:  # fmt: skip
-        """Makes it, or writes over what is otherwise, labels too."""
+        """Makes it, or writes over what of the one that was `found` is otherwise, labels too."""
         meta = {"labels": labels} | ({} if annotations is None else {"annotations": annotations})
-        found = await self._find(gvr, name, namespace)
         if found is None:
             self.writes += 1
             body = {"apiVersion": gvr.group_version, "kind": kind, **wanted}
@@ -259,6 +268,10 @@ class Manager:
 def _is_so(found: Manifest, wanted: Manifest) -> bool:
     """What is empty may be left out."""
     return all((found.get(field) or None) == (value or None) for field, value in wanted.items())
+
+
+def _by_name(items: Sequence[Manifest]) -> dict[str, Manifest]:
+    return {item["metadata"]["name"]: item for item in items}
 
 
 def _labels(item: Manifest) -> dict[str, str]:

@@ -4,6 +4,8 @@ import json
 import os
 import signal
 
+import pytest
+
 from console.kube.gvr import CLUSTER_ROLES, LEASES, USERS
 from tests.accounts.kubesphere.world import Replica, World
 from tests.controlplane.waiting import eventually
@@ -12,13 +14,25 @@ from tests.controlplane.waiting import eventually
 TAKEN_OVER = 30.0
 
 
+@pytest.fixture(autouse=True)
+def _two(world: World) -> None:
+    """One that leads and one that stands by; the test before may have ended one."""
+    while len(alive(world)) < 2:
+        world.start_controllers()
+    eventually(lambda: all(one.metrics() for one in alive(world)), "both are up", timeout=40)
+
+
+def alive(world: World) -> list[Replica]:
+    return [one for one in world.replicas if one.process.poll() is None]
+
+
 def holder(world: World) -> str:
     lease = world.get(LEASES, "quarterdeck-controllers", "quarterdeck-system")
     return str(lease["spec"].get("holderIdentity"))
 
 
 def another_leads(world: World, first: Replica) -> Replica:
-    rest = [one for one in world.replicas if one is not first and one.process.poll() is None]
+    rest = [one for one in alive(world) if one is not first]
     found = eventually(
         lambda: next((one for one in rest if one.leads), None), "another leads", timeout=TAKEN_OVER
     )
@@ -32,7 +46,7 @@ def test_one_works_and_says_how(world: World) -> None:
     text = first.metrics()
     assert 'quarterdeck_controller_reconciles_total{controller="user"}' in text
     assert f"_{first.process.pid}_" in holder(world)
-    others = [one for one in world.replicas if one is not first and one.process.poll() is None]
+    others = [one for one in alive(world) if one is not first]
     assert len(others) == 1
     assert "\nquarterdeck_controllers_leading 0.0\n" in others[0].metrics()
 
@@ -80,7 +94,6 @@ def test_when_it_is_killed_another_goes_on(world: World) -> None:
     second = another_leads(world, first)
     world.takes_in("walt")
     assert f"_{second.process.pid}_" in holder(world)
-    world.start_controllers()
 
 
 def test_one_that_was_frozen_writes_nothing_any_more(world: World) -> None:
@@ -107,4 +120,3 @@ def test_one_that_is_stopped_gives_the_lease_back(world: World) -> None:
     # Nobody else may have it before it runs out, unless it was given back.
     assert f"_{first.process.pid}_" not in holder(world)
     another_leads(world, first)
-    world.start_controllers()

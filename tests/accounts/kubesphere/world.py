@@ -1,5 +1,5 @@
-"""A cluster that KubeSphere 3.4 set up, with this console installed over it: one web process, two
-replicas of the controllers, and kube-apiserver asking the console whose token it was shown."""
+"""A cluster that KubeSphere 3.4 set up, with this console installed over it: one web process, one of the
+controllers, and kube-apiserver asking the console whose token it was shown."""
 
 import json
 import os
@@ -237,7 +237,6 @@ def world(
         found.manage("migrate", "--verbosity", "0")
         stack.callback(found.end_controllers)
         found.start_controllers()
-        found.start_controllers()
         found.stop_serving = _serve(found, port)
         stack.callback(found.stop_serving)
         eventually(lambda: ready(found.url), "the console is ready", timeout=60)
@@ -247,9 +246,8 @@ def world(
 def _install(world: World) -> None:
     """KubeSphere's, then ours over it."""
     world.put(*world.definitions)
-    for item in world.definitions:
-        name = f"crd/{item['metadata']['name']}"
-        world.kubectl("wait", "--for=condition=Established", name, "--timeout=30s")
+    names = (f"crd/{item['metadata']['name']}" for item in world.definitions)
+    world.kubectl("wait", "--for=condition=Established", *names, "--timeout=30s")
     world.applied = objects.everything()
     world.put(*world.applied)
     for name in objects.WORKSPACES:

@@ -74,8 +74,8 @@ def site(world: World) -> Iterator[Site]:
     visitor = Visitor(world)
     assert visitor.login(0, "admin") == 302
     yield Site(visitor, node["metadata"]["uid"])
-    for kind in ("poddisruptionbudget", "pod", "configmap", "node"):
-        world.cluster.kubectl("delete", kind, NODE, "--force", "--grace-period=0")
+    made_here = (f"{kind}/{NODE}" for kind in ("poddisruptionbudget", "pod", "configmap", "node"))
+    world.cluster.kubectl("delete", *made_here, "--force", "--grace-period=0")
 
 
 def test_any_replica_shows_and_stops_it_and_goes_on(world: World, site: Site) -> None:

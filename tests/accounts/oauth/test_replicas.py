@@ -1,14 +1,15 @@
 """Two consoles on one PostgreSQL, in front of a kube-apiserver that asks one of them who a token is."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+from console.kube.gvr import LOGIN_RECORDS
 from tests.accounts.conftest import HASH, PASSWORD, hashed
 from tests.accounts.oauth.clients import claims_of
 from tests.accounts.oauth.world import TRIES, USERS, World
 from tests.controlplane.waiting import eventually
+from tests.depth import number
 from tests.rbac.objects import user
 
 #: Seconds within which an end is felt everywhere, also on a machine that does much else.
@@ -43,7 +44,7 @@ def test_what_one_revoked_the_other_refuses_at_once(world: World) -> None:
 def test_of_two_refreshes_at_once_exactly_one_succeeds(world: World) -> None:
     world.add_user("cleo")
     with ThreadPoolExecutor(max_workers=4) as pool:
-        for _ in range(8):
+        for _ in range(number(3, 8)):
             token = world.sign_in(0, "cleo")["refresh_token"]
             fields = {"grant_type": "refresh_token", "refresh_token": token}
             running = [pool.submit(world.token, n % 2, **fields) for n in range(4)]
@@ -78,8 +79,7 @@ def test_kubectl_is_the_user_of_the_token(world: World) -> None:
     assert found is not None
     assert found["username"] == "emma"
     assert found["groups"] == ["system:authenticated"]
-    done = world.cluster.kubectl("get", "users.iam.kubesphere.io", "emma", "-o", "json")
-    assert found["uid"] == json.loads(done.stdout)["metadata"]["uid"]
+    assert found["uid"] == world.user("emma")["metadata"]["uid"]
     assert "forbidden" in world.kubectl(token, "get", "pods").stderr
     binding = (
         "create",
@@ -140,7 +140,7 @@ def test_with_the_user_it_ends_everywhere(world: World) -> None:
         tokens[name] = world.sign_in(0, name)
         assert world.statuses(name, tokens[name]["access_token"]) == {200}
         assert world.whoami(tokens[name]["access_token"])
-    world.cluster.kubectl("delete", "users.iam.kubesphere.io", deleted)
+    world.delete_user(deleted)
     world.put(user(disabled, password=HASH, state="Disabled"))
     world.put(user(changed, password=hashed("Another1")))
     for name, found in tokens.items():
@@ -187,9 +187,9 @@ def test_without_the_database_nobody_is_let_in(world: World) -> None:
 def test_guesses_at_two_replicas_are_guesses_at_one_user(world: World) -> None:
     world.add_user("jack")
 
-    def guess(number: int) -> int:
+    def guess(at: int) -> int:
         fields = {"grant_type": "password", "username": "jack", "password": "wrong"}
-        return world.token(number % 2, **fields).status
+        return world.token(at % 2, **fields).status
 
     with ThreadPoolExecutor(max_workers=20) as pool:
         statuses = list(pool.map(guess, range(TRIES + 10)))
@@ -198,9 +198,9 @@ def test_guesses_at_two_replicas_are_guesses_at_one_user(world: World) -> None:
     assert [world.token(replica, **fields).status for replica in (0, 1)] == [429, 429]
 
     def failed() -> list[Any]:
-        label = "iam.kubesphere.io/user-ref=jack"
-        found = world.cluster.kubectl("get", "loginrecords", "-l", label, "-o", "json")
-        return [one for one in json.loads(found.stdout)["items"] if not one["spec"]["success"]]
+        label = "labelSelector=iam.kubesphere.io/user-ref=jack"
+        found = world.cluster.api.get(f"{LOGIN_RECORDS.path()}?{label}").json()["items"]
+        return [one for one in found if not one["spec"]["success"]]
 
     eventually(lambda: len(failed()) == TRIES, "each is recorded once")
     assert {one["spec"]["sourceIP"] for one in failed()} == {"127.0.0.1"}

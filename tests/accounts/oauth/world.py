@@ -30,6 +30,7 @@ from tests.rbac.objects import user
 
 ROOT = Path(__file__).resolve().parents[3]
 USERS = "/kapis/iam.kubesphere.io/v1alpha2/users/"
+_OBJECTS = "/apis/iam.kubesphere.io/v1alpha2/users"
 #: Wrong passwords until a user is locked.
 TRIES = 30
 #: An application on this machine, for whoever wants to play one.
@@ -96,13 +97,23 @@ class World:
         path.write_text(json.dumps(config))
         return self.cluster.kubectl(*arguments, kubeconfig=path)
 
-    def put(self, manifest: dict[str, Any]) -> None:
-        meta = {
-            k: v for k, v in manifest["metadata"].items() if k not in ("uid", "resourceVersion")
-        }
-        text = json.dumps({**manifest, "metadata": meta})
-        done = self.cluster.kubectl("apply", "-f", "-", input=text)
-        assert done.returncode == 0, done.stderr
+    def put(self, user: dict[str, Any]) -> None:
+        """As `kubectl apply` does."""
+        meta = {k: v for k, v in user["metadata"].items() if k not in ("uid", "resourceVersion")}
+        answer = self.cluster.api.request(
+            "PATCH", f"{_OBJECTS}/{meta['name']}?fieldManager=tests&force=true",
+            {**user, "metadata": meta}, content_type="application/apply-patch+yaml",
+        )  # fmt: skip
+        assert answer.status in (200, 201), answer.body
+
+    def user(self, name: str) -> dict[str, Any]:
+        answer = self.cluster.api.get(f"{_OBJECTS}/{name}")
+        assert answer.status == 200, answer.body
+        return dict(answer.json())
+
+    def delete_user(self, name: str) -> None:
+        answer = self.cluster.api.request("DELETE", f"{_OBJECTS}/{name}")
+        assert answer.status in (200, 202), answer.body
 
     def add_user(self, name: str) -> None:
         """Until both consoles know."""
