@@ -29,7 +29,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
 def start(console: Console, page: Page) -> StartPod:
     """Makes a pod with these annotations unless there is one of the name; the address of its log, for
     whoever is signed in."""
-    sign_in(page, console)
+    sign_in(page, console, "")
 
     def started(name: str, **notes: str) -> str:
         address = f"{console.url}/clusters/host/projects/default/pods/{name}/log?timestamps=1"

@@ -35,7 +35,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
 @pytest.fixture
 def start(console: Console, page: Page) -> Iterator[StartPod]:
     """Makes a pod that answers at port 8080, for one test; its page, for whoever is signed in."""
-    sign_in(page, console)
+    sign_in(page, console, "")
     names: list[str] = []
 
     def started(name: str) -> str:
