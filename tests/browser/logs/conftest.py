@@ -1,4 +1,4 @@
-"""A console in front of an embedded cluster with a node, on which pods write logs."""
+"""A console that opens ports, in front of an embedded cluster with a node, on which pods run."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +17,8 @@ StartPod = Callable[..., str]
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     cluster = Embedded(tmp_path_factory.mktemp("cluster"))
     try:
-        with running(cluster, tmp_path_factory.mktemp("console")) as console:
+        folder = tmp_path_factory.mktemp("console")
+        with running(cluster, folder, opens_ports=True) as console:
             node = json.dumps({"apiVersion": "v1", "kind": "Node", **NODE})
             console.kubectl("create", "-f", "-", input=node)
             yield console
