@@ -188,7 +188,8 @@ def it_lets_no_program_out_of_its_screen(page: Page, shell: str) -> None:
     shows(page, "==")
     colour = "getComputedStyle(document.querySelector('.xterm-rows')).color"
     before = page.evaluate(colour)
-    run(page, "printf '\\033]10;#ff0000\\007'")
+    run(page, "printf '\\033]10;#ff0000\\007'; echo d'o'ne")
+    shows(page, "done")
     assert page.evaluate(colour) == before
 
 
