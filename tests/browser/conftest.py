@@ -1,12 +1,23 @@
 """A browser that reports what goes wrong in it."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
+from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import (
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.chromium import Chromium, need_chromium
 
+SIZE: Any = {"width": 1280, "height": 800}
+_FAILED = pytest.StashKey[bool]()
 # What is expected comes in a moment, but not on a machine that does much else.
 expect.set_options(timeout=20_000)
 
@@ -21,25 +32,83 @@ def browser() -> Iterator[Chromium]:
         browser.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    return report
+
+
+def _opened(browser: Chromium) -> BrowserContext:
+    context = browser.new_context(locale="en-GB", viewport=SIZE)
+    context.set_default_timeout(20_000)
+    return context
+
+
 @pytest.fixture
 def context(browser: Chromium) -> Iterator[BrowserContext]:
-    context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(20_000)
+    context = _opened(browser)
     yield context
     context.close()
 
 
+@pytest.fixture(scope="package")
+def _tabs(browser: Chromium) -> Iterator[list[Page]]:
+    """The one for all tests, unless a test has it or failed with it: to open another costs more than what
+    most of them do in it."""
+    tabs: list[Page] = []
+    yield tabs
+    for tab in tabs:
+        tab.context.close()
+
+
 @pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
+def apart() -> None:
+    """What leaves something in its tab for good has this: it gets a tab of its own."""
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, browser: Chromium, _tabs: list[Page]) -> Iterator[Page]:
     """A page that fails its test if the browser reported an error, CSP violations included."""
-    page = context.new_page()
+    alone = "apart" in request.fixturenames
+    page = _tabs.pop() if _tabs and not alone else _opened(browser).new_page()
     problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on(
-        "console",
-        lambda message: (
-            problems.append(message.text) if "Content Security Policy" in message.text else None
-        ),
-    )
+
+    def hear(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            problems.append(message.text)
+
+    def fail(error: Error) -> None:
+        problems.append(str(error))
+
+    page.on("console", hear)
+    page.on("pageerror", fail)
     yield page
+    page.remove_listener("console", hear)
+    page.remove_listener("pageerror", fail)
+    if alone or problems or _FAILED in request.node.stash:
+        page.context.close()
+    else:
+        _empty(page)
+        _tabs.append(page)
     assert problems == []
+
+
+def _empty(page: Page) -> None:
+    """As if it were new."""
+    for other in page.context.pages:
+        if other != page:
+            other.close()
+    page.unroute_all()
+    if page.url.startswith("http"):
+        # A page may still store something while it goes; this one has no scripts.
+        page.goto(urljoin(page.url, "/readyz"))
+        page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    page.goto("about:blank")
+    page.context.clear_cookies()
+    page.set_viewport_size(SIZE)
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    page.mouse.move(0, 0)

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.error import HTTPError, URLError
+from urllib.parse import quote
 from urllib.request import urlopen
 
 import pytest
@@ -27,6 +28,8 @@ from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "Browser-test-1"
+#: The list that an administrator starts at.
+PODS = "/clusters/host/pods"
 
 
 class Cluster(Protocol):
@@ -265,18 +268,19 @@ def act(page: Page, action: str) -> None:
     page.wait_for_url(f"**{path}*")
 
 
-def sign_in(page: Page, console: Console, *, anew: bool = False) -> None:
-    """The administrator at the list of pods; `anew`: in a session of this page's own, which may end."""
-    pods = "/clusters/host/pods"
-    if console.session and not anew:
-        page.context.add_cookies(console.session)
-        page.goto(console.url + pods)
+def sign_in(page: Page, console: Console, at: str = PODS, *, anew: bool = False) -> None:
+    """The administrator at the list of pods, or elsewhere; nowhere yet without a path. `anew`: in a
+    session of this page's own, which may end."""
+    if not console.session or anew:
+        page.goto(f"{console.url}/login?next={quote(at or PODS)}")
+        page.fill("input[name=username]", "admin")
+        page.fill("input[name=password]", PASSWORD)
+        page.click("button[type=submit]:not([form])")
+        page.wait_for_url(console.url + (at or PODS))
+        if not anew:
+            cookies = page.context.cookies()
+            console.session = [one for one in cookies if one["name"] == "quarterdeck"]
         return
-    page.goto(f"{console.url}/login?next={pods}")
-    page.fill("input[name=username]", "admin")
-    page.fill("input[name=password]", PASSWORD)
-    page.click("button[type=submit]:not([form])")
-    page.wait_for_url(f"**{pods}")
-    if not anew:
-        cookies = page.context.cookies()
-        console.session = [one for one in cookies if one["name"] == "quarterdeck"]
+    page.context.add_cookies(console.session)
+    if at:
+        page.goto(console.url + at)

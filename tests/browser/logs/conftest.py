@@ -1,4 +1,4 @@
-"""A console in front of an embedded cluster with a node, on which pods write logs."""
+"""A console that opens ports, in front of an embedded cluster with a node, on which pods run."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +17,8 @@ StartPod = Callable[..., str]
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     cluster = Embedded(tmp_path_factory.mktemp("cluster"))
     try:
-        with running(cluster, tmp_path_factory.mktemp("console")) as console:
+        folder = tmp_path_factory.mktemp("console")
+        with running(cluster, folder, opens_ports=True) as console:
             node = json.dumps({"apiVersion": "v1", "kind": "Node", **NODE})
             console.kubectl("create", "-f", "-", input=node)
             yield console
@@ -29,7 +30,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
 def start(console: Console, page: Page) -> StartPod:
     """Makes a pod with these annotations unless there is one of the name; the address of its log, for
     whoever is signed in."""
-    sign_in(page, console)
+    sign_in(page, console, "")
 
     def started(name: str, **notes: str) -> str:
         address = f"{console.url}/clusters/host/projects/default/pods/{name}/log?timestamps=1"

@@ -153,7 +153,7 @@ def it_stays_quick_while_twenty_thousand_lines_a_second_come(page: Page, start: 
     assert page.locator("*").count() < 10_000
 
 
-def it_says_that_the_oldest_lines_had_to_go(page: Page, start: StartPod) -> None:
+def it_says_that_the_oldest_lines_had_to_go(page: Page, start: StartPod, apart: None) -> None:
     """A page keeps 200,000 lines: it reads each of the server's a hundred times."""
     page.add_init_script(_MULTIPLIES)
     page.goto(start("multiplies", **{RATE_ANNOTATION: "1000"}))
@@ -209,7 +209,9 @@ def it_comes_when_there_is_room_again(page: Page, start: StartPod) -> None:
     expect(page.locator("[data-log-state]")).to_have_text("Following")
 
 
-def it_comes_back_when_the_console_did_not_say_goodbye(page: Page, start: StartPod) -> None:
+def it_comes_back_when_the_console_did_not_say_goodbye(
+    page: Page, start: StartPod, apart: None
+) -> None:
     """It said that it cannot go on now, and was gone before it could close the socket."""
     words, sockets = "The cluster does not answer.", list[WebSocketRoute]()
 

@@ -1,7 +1,7 @@
 """How far it is for whoever is new: from signing in to what they came for, in clicks and by keyboard."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -26,13 +26,28 @@ class Visitor:
         return self.page.locator("#rail a", has=self.page.get_by_text(label, exact=True))
 
 
+@pytest.fixture(scope="module")
+def _pages(browser: Chromium) -> Iterator[dict[str, Page]]:
+    """By the name of whoever is signed in."""
+    pages: dict[str, Page] = {}
+    yield pages
+    for page in pages.values():
+        page.context.close()
+
+
 @pytest.fixture
-def arrive(demo: str, browser: Chromium) -> Arrive:
+def arrive(demo: str, browser: Chromium, _pages: dict[str, Page]) -> Arrive:
     def visitor(name: str) -> Visitor:
-        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-        page = context.new_page()
-        page.goto(demo)
-        sign_in(page, name)
+        if name not in _pages:
+            context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+            page = _pages[name] = context.new_page()
+            page.goto(demo)
+            sign_in(page, name)
+        else:
+            page = _pages[name]
+            # Where somebody was last is forgotten: then it leads where signing in does.
+            page.context.clear_cookies(name="level")
+            page.goto(demo)
         page.wait_for_load_state()
         return Visitor(page)
 

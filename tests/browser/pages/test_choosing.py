@@ -18,15 +18,14 @@ def box(page: Page, name: str) -> Locator:
 
 
 def at(page: Page, console: Console, path: str) -> None:
-    page.goto(console.url + path)
+    """Signed in there."""
+    sign_in(page, console, path)
     live(page)
 
 
 def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> None:
     for number in range(4):
         console.pod(f"bulk-{number}", bulk="yes")
-    sign_in(page, console)
-    expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
     at(page, console, "/clusters/host/pods?label=bulk%3Dyes&sort=name&limit=2")
     bar = page.get_by_role("region", name="Chosen rows")
     expect(bar).to_be_hidden()
@@ -63,8 +62,6 @@ def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> Non
 def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     for number in range(5):
         console.pod(f"range-{number}", range="yes")
-    sign_in(page, console)
-    expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
     at(page, console, "/clusters/host/pods?label=range%3Dyes&sort=name&limit=3")
     box(page, "range-0").click()
     box(page, "range-2").click(modifiers=["Shift"])
@@ -101,8 +98,7 @@ def it_deletes_without_scripts(console: Console, browser: Chromium) -> None:
     console.pod("plain-bulk", plain="yes")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    sign_in(page, console)
-    page.goto(console.url + "/clusters/host/pods?label=plain%3Dyes")
+    sign_in(page, console, "/clusters/host/pods?label=plain%3Dyes")
     box(page, "plain-bulk").check()
     page.get_by_role("button", name="Delete…").click()
     page.get_by_role("button", name="Delete pod plain-bulk").click()
@@ -112,8 +108,6 @@ def it_deletes_without_scripts(console: Console, browser: Chromium) -> None:
 
 def it_shows_chosen_columns_live_and_keeps_them_in_a_view(console: Console, page: Page) -> None:
     console.pod("columns-one", team="payments")
-    sign_in(page, console)
-    expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
     at(page, console, "/clusters/host/pods?q=columns-one")
     page.get_by_role("button", name="Columns", exact=True).click()
     page.get_by_role("checkbox", name="Restarts").uncheck()

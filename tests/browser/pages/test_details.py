@@ -31,9 +31,7 @@ def path_of(name: str) -> str:
 @contextmanager
 def at_the_list(console: Console, page: Page, *names: str) -> Iterator[None]:
     with pods(console, *names):
-        sign_in(page, console)
-        page.wait_for_url(re.compile("/clusters/host/pods"))
-        page.goto(console.url + LISTED)
+        sign_in(page, console, LISTED)
         live(page)
         yield
 

@@ -19,6 +19,7 @@ from tests.browser.looks import axe
 from tests.browser.looks.conftest import with_axe
 from tests.contract.crds import definition
 from tests.controlplane.waiting import eventually
+from tests.depth import DEEP
 
 __all__ = ["with_axe"]
 
@@ -124,7 +125,7 @@ def crd(shared_console: Console) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def editing(console: Console, page: Page, crd: dict[str, Any]) -> Editing:
-    sign_in(page, console)
+    sign_in(page, console, "")
     made = Editing(console, page, crd)
     address = console.url + made.schema_url
     eventually(lambda: page.request.get(address).status == 200, "the schema is published")
@@ -309,6 +310,10 @@ def it_is_accessible_whatever_is_open(
         assert width <= page.viewport_size["width"], what  # type: ignore[index]
 
     look("problems", lambda: expect(editing.page.locator(".cm-lintRange-error")).to_have_count(1))
+    if not DEEP and not size:
+        # What opens is the same in each; the text has the most colours.
+        assert seen == []
+        return
     editing.button("problems").click()
     look("panel", lambda: expect(editing.problems.first).to_be_visible())
     editing.write("  co")

@@ -1,6 +1,7 @@
 """Creating objects from YAML in a real browser: from a list to the object, and by dropped files."""
 
 import re
+from base64 import b64encode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,7 +10,10 @@ from tests.browser.console import Console, sign_in
 
 DROP = """([files, selector]) => {
     const dataTransfer = new DataTransfer();
-    for (const [name, bytes] of files) dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+    for (const [name, held] of files) {
+        const bytes = Uint8Array.from(atob(held), (one) => one.charCodeAt(0));
+        dataTransfer.items.add(new File([bytes], name));
+    }
     const target = document.querySelector(selector);
     const over = new DragEvent("dragover", { dataTransfer, bubbles: true, cancelable: true });
     const drop = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
@@ -24,14 +28,14 @@ def text_of(page: Page) -> str:
 
 
 def drop(page: Page, *files: tuple[str, bytes], on: str = "yaml-editor") -> None:
-    assert page.evaluate(DROP, [[(name, list(held)) for name, held in files], on])
+    given = [(name, b64encode(held).decode()) for name, held in files]
+    assert page.evaluate(DROP, [given, on])
 
 
 @pytest.fixture
 def signed_in(console: Console, page: Page) -> Console:
     console.kubectl("delete", "configmap", "example", "--ignore-not-found")
-    sign_in(page, console)
-    page.wait_for_url(re.compile("/clusters/host/pods"))
+    sign_in(page, console, "")
     return console
 
 

@@ -1,6 +1,5 @@
 """How an open list follows the cluster, in a real browser."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -43,8 +42,7 @@ def pods(console: Console, *names: str) -> Iterator[None]:
 
 def opened(console: Console, page: Page, *names: str) -> Traffic:
     """The list by name, with what it has done since it is up to date."""
-    sign_in(page, console)
-    page.wait_for_url(re.compile("/clusters/host/pods"))
+    sign_in(page, console, "")
     traffic = Traffic(page)
     page.goto(console.url + "/clusters/host/pods?namespace=default")
     live(page)
@@ -83,6 +81,12 @@ def it_leaves_the_rows_under_the_pointer_where_they_are(console: Console, page: 
         page.mouse.move(*[part + 2 for part in middle(page, "apple")])
         console.pod("late")
         expect(page.locator("#updates")).to_contain_text("1 new")
+        # What comes and goes meanwhile leaves nothing behind: a list may be held for hours.
+        console.pod("guest")
+        expect(page.locator("#updates")).to_contain_text("2 new")
+        console.kubectl("delete", "pod", "guest", "--grace-period=0", "--force")
+        expect(page.locator("#updates")).to_contain_text("1 new")
+        assert page.evaluate("[...quarterdeck.coming.keys()]") == ["default/late"]
         console.set_status("melon", CRASHING)
         expect(row(page, "melon")).to_contain_text("Crash loop")
         assert order(page) == ["apple", "melon"]
@@ -120,9 +124,25 @@ def it_sends_nothing_to_a_hidden_page_and_catches_it_up(console: Console, page: 
         assert traffic.lists == []
 
 
+def it_lights_up_ten_rows_at_most(console: Console, page: Page) -> None:
+    sign_in(page, console, "/clusters/host/clusterroles?limit=100")
+    live(page)
+    rows = page.locator("#results tbody tr")
+    assert rows.count() >= 60
+    lit = page.locator("tr[data-changed]")
+    change = """(most) => {
+      quarterdeck.note(quarterdeck.rows().slice(0, most));
+      quarterdeck.settle();
+      return document.querySelectorAll("tr[data-changed]").length;
+    }"""
+    assert page.evaluate(change, 12) == 10
+    expect(lit).to_have_count(0)
+    # Of so many it would only flicker.
+    assert page.evaluate(change, 60) == 0
+
+
 def it_counts_objects_without_states_on_their_tab(console: Console, page: Page) -> None:
-    sign_in(page, console)
-    page.goto(console.url + "/clusters/host/clusterroles")
+    sign_in(page, console, "/clusters/host/clusterroles")
     live(page)
     total = page.locator("#results > table").get_attribute("data-total")
     assert total and int(total) > 0

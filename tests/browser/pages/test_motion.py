@@ -10,6 +10,9 @@ from playwright.sync_api import Page, WebSocket, expect
 from tests.browser.console import ROOT, Console, live, sign_in
 from tests.depth import number
 
+# The gate sees the same with fewer changes and rows, in test_under_churn.py and test_live.py.
+pytestmark = pytest.mark.deep
+
 _ANIMATED = """document.getAnimations()
   .filter(({ animationName }) => animationName === "changed").length"""
 

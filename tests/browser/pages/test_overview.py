@@ -10,10 +10,11 @@ from tests.browser.pages.test_pods import CRASHING
 CLUSTER = "/clusters/host"
 
 
-def test_an_overview_follows_the_cluster_without_a_reload(console: Console, page: Page) -> None:
-    sign_in(page, console)
+def test_an_overview_follows_the_cluster_without_a_reload(
+    console: Console, page: Page, apart: None
+) -> None:
     page.clock.install()
-    page.goto(console.url + CLUSTER)
+    sign_in(page, console, CLUSTER)
     expect(page.get_by_role("heading", name="Cluster host")).to_be_visible()
     page.evaluate("window.same = true")
     console.pod("troubled")
@@ -45,9 +46,8 @@ def _eventually(check: object, tries: int = 20) -> None:
 
 @pytest.mark.parametrize("path", ["/dashboard", CLUSTER, "/clusters/host/projects/default"])
 def test_no_overview_is_wider_than_a_phone(console: Console, page: Page, path: str) -> None:
-    sign_in(page, console)
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(console.url + path)
+    sign_in(page, console, path)
     expect(page.locator("#overview")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -55,8 +55,7 @@ def test_no_overview_is_wider_than_a_phone(console: Console, page: Page, path: s
 def test_an_overview_needs_no_scripts(console: Console, browser: Chromium) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    sign_in(page, console)
-    page.goto(console.url + CLUSTER)
+    sign_in(page, console, CLUSTER)
     expect(page.locator(".overview-head")).to_contain_text("As of")
     expect(page.locator("[data-resource=cpu]")).to_be_visible()
     context.close()

@@ -81,8 +81,7 @@ def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(
 
 def it_deletes_a_pod_as_the_user_after_asking(console: Console, page: Page) -> None:
     console.pod("condemned")
-    sign_in(page, console)
-    page.goto(console.url + "/clusters/host/pods?q=condemned")
+    sign_in(page, console, "/clusters/host/pods?q=condemned")
     expect(row(page, "condemned")).to_be_visible()
     # Nobody may delete while rights are stale, and here the server may just have been restarted.
     actions = row(page, "condemned").get_by_role("button", name="Actions for condemned")
@@ -104,7 +103,6 @@ def it_works_without_javascript(console: Console, browser: Chromium) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     sign_in(page, console)
-    page.goto(console.url + "/clusters/host/pods")
     page.fill("input[name=q]", "plain")
     page.press("input[name=q]", "Enter")
     expect(page).to_have_url(re.compile("q=plain"))

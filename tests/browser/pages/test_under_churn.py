@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.chromium import Chromium
 from tests.browser.console import Console, live
 from tests.browser.pages.churning import Churn, churn
 from tests.browser.pages.test_live import opened, order, pods
 from tests.browser.pages.test_pods import CRASHING, RUNNING, row
+from tests.depth import number
 
 NAMES = [f"steady-{number:02}" for number in range(6)]
 MIDDLE = NAMES[3]
@@ -59,7 +59,7 @@ def it_moves_nothing_under_the_pointer(console: Console, page: Page, changing: C
     before = page.evaluate(AT, point)
     word = row(page, before[0].partition("/")[2]).locator(".word")
     said = set()
-    for _frame in range(20):
+    for _frame in range(number(10, 20)):
         changing.go_on(10)
         assert page.evaluate(AT, point) == before
         assert page.locator("tr[data-changed]").count() <= 10
@@ -82,7 +82,7 @@ def it_keeps_focus_ticks_and_an_open_menu(console: Console, page: Page, changing
     page.keyboard.press("Tab")
     focused = page.evaluate_handle("document.activeElement")
     stood, standing = place(page, MIDDLE), order(page)
-    for _frame in range(10):
+    for _frame in range(number(5, 10)):
         changing.go_on(10)
         assert page.evaluate("element => element === document.activeElement", focused)
         assert place(page, MIDDLE) == stood
@@ -93,9 +93,8 @@ def it_keeps_focus_ticks_and_an_open_menu(console: Console, page: Page, changing
     expect(menu).to_be_hidden()
 
 
-def it_honours_reduced_motion(console: Console, browser: Chromium, changing: Churn) -> None:
-    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1280, "height": 800})
-    page = context.new_page()
+def it_honours_reduced_motion(console: Console, page: Page, changing: Churn) -> None:
+    page.emulate_media(reduced_motion="reduce")
     opened_by_name(console, page)
     live(page)
     # What is new is a bar that stays until the next input, and nothing runs.
@@ -105,4 +104,3 @@ def it_honours_reduced_motion(console: Console, browser: Chromium, changing: Chu
     assert page.evaluate("document.getAnimations().length") == 0
     assert lit.evaluate("cell => getComputedStyle(cell).boxShadow") != "none"
     page.keyboard.press("ArrowLeft")
-    context.close()

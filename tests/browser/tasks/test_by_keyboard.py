@@ -16,10 +16,7 @@ FOCUS = "() => document.activeElement?.closest('[data-key]')?.dataset.key ?? ''"
 
 @pytest.fixture
 def keys(page: Page, console: Console) -> Page:
-    sign_in(page, console)
-    page.wait_for_url("**/pods")
-    page.goto(console.url + "/dashboard")
-    page.wait_for_load_state()
+    sign_in(page, console, "/dashboard")
     return page
 
 

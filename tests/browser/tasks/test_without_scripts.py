@@ -7,24 +7,28 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console, act, sign_in
+from tests.browser.console import PODS, Console, act, sign_in
 from tests.browser.tasks.conftest import HEIGHTS, PHONE, Person
 from tests.browser.tasks.scene import Scene
 from tests.browser.tasks.test_by_pointer import row
 from tests.controlplane.waiting import eventually
 
 
-@pytest.fixture
-def plain(request: pytest.FixtureRequest, browser: Chromium, console: Console) -> Iterator[Page]:
-    width: int = request.param
-    context = browser.new_context(
-        java_script_enabled=False, viewport={"width": width, "height": HEIGHTS[width]}
-    )
+@pytest.fixture(scope="module")
+def _window(browser: Chromium, console: Console) -> Iterator[Page]:
+    """Nothing stays in it: without scripts no page stores anything."""
+    context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    sign_in(page, console)
-    page.wait_for_url("**/pods")
+    sign_in(page, console, "")
     yield page
     context.close()
+
+
+@pytest.fixture
+def plain(request: pytest.FixtureRequest, _window: Page) -> Page:
+    width: int = request.param
+    _window.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    return _window
 
 
 def names(page: Page) -> list[str]:
@@ -45,8 +49,9 @@ def looked_at(page: Page, selector: str, words: str = "") -> Locator:
     return found
 
 
-def it_filters_and_opens_an_object(plain: Page, scene: Scene) -> None:
+def it_filters_and_opens_an_object(plain: Page, console: Console, scene: Scene) -> None:
     name = scene.crashing.partition("/")[2]
+    plain.goto(console.url + PODS)
     plain.locator("#q").fill("fraud-scorer")
     plain.locator("#q").press("Enter")
     plain.wait_for_url(re.compile("q=fraud-scorer"))
@@ -65,7 +70,8 @@ def it_filters_and_opens_an_object(plain: Page, scene: Scene) -> None:
     plain.wait_for_url(re.compile(r"/pods\?q=fraud-scorer&status="))
 
 
-def it_sorts(plain: Page, scene: Scene) -> None:
+def it_sorts(plain: Page, console: Console, scene: Scene) -> None:
+    plain.goto(console.url + PODS)
     for path, reverse in (("sort=name", False), ("sort=-name", True)):
         plain.locator(f'thead a[href$="{path}"]').click()
         plain.wait_for_url(re.compile(path))

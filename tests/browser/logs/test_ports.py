@@ -1,12 +1,23 @@
-"""A port that is opened in a real browser, and what a hostile page there can do: nothing."""
+"""A port that is opened in a real browser, and what a hostile page there can do: nothing.
 
+With SCREENSHOTS set to a folder, what is seen is written there.
+"""
+
+import json
+import os
 import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.console import Console
-from tests.browser.proxying.conftest import Picture, StartPod
+from tests.browser.console import Console, sign_in
+from tests.controlplane.waiting import eventually
+
+StartPod = Callable[[str], str]
+Picture = Callable[[Page, str], None]
 
 #: How a request ended: its status, "opaque" for one that cannot be read, "refused" for none.
 _ASK = """async ([url, options]) => {
@@ -26,6 +37,39 @@ _FRAME = """url => new Promise(done => {
   };
   document.body.append(frame);
 })"""
+
+
+@pytest.fixture
+def start(console: Console, page: Page) -> Iterator[StartPod]:
+    """Makes a pod that answers at port 8080, for one test; its page, for whoever is signed in."""
+    sign_in(page, console, "")
+    names: list[str] = []
+
+    def started(name: str) -> str:
+        ports = [{"name": "http", "containerPort": 8080}]
+        spec = {"containers": [{"name": "app", "image": "example/app:1", "ports": ports}]}
+        about = {"name": name, "namespace": "default"}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec}
+        console.kubectl("create", "-f", "-", input=json.dumps(pod))
+        names.append(name)
+        state = ("get", "pod", name, "-o", "jsonpath={.status.phase}")
+        eventually(lambda: console.kubectl(*state) == "Running", f"{name} runs")
+        return f"{console.url}/clusters/host/projects/default/pods/{name}"
+
+    yield started
+    if names:
+        console.kubectl("delete", "pod", "--grace-period=0", "--force", *names)
+
+
+@pytest.fixture
+def picture() -> Picture:
+    folder = os.environ.get("SCREENSHOTS")
+
+    def taken(page: Page, name: str) -> None:
+        if folder:
+            page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+    return taken
 
 
 def opened(page: Page, address: str) -> Page:

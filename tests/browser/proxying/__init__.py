@@ -1,1 +1,0 @@
-"""Ports of pods in a real browser."""
