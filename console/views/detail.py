@@ -35,11 +35,11 @@ from console.ui.states import loading_block
 from console.ui.statuses import status_response
 from console.ui.text import visible
 from console.ui.yamltext import yaml_text
-from console.views.errors import error_page
+from console.views.errors import arriving_page, error_page
 from console.views.guard import access_of
 from console.views.history import changes_html
 from console.views.listbefore import list_before, with_list
-from console.views.lists import FIRST_LIST_WAIT, RETRY_AFTER
+from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
 
 
@@ -117,9 +117,7 @@ def _drawn(request: ConsoleRequest, found: Detail, above: str, more: str) -> Htt
 def _loading(request: ConsoleRequest, place: DetailPlace, informer: Informer[Any]) -> HttpResponse:
     refused = informer.refusal is not None
     block = loading_block(place.kind, live_state(informer).problem, refused=refused)
-    response = error_page(request, 503, f"{block.text} {block.reason}".strip())
-    response["Retry-After"] = str(RETRY_AFTER)
-    return response
+    return arriving_page(request, f"{block.text} {block.reason}".strip())
 
 
 def _missing(request: ConsoleRequest, place: DetailPlace, informer: Informer[Any]) -> HttpResponse:

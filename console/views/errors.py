@@ -39,6 +39,9 @@ TITLES: dict[int, str | Promise] = {
     504: gettext_lazy("No answer in time"),
 }
 
+#: Seconds after which what has not arrived may be there: for programs, and for pages that many have open.
+RETRY_AFTER, LOAD_AGAIN_AFTER = 1, 5
+
 
 @dataclass(frozen=True, slots=True)
 class Up:
@@ -48,12 +51,27 @@ class Up:
     url: str
 
 
-def error_page(request: HttpRequest, code: int, text: str) -> HttpResponse:
-    """`code`: one of `TITLES` says more than that it is the client's fault, or not."""
+def arriving_page(request: ConsoleRequest, text: str) -> HttpResponse:
+    """What it needs will soon have come from the cluster. A page is loaded again by itself, unless it is
+    the answer to a form."""
+    again = request.method == "GET" and not (wants_status(request) or is_fragment(request))
+    response = error_page(request, 503, text, again=again)
+    response["Retry-After"] = str(RETRY_AFTER)
+    if again:
+        response["Refresh"] = str(LOAD_AGAIN_AFTER)
+    return response
+
+
+def error_page(request: HttpRequest, code: int, text: str, *, again: bool = False) -> HttpResponse:
+    """`code`: one of `TITLES` says more than that it is the client's fault, or not. `again`: the page is
+    loaded again by itself."""
     if wants_status(request):
         return status_response(code, text)
     title = TITLES.get(code) or TITLES[400 if code < 500 else 503]
-    context = {"code": code, "title": title, "text": text, "request_id": _request_id(request)}
+    context = {
+        **{"code": code, "title": title, "text": text, "again": again},
+        "request_id": _request_id(request),
+    }
     if _has_a_menu(request) and not is_fragment(request):
         inside = {**context, "up": _up(request, code)}
         return render(request, "errors/inside.html", inside, status=code)

@@ -27,13 +27,12 @@ from console.ui.selection import ListQuery, selected
 from console.ui.statuses import status_response
 from console.ui.table import Table, denied_table, rows, shown_part, unread_table
 from console.ui.viewspec import FieldError, ViewSpec
+from console.views.errors import RETRY_AFTER
 from console.views.guard import access_of
 from console.views.page import page
 
 #: Seconds that the first viewer of a kind waits for its list before being told that it is loading.
 FIRST_LIST_WAIT = 2.0
-#: Seconds after which a program may ask again.
-RETRY_AFTER = 1
 
 
 @page("GET", formats=tuple(FORMATS))

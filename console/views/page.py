@@ -23,7 +23,7 @@ from console.ui.statuses import success_response, wants_status
 from console.views import problems
 from console.views.asking import refused_page
 from console.views.denial import denied_page
-from console.views.errors import error_page
+from console.views.errors import arriving_page, error_page
 from console.views.guard import refuse_anonymous
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
@@ -72,7 +72,7 @@ def page(
                 # Its definition went between two looks.
                 raise Http404 from error
             except NotArrived as error:
-                return error_page(request, 503, str(error))
+                return arriving_page(request, str(error))
             except (AuditUnavailable, DatabaseError):
                 return error_page(request, 503, _("The database cannot be used."))
             except ApiError as error:

@@ -31,13 +31,24 @@ def _cold(runtime: StaticRuntime) -> None:
 async def test_a_page_says_that_it_has_not_arrived(client_as: ClientAs, url: str) -> None:
     answer = await client_as("admin").get(url)
     assert answer.status_code == 503
-    assert ARRIVING in await text_of(answer)
+    text = await text_of(answer)
+    assert ARRIVING in text
+    # Also without scripts.
+    assert answer["Refresh"] == "5" and "loaded again every few seconds" in text
+
+
+@pytest.mark.parametrize("url", URLS)
+async def test_a_program_is_told_when_to_ask_again(client_as: ClientAs, url: str) -> None:
+    answer = await client_as("admin", Accept="application/json").get(url)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+    assert "Refresh" not in answer
 
 
 @pytest.mark.parametrize("url", URLS[1:])
 async def test_so_does_the_answer_to_a_form(client_as: ClientAs, url: str) -> None:
     answer = await client_as("admin").post(url, {"uid": "u"})
     assert answer.status_code == 503 and ARRIVING in await text_of(answer)
+    assert "Refresh" not in answer
     found = await client_as("admin", Accept="application/json").post(url, {"uid": "u"})
     status = json.loads(await text_of(found))
     assert (status["code"], status["reason"]) == (503, "ServiceUnavailable")
