@@ -113,7 +113,7 @@ def it_takes_what_is_sent_to_a_program(page: Page, start: StartPod) -> None:
 def it_keeps_a_hostile_page_from_the_console_and_from_other_ports(
     page: Page, start: StartPod, console: Console
 ) -> None:
-    hostile, other = opened(page, start("hostile")), opened(page, start("other"))
+    hostile, other = opened(page, start("hostile-port")), opened(page, start("other"))
     victim = origin(other)
     mine = {"credentials": "include"}
     blind = {**mine, "mode": "no-cors"}

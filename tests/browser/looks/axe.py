@@ -1,5 +1,6 @@
 """Deque's axe-core in a page: what it finds, as lines that a reader can act on."""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ _SOURCE = Path(__file__).parent / "axe_core"
 _TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 #: Sees only what this page's own frames hold, there are none; results without what passed are smaller.
 #: What it would load before, for half of its time, is for rules about sound, of which there is none.
-_RUN = """([within, tags, without]) => axe.run({ include: [[within]], exclude: without }, {
-  runOnly: { type: "tag", values: tags },
+_RUN = """([within, rules, without]) => axe.run({ include: [[within]], exclude: without }, {
+  runOnly: rules,
   resultTypes: ["violations"],
   preload: false,
 })"""
+#: What differs between themes.
+COLOURS = ("color-contrast",)
 #: Sorts of elements of a page's content: what each is, in what, and what it is called by.
 _SORTS = """(without) => {
   const called = ({ localName, classList }) => [localName, ...classList].join(".");
@@ -25,7 +28,7 @@ _SORTS = """(without) => {
   const seen = [...document.querySelectorAll("#main *")]
     .filter((one) => one.checkVisibility() && !one.closest(without));
   return [...new Set(seen.map((one) => [
-    called(one.parentElement), called(one), one.role ?? "", one.type ?? "", one.labels?.length > 0,
+    one.parentElement.localName, called(one), one.role ?? "", one.type ?? "", one.labels?.length > 0,
     ...one.getAttributeNames().filter(told),
   ].join(" ")))];
 }"""
@@ -49,13 +52,16 @@ def sorts(page: Page) -> set[str]:
     return set(page.evaluate(_SORTS, ", ".join(_MORE_ROWS)))
 
 
-def violations(page: Page | Frame, *, whole: bool = True, within: str = "html") -> list[str]:
+def violations(
+    page: Page | Frame, *, whole: bool = True, within: str = "html", of: Sequence[str] = ()
+) -> list[str]:
     """What breaks WCAG 2.2 A and AA or axe's best practices in the page as it is now: one line for each
     element, with the rule, its address in the page and what to change. Not `whole`: its content alone;
-    `within`: a part of it."""
+    `within`: a part of it; `of`: these rules alone."""
     page.evaluate(f"window.axe === undefined && (() => {{ {script()} }})()")
     without = [*([] if whole else _AROUND), *([] if DEEP else [_MORE_ROWS])]
-    found: dict[str, Any] = page.evaluate(_RUN, [within, list(_TAGS), without])
+    rules = {"type": "rule", "values": of} if of else {"type": "tag", "values": _TAGS}
+    found: dict[str, Any] = page.evaluate(_RUN, [within, rules, without])
     return [
         f"{rule['id']} {node['target'][0]}: {node['failureSummary'].splitlines()[-1].strip()}"
         for rule in found["violations"]

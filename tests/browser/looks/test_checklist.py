@@ -78,7 +78,7 @@ def seen(demo: str, session: Any, browser: Chromium, pages: Tour, with_axe: None
             # A language's widths are measured from one of its views.
             once = dict.fromkeys(SAMPLE, () if view.width == 390 else tuple(HEIGHTS))
             # In the gate axe sees each sort of element in each theme.
-            sorts = None if DEEP else known[view.theme]
+            sorts = None if DEEP else known
             sample = [path for path in SAMPLE if DEEP or view in ways(path)]
             found += walk(page, demo, sample, view, widths=once, known=sorts)
             here = [path for path in others if DEEP or choice(path, PAIRWISE) == view]

@@ -94,20 +94,22 @@ def walk(
     *,
     widths: Mapping[str, Collection[int]],
     whole: bool = True,
-    known: set[str] | None = None,
+    known: Mapping[str, set[str]] | None = None,
 ) -> list[Seen]:
     """Each page is looked at by axe as it is in the view, and measured there and at those `widths`, or
     at all. `whole`: axe also looks at what all pages have around their content. `known`: the sorts of
-    elements that axe has seen; it leaves out a page that has no others, and adds those of the rest."""
+    elements that axe has seen, by theme; it leaves out a page that has no others, looks for colours alone
+    at one that has no others than those of another theme, and adds those of the rest."""
     found = []
     for path in paths:
         others = [width for width in widths.get(path, HEIGHTS) if width != view.width]
         seen = _visit(page, url, path, view, others)
-        sorts = set() if known is None else axe.sorts(page)
-        if known is None or not sorts <= known:
+        if known is None:
             seen.violations = axe.violations(page, whole=whole)
-            if known is not None:
-                known |= sorts
+        elif new := axe.sorts(page) - known[view.theme]:
+            of = axe.COLOURS if new <= set().union(*known.values()) else ()
+            seen.violations = axe.violations(page, whole=whole, of=of)
+            known[view.theme].update(new)
         found.append(seen)
     return found
 
