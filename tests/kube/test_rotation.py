@@ -34,7 +34,7 @@ class Server:
         self._folder, self._number, self.port = folder, 0, free_port()
         self.trusted, self.names = folder / "trusted.crt", ["a"]
         self._running: web.AppRunner | None = None
-        self._over = asyncio.Event()
+        self._over, self.watched = asyncio.Event(), asyncio.Event()
         self.authority = self.another()
 
     def another(self) -> Authority:
@@ -74,6 +74,7 @@ class Server:
             return web.json_response({"metadata": {"resourceVersion": "1"}, "items": items})
         response = web.StreamResponse()
         await response.prepare(request)
+        self.watched.set()
         await self._over.wait()
         return response
 
@@ -221,6 +222,9 @@ async def test_watches_are_taken_up_again(server: Server, way: Transport) -> Non
                 await asyncio.sleep(0.02)
 
     await until(fresh=True)
+    # It is so once the list is there. A connection that is being made is none that the server ends.
+    async with asyncio.timeout(20):
+        await server.watched.wait()
     other = server.another()
     await server.serve(other)
     await until(fresh=False)
