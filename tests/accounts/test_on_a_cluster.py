@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from accounts.providers.base import Person
 from accounts.users.reconciler import UserReconciler
 from console.kube import controller
 from console.kube import credentials as credentials_module
+from console.kube import tokens as tokens_module
 from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
 from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, Forbidden, Invalid, Unavailable
@@ -41,6 +41,7 @@ from rbac.current import no_host, use_host
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
+from tests.kube.fakes import FakeTime
 from tests.rbac.objects import binding, native_binding, native_role, rule, user
 
 SECRETS = GVR("", "v1", "secrets")
@@ -247,8 +248,7 @@ def test_the_kubeconfig_is_renewed_past_half_of_its_time(
     before = path.read_text()
     assert Credentials("reader", str(path)).authorization()
     assert path.read_text() == before
-    later = time.time() + 16 * 24 * 3600
-    monkeypatch.setattr(time, "time", lambda: later)
+    monkeypatch.setattr(credentials_module, "time", FakeTime(16 * 24 * 3600))
     assert Credentials("reader", str(path)).authorization()
     assert path.read_text() != before and path.stat().st_mode & 0o777 == 0o600
     assert Credentials("writer", str(path)).authorization()
@@ -262,15 +262,14 @@ def test_a_kubeconfig_that_cannot_be_read_costs_nobody_the_last_token(
     credentials = Credentials("reader", str(path))
     first = credentials.authorization()
     path.write_bytes(kubeconfig.read_bytes()[:300])
-    later = time.monotonic() + 3000
-    monkeypatch.setattr(time, "monotonic", lambda: later)
+    clock = FakeTime(3000)
+    monkeypatch.setattr(tokens_module, "time", clock)
     assert credentials.authorization() == first
-    over = later + 1000
-    monkeypatch.setattr(time, "monotonic", lambda: over)
+    clock.ahead += 1000
     with pytest.raises(Unavailable):
         credentials.authorization()
     path.write_bytes(kubeconfig.read_bytes())
-    monkeypatch.setattr(time, "monotonic", lambda: over + 3)
+    clock.ahead += 3
     assert credentials.authorization() != first
 
 
@@ -282,8 +281,7 @@ def test_what_else_is_in_the_kubeconfig_stops_no_renewal(
     config["users"].append({"name": "odd", "user": None})
     written_once.write_text(json.dumps(config))
     link.symlink_to(written_once)
-    later = time.time() + 16 * 24 * 3600
-    monkeypatch.setattr(time, "time", lambda: later)
+    monkeypatch.setattr(credentials_module, "time", FakeTime(16 * 24 * 3600))
     assert Credentials("reader", str(link)).authorization()
     assert json.loads(written_once.read_bytes())["users"] != config["users"] and link.is_symlink()
     assert not replace_token(written_once, "another", "new")

@@ -1,6 +1,7 @@
 """A scripted source and a clock that waits for nobody."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -48,6 +49,23 @@ class FakeClock:
         self.sleeps.append(seconds)
         self.elapsed += seconds
         await asyncio.sleep(0)
+
+
+class FakeTime:
+    """The module `time`, so many seconds ahead, to be put in its place in the one module that is tested.
+
+    Set ahead in the real one, every event loop of the process would go by it, and what its timers are set
+    to meanwhile they would wait for when the clock is right again.
+    """
+
+    def __init__(self, ahead: float) -> None:
+        self.ahead = ahead
+
+    def time(self) -> float:
+        return time.time() + self.ahead
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
 
 
 class FakeListing:

@@ -1,7 +1,6 @@
 """Tokens that are asked for: when, and what happens while nobody answers."""
 
 import json
-import time
 from base64 import urlsafe_b64encode
 from threading import Event, Thread
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 import urllib3
 from kubernetes import client as official
 
+from console.kube import tokens
 from console.kube.errors import ApiError, Unauthorized, Unavailable
 from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
 
@@ -27,7 +27,10 @@ class Server:
         self.now = 1000.0
         self.asked = 0
         self.failure: ApiError | None = None
-        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(tokens, "time", self)
+
+    def monotonic(self) -> float:
+        return self.now
 
     def ask(self) -> str:
         self.asked += 1

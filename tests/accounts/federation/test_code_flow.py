@@ -1,7 +1,6 @@
 """The flow itself, with GitHub and GitLab as they document theirs: what gets in, and what does not."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from django.contrib.sessions.models import Session
+from django.core import signing
 
 from accounts.federation import onetime
 from accounts.models import OneTime
@@ -18,6 +18,7 @@ from console.kube.informer import Informer
 from tests.accounts.conftest import ORIGIN, Browser
 from tests.accounts.federation.conftest import Providers, entry, reasons
 from tests.accounts.federation.servers import CodeServer, Serve, query
+from tests.kube.fakes import FakeTime
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import user
 
@@ -274,8 +275,7 @@ async def test_a_beginning_lasts_ten_minutes(
     browser: Browser, hub: CodeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = await out(browser)
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 601)
+    monkeypatch.setattr(signing, "time", FakeTime(601))
     assert (await back(browser, hub, location)).status_code == 400
     assert hub.asked == []
 
