@@ -7,6 +7,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from _pytest._code.code import ExceptionRepr
 from django.core.signals import setting_changed
 from django.test.signals import root_urlconf_changed
 from hypothesis import settings
@@ -117,10 +118,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """The last lines name them, where a shortened log still has them."""
+    """The last lines name them and what went wrong where, for a shortened log has only those."""
     if reporter := config.pluginmanager.get_plugin("terminalreporter"):
         for report in reporter.stats.get("rerun", ()):
             reporter.write_line(f"tried again: {report.nodeid}")
+            if isinstance(report.longrepr, ExceptionRepr):
+                reporter.write_line(_in_one_line(report.longrepr))
+
+
+def _in_one_line(failure: ExceptionRepr) -> str:
+    """Each call on the way to what was raised, and that."""
+    calls = [getattr(call, "reprfileloc", None) for call in failure.reprtraceback.reprentries]
+    where = " > ".join(f"{call.path}:{call.lineno}" for call in calls if call is not None)
+    raised = failure.reprcrash.message if failure.reprcrash else ""
+    return f"    {where}: {raised[:300]!r}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
