@@ -68,10 +68,8 @@ def error_page(request: HttpRequest, code: int, text: str, *, again: bool = Fals
     if wants_status(request):
         return status_response(code, text)
     title = TITLES.get(code) or TITLES[400 if code < 500 else 503]
-    context = {
-        **{"code": code, "title": title, "text": text, "again": again},
-        "request_id": _request_id(request),
-    }
+    context = {"code": code, "title": title, "text": text, "again": again}
+    context["request_id"] = _request_id(request)
     if _has_a_menu(request) and not is_fragment(request):
         inside = {**context, "up": _up(request, code)}
         return render(request, "errors/inside.html", inside, status=code)
