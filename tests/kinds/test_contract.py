@@ -164,12 +164,15 @@ async def test_what_is_not_allowed_is_not_offered(
     settings.NODE_SHELL_NAMESPACE = "shop"
     offered = unescape(await text_of(await client_as("admin").get(url_of(kind))))
     refused = unescape(await text_of(await client_as("bob").get(url_of(kind))))
+    # Both ask the same for the right; what the second does could not be taken back.
+    asked = some(kind.segment, kind.every_action, 2)
     for action in kind.every_action:
         urls = [action.url("host", kind.segment, entry.key) for entry in entries_of(runtime, kind)]
         there = [url for url in urls if f'="{url}"' in offered]
         assert bool(there) is (ROW in action.places), action.name
         assert not [url for url in urls if f'="{url}"' in refused]
-        assert (await client_as("bob").get(urls[0])).status_code == 403
+        if action in asked:
+            assert (await client_as("bob").get(urls[0])).status_code == 403
         if not isinstance(action, Link):
             assert (await client_as("bob").post(urls[0], {"uid": "x"})).status_code == 403
 

@@ -109,7 +109,7 @@ TENANCY = (USERS, GLOBAL_ROLES, WORKSPACES, WORKSPACE_ROLES, GROUPS)
 
 
 def pages_of(kind: ResourceKind, who: str) -> list[str]:
-    """In the gate the list, the pages of what can be seen and a few others, which differ by viewer."""
+    """In the gate the list, pages of what can be seen and a few others, which differ by viewer."""
     shown, others = [listed := list_url("host", kind.segment)], []
     for query in ("limit=500", f"q={PART}", "status=error", f"namespace={SECRET_PROJECT}"):
         others.append(f"{listed}?{query}")
@@ -127,6 +127,7 @@ def pages_of(kind: ResourceKind, who: str) -> list[str]:
     if who not in (BOB, only(kind)) and not DEEP:
         # They see one object, or nothing.
         shown = shown[:2]
+    shown = [*shown[:2], *some(who + kind.segment, shown[2:], 3)]
     return [*shown, *some(who + kind.segment, others, 2)]
 
 
