@@ -4,7 +4,6 @@ what is in the containers' log files, in order, no line twice and none lost."""
 import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -88,13 +87,11 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with ExitStack() as stack:
-        node = stack.enter_context(RealNode())
-        counts = [container(name, COUNTS) for name in CONTAINERS]
-        stack.enter_context(node.pod("counts", *counts))
-        folder = tmp_path_factory.mktemp("console")
-        yield World(node, stack.enter_context(running(node.cluster, folder)))
+def world(real_node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    counts = [container(name, COUNTS) for name in CONTAINERS]
+    folder = tmp_path_factory.mktemp("console")
+    with real_node.pod("counts", *counts), running(real_node.cluster, folder) as console:
+        yield World(real_node, console)
 
 
 @pytest.mark.parametrize("seed", fewer(range(50), 1))
