@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from urllib.parse import quote
+from urllib.parse import quote, urldefrag
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
@@ -42,8 +42,9 @@ from tests.hostile.world import (
 )
 from tests.leaks.world import first_tab
 
-#: Tabs of the browser that work side by side: most of the time each waits for a frame.
-TABS = 4
+#: Tabs of the browser that work side by side: most of the time each waits for a frame. One for each
+#: language at least: each has to fetch and compile all scripts for itself.
+TABS = 4 if DEEP else 2
 LANGUAGES = ("en-GB", "zh-CN")
 #: What their browsers call themselves, which the account's page and the login history tell.
 AGENTS = [text for text in TEXTS if "<" in text and text.isascii()][:TABS]
@@ -73,9 +74,9 @@ SEGMENTS = sorted(kind.segment for kind in kinds)
 #: the page is.
 FOLLOWED = frozenset(SEGMENTS if DEEP else CHOSEN)
 #: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
-OPENED = frozenset(some("opened", SEGMENTS, 8))
+OPENED = frozenset(some("opened", SEGMENTS, 5))
 #: Kinds whose pages are looked at at all.
-READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 8)))
+READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 5)))
 #: Links of one sort that are tried until one has a page.
 TRIED = 1000 if DEEP else 3
 VERSION = """([name]) => {
@@ -183,7 +184,9 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
 
 def of_customs(site: Site) -> Job:
     async def look(visitor: Visitor) -> None:
-        for crd in CUSTOM:
+        # They differ in their scope: in the gate the second one is only read.
+        chosen = CUSTOM if DEEP else CUSTOM[:1]
+        for crd in chosen:
             await visitor.open(list_url("host", crd["metadata"]["name"]) + "?limit=500")
             rows = "() => document.querySelectorAll('#results tr[data-key]').length"
             assert await visitor.page.evaluate(rows) > 20
@@ -191,6 +194,8 @@ def of_customs(site: Site) -> Job:
             # Its scripts are there then: a tick of all without them is none of any.
             await visitor.wait_for("() => document.body.dataset.live === 'live'")
             await visitor.choose_all()
+        for crd in CUSTOM[len(chosen) :]:
+            await visitor.glance(list_url("host", crd["metadata"]["name"]) + "?limit=500")
         for number, (gvr, obj) in enumerate(list(custom_objects(1))[::5]):
             meta = obj["metadata"]
             key = Key(meta.get("namespace", ""), meta["name"])
@@ -264,7 +269,8 @@ async def of_pages(visitor: Visitor) -> None:
             f"/clusters/host/projects/{given}/pods/{given}/{given}",
             f"/views?list={quote('/clusters/host/pods?q=')}{given}",
         )
-        for url in some(text, urls, 1 if number > 1 else len(urls)):
+        # The first finds something, the second is a trap.
+        for url in some(text, urls, (2, 4, 1)[min(number, 2)]):
             await look_at(url)
     await visitor.page.goto(visitor.url + "/clusters/host/pods")
     await visitor.page.keyboard.press("Control+k")
@@ -291,19 +297,21 @@ def all_addresses() -> list[str]:
 
 
 def is_opened(url: str) -> bool:
-    """Whether a page of a new sort is not only read: in the gate those of half of the views are, logs and
-    terminals among them, since scripts do the same on all others."""
+    """Whether a page of a new sort is not only read: in the gate those of a third of the views are, and
+    what has scripts of its own, since scripts do the same on all others. Lists, objects, the editor, what
+    is imported and searches are opened by other jobs."""
     view, *_more = min(sort_of(url), default=("",))
-    return DEEP or choice(f"opened {view}", (True, False))
+    return DEEP or view in ("log", "terminal") or choice(f"opened {view}", (True, False, False))
 
 
-def of_addresses(urls: list[str]) -> Job:
+def of_addresses(urls: list[str], seen: set[object]) -> Job:
+    """`seen`: the sorts of pages that a job of these has come to."""
+
     async def look(visitor: Visitor) -> None:
-        seen: set[object] = set()
         for url in urls:
             # Only a page that is there shows its templates.
             if await visitor.glance(url) == 200 and sort_of(url) - seen:
-                seen |= sort_of(url)
+                seen.update(sort_of(url))
                 if is_opened(url):
                     await visitor.open(url)
 
@@ -332,7 +340,8 @@ async def of_links(visitor: Visitor, links: set[str], looked_at: Iterable[str]) 
     """One of each sort of page that any page has led to, and that nobody has looked at."""
     seen = {part for url in (*looked_at, "/logout") for part in sort_of(url)}
     done, tried = set[str](), Counter[frozenset[tuple[str, str, str]]]()
-    while new := sorted((links | visitor.links) - done):
+    # Whatever place of a page a link names, it is the same page.
+    while new := sorted({urldefrag(link).url for link in links | visitor.links} - done):
         for link in new:
             path, sort = link.removeprefix(visitor.url), sort_of(link)
             # Where one leads nowhere another may: some names have no page.
@@ -358,9 +367,10 @@ async def crawl(site: Site) -> None:
     read = [kind for kind in kinds if DEEP or kind.segment in READ]
     for kind in sorted(read, key=lambda kind: kind.segment not in FOLLOWED):
         jobs.put_nowait(of_kind(site, kind))
-    urls = all_addresses()
+    urls, seen = all_addresses(), set[object]()
     for start in range(TABS):
-        jobs.put_nowait(of_addresses(urls[start::TABS]))
+        # In the deep run each opens all sorts, in its language.
+        jobs.put_nowait(of_addresses(urls[start::TABS], set() if DEEP else seen))
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
         visitors = []

@@ -73,24 +73,28 @@ def _own(href: str, here: str) -> Iterator[Link]:
         yield Link(urldefrag(urljoin(here, href)).url)
 
 
-def parts_of(url: str, *, whole: bool) -> frozenset[tuple[str, ...]]:
+def parts_of(url: str, *, whole: bool, part: bool = False) -> frozenset[tuple[str, ...]]:
     """What is new about an address: its path, and each parameter of its query by itself, since any
     combination of them is a page. Unless `whole`, objects of a kind count as one, and so does a parameter
-    wherever the same view has it."""
+    wherever the same view has it; of what htmx asks for, a `part`, each tab of a view is one for all
+    kinds: their addresses are those of pages, too."""
     parts = urlsplit(url)
     path = unquote(parts.path)
     query = parse_qsl(parts.query, keep_blank_values=True)
     names = {f"{name}={value}" if name == "format" else name for name, value in query}
-    bare, view = ((path,), (path,)) if whole else _alike(path)
+    bare, view = ((path,), (path,)) if whole else _alike(path, part=part)
     return frozenset({(*view, name) for name in names} or {(*bare, "")})
 
 
-def _alike(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _alike(path: str, *, part: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What counts as one with the page at a path, and its view."""
     try:
         match = resolve(path)
     except Resolver404:
         return (path,), (path,)
+    if part:
+        tab = (match.view_name, match.kwargs.get("tab", ""))
+        return tab, tab
     given = sorted(match.kwargs.items())
     bare = [f"{name}={value}" for name, value in given if name not in ("name", "namespace")]
     alike = (match.view_name, *bare) if "name" in match.kwargs else (path,)
@@ -140,7 +144,8 @@ class Person:
 
     def _is_new(self, link: Link) -> bool:
         parts = {
-            (*part, "part" if link.part else "") for part in parts_of(link.url, whole=self.whole)
+            (*one, "part" if link.part else "")
+            for one in parts_of(link.url, whole=self.whole, part=link.part)
         }
         new = not parts <= self._seen
         self._seen |= parts

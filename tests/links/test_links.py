@@ -51,3 +51,6 @@ def test_pages_that_count_as_one() -> None:
     assert parts_of("/clusters/host/pods", whole=False) != parts_of(
         "/clusters/host/nodes", whole=False
     )
+    pods, nodes = f"{web}/events", "/clusters/host/nodes/one/events"
+    assert parts_of(pods, whole=False) != parts_of(nodes, whole=False)
+    assert parts_of(pods, whole=False, part=True) == parts_of(nodes, whole=False, part=True)

@@ -11,6 +11,7 @@ from tests import npm
 from tests.browser.chromium import Chromium
 from tests.browser.looks import axe
 from tests.browser.looks.tour import Tour, tour
+from tests.browser.looks.walk import View, opened
 from tests.controlplane.plugin import left_out
 from tests.demo import PASSWORD, demonstrated
 
@@ -43,13 +44,10 @@ def sign_in(page: Page, name: str = "admin") -> None:
 
 @pytest.fixture(scope="module")
 def pages(demo: str, session: Any, browser: Chromium) -> Tour:
-    """The addresses of every page."""
-    context = browser.new_context(storage_state=session)
-    page = context.new_page()
-    page.goto(f"{demo}/account")
-    found = tour(page)
-    context.close()
-    return found
+    """Every page, read in Chinese."""
+    with opened(browser, View(1280, language="zh"), session) as page:
+        page.goto(f"{demo}/account")
+        return tour(page)
 
 
 @pytest.fixture(scope="session")

@@ -1,19 +1,5 @@
-// What can be measured of the page that is shown, as one object; given an address, the texts of that page alone. Names of
-// elements are for people.
-async (path) => {
-  // What the cluster wrote is in its own language.
-  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .where, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu, .log-text, .log-source";
-  if (path) {
-    const { body } = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
-    const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
-    const texts = [];
-    while (walker.nextNode()) {
-      const text = walker.currentNode.textContent.trim();
-      if (text && !walker.currentNode.parentElement.closest(DATA)) texts.push(text);
-    }
-    return texts;
-  }
-
+// What can be measured of the page that is shown, as one object. Names of elements are for people.
+() => {
   const name = (element) => {
     const text = (element.textContent ?? "").trim().slice(0, 40);
     return `${element.tagName.toLowerCase()}${element.id ? "#" + element.id : ""}.${[...element.classList].join(".")} "${text}"`;

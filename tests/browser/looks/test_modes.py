@@ -134,7 +134,15 @@ def test_the_systems_own_colours_lose_nothing(demo: str, session: Any, browser: 
 
 
 @pytest.mark.parametrize(
-    ("path", "width"), [(PODS, 1280), (PODS, 390), ("/dashboard", 1280), ("/account", 390)]
+    ("path", "width"),
+    [
+        *((PODS, 1280), ("/account", 390)),
+        # The same rules for what sticks to the top, and for rings.
+        *(
+            pytest.param(*one, marks=pytest.mark.deep)
+            for one in ((PODS, 390), ("/dashboard", 1280))
+        ),
+    ],
 )
 def test_the_focus_is_seen_at_each_stop(
     demo: str, session: Any, browser: Chromium, path: str, width: int

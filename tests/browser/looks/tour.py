@@ -1,8 +1,9 @@
 """Every page that the sample world has, found by following the console's own links."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TypedDict
 
 from playwright.sync_api import Page
 
@@ -37,7 +38,7 @@ OTHERS = (
     f"{HOST}/projects/checkout/secrets/registry/actions/keys",
     f"{HOST}/projects/checkout/pods/no-such-pod",
     f"{HOST}/projects/kube-system/pods/etcd-control-1/log?timestamps=1&q=took&context=2",
-    f"{HOST}/projects/web/deployments/storefront/log?timestamps=1&wrap=1",
+    f"{HOST}/projects/web/deployments/storefront/log?timestamps=1&wrap=1&tail=100",
     f"{HOST}/pods?q=nothing-is-called-this",
     f"{HOST}/pods?namespace=checkout&status=ok",
     f"{HOST}/poddisruptionbudgets?namespace=checkout",
@@ -52,34 +53,42 @@ QUESTIONS = (f"{HOST}/workspacetemplates.tenant.kubesphere.io/shop/actions/delet
 #: kinds are made of the same panels.
 TABBED = ("pods", "deployments", "nodes", "services", "secrets", "customresourcedefinitions")
 
-_READ = """async (path) => {
-  const answer = await fetch(path);
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const found = (links) => [...page.querySelectorAll(links)].map((link) => link.getAttribute("href"));
-  return {
-    rail: found(".rail-link"),
-    kinds: found(".resources a"),
-    rows: found("#results tbody .name > a"),
-    tabs: found(".tabs > a"),
-    acts: found(".detail .acts a"),
-    risky: found(".detail .acts a:is(.risky, .danger)"),
-  };
-}"""
+_READING = (Path(__file__).parent / "reading.js").read_text()
+
+
+class Read(TypedDict):
+    """Of a page: where its links lead, by what they are, what is written on it but for what the cluster
+    wrote, and the sorts of elements of its content."""
+
+    rail: list[str]
+    kinds: list[str]
+    rows: list[str]
+    tabs: list[str]
+    acts: list[str]
+    risky: list[str]
+    texts: list[str]
+    sorts: list[str]
 
 
 @dataclass(frozen=True)
 class Tour:
-    """Addresses, each once. `lists` have rows in them; `details` are first tabs, one for each kind.
+    """Addresses, each once. `firsts`: of each of the `lists` that has rows the page of its first one;
     `confirmations` and `forms` are what those pages lead to, one for each action: those that end
-    something, and the others.
+    something, and the others. `read`: what is on each page.
     """
 
     overviews: Sequence[str]
     lists: Sequence[str]
-    details: Sequence[str]
+    firsts: Mapping[str, str]
     tabs: Sequence[str]
     confirmations: Sequence[str]
     forms: Sequence[str]
+    read: Mapping[str, Read]
+
+    @property
+    def details(self) -> list[str]:
+        """First tabs, one for each kind."""
+        return [*self.firsts.values()]
 
     @property
     def everything(self) -> list[str]:
@@ -98,14 +107,17 @@ class Tour:
 def tour(page: Page) -> Tour:
     """Of a page that is signed in and has loaded any page of the console."""
 
-    def read(path: str) -> dict[str, Any]:
-        found: dict[str, Any] = page.evaluate(_READ, path)
-        return found
+    known: dict[str, Read] = {}
 
-    lists: list[str] = read(f"{HOST}/resources")["kinds"]
+    def read(path: str) -> Read:
+        if path not in known:
+            known[path] = page.evaluate(_READING, path)
+        return known[path]
+
+    lists = read(f"{HOST}/resources")["kinds"]
     rails = (path for level in LEVELS for path in read(level)["rail"])
     overviews = [path for path in rails if path.partition("?")[0] not in lists]
-    details: list[str] = []
+    firsts: dict[str, str] = {}
     tabs: list[str] = []
     confirmations: dict[str, str] = {}
     forms: dict[str, str] = {}
@@ -113,12 +125,15 @@ def tour(page: Page) -> Tour:
         rows = read(path)["rows"]
         if not rows:
             continue
-        details.append(rows[0])
+        firsts[path] = rows[0]
         first = read(rows[0])
         segment = path.rpartition("/")[2]
         tabs += first["tabs"] if segment in TABBED else []
         for act in first["acts"]:
-            known = confirmations if act in first["risky"] else forms
-            known.setdefault(act.rpartition("/")[2], act)
+            those = confirmations if act in first["risky"] else forms
+            those.setdefault(act.rpartition("/")[2], act)
     ends = [*confirmations.values(), *QUESTIONS]
-    return Tour(overviews, lists, details, tabs, ends, sorted(forms.values()))
+    found = Tour(overviews, lists, firsts, tabs, ends, sorted(forms.values()), known)
+    for path in found.everything:
+        read(path)
+    return found

@@ -60,13 +60,6 @@ def measure(page: Page) -> dict[str, Any]:
     return found
 
 
-def texts(page: Page, path: str) -> list[str]:
-    """What is written on the page at that address, in the language of `page`, hidden or not,
-    but for what the cluster wrote."""
-    found: list[str] = page.evaluate(measuring(), path)
-    return found
-
-
 @contextmanager
 def opened(browser: Chromium, view: View, session: Any = None, **more: Any) -> Iterator[Page]:
     """A page that looks so. What opens is there at once: half way it covers half of what is behind it."""
