@@ -98,8 +98,8 @@ def page(request: pytest.FixtureRequest, browser: Chromium, _tabs: list[Page]) -
 
 
 def _empty(page: Page) -> None:
-    """As if it were new. It stays at the console: an empty page would be another process of Chromium, which
-    costs as much as half of what most tests do."""
+    """As if it were new. It stays at the console: an empty page would be another process of Chromium,
+    which costs as much as half of what most tests do."""
     for other in page.context.pages:
         if other != page:
             other.close()

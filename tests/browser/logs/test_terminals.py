@@ -253,7 +253,7 @@ def it_ends_with_the_right(console: Console, browser: Chromium, start: StartPod)
 
 
 def it_is_for_pages_of_the_console_alone(console: Console, page: Page, start: StartPod) -> None:
-    address = urlsplit(terminal(start("origin")))
+    address = urlsplit(terminal(start("shells")))
     cookies = "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
     handshake = {
         **{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"},
@@ -269,12 +269,12 @@ def it_is_for_pages_of_the_console_alone(console: Console, page: Page, start: St
 def it_says_without_scripts_what_does_the_same(
     console: Console, browser: Chromium, page: Page, start: StartPod
 ) -> None:
-    address = terminal(start("plain"))
+    address = terminal(start("shells"))
     state = page.context.storage_state()
     context = browser.new_context(java_script_enabled=False, storage_state=state)
     plain = context.new_page()
     plain.goto(address)
     expect(plain.get_by_text("A terminal needs JavaScript.")).to_be_visible()
-    expect(plain.get_by_text("kubectl exec -it plain -c app -n default -- sh")).to_be_visible()
+    expect(plain.get_by_text("kubectl exec -it shells -c app -n default -- sh")).to_be_visible()
     expect(plain.locator(".tty")).to_be_hidden()
     context.close()

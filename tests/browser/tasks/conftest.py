@@ -48,8 +48,8 @@ _COOKIES = {"en": "en", "zh": "zh-hans"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The gate does each task in one of two looks that differ in everything, and without one at one width,
-    both chosen by the task's name; the sample world is all it needs."""
+    """The gate does each task in one of two looks that differ in everything, and without one at one
+    width, both chosen by the task's name; the sample world is all it needs."""
     name = f"{metafunc.module.__name__}.{metafunc.function.__name__}"
     if "look" in metafunc.fixturenames:
         looks = fewer(LOOKS, choice(name, GATE))
