@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.accounts.conftest import hashed
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console
+from tests.browser.console import PASSWORD, Console
 from tests.browser.logs.conftest import StartPod
-from tests.browser.pages.test_tenant import IAM, enter, person
+from tests.browser.pages.test_tenant import enter, person
 from tests.browser.tasks.conftest import LOOKS, Person
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import binding
@@ -233,12 +234,9 @@ def it_ends_with_the_right(console: Console, browser: Chromium, start: StartPod)
     address = terminal(start("right"))
     kind = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}
     about = {**kind, **binding("typists", "cluster-admin", "typist")}
-    for item in (person("typist"), about):
+    typist = person("typist", hashed(PASSWORD))
+    for item in ({**typist, "status": {"state": "Active"}}, about):
         console.kubectl("apply", "-f", "-", input=json.dumps(item))
-    # Nobody signs in before `controllers` has hashed the password.
-    eventually(
-        lambda: "Active" in console.kubectl("get", f"users.{IAM}", "typist", "-o", "yaml"), "typist"
-    )
     context = browser.new_context()
     page = context.new_page()
     enter(page, console, "typist", urlsplit(address).path)
