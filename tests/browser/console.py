@@ -173,8 +173,10 @@ def running(
     opens_ports: bool = False,
     node_shells: str = "",
     state: Path | None = None,
+    controllers: bool = True,
 ) -> Iterator[Console]:
-    """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says.
+    """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says. Without
+    `controllers` nobody who is made later can sign in, and no workspace gets its roles.
     `node_shells`: the project of their pods. `state`: where the database is, `folder` by default."""
     port = free_port()
     more = {"PROXY_BASE_URL": f"http://ports.localhost:{port}"} if opens_ports else {}
@@ -210,7 +212,7 @@ def running(
 
         serve = partial(start, "serve", "--host", "127.0.0.1", "--port", str(port))
         console = Console(environment["BASE_URL"], cluster, kubectl_program(), path, serve)
-        console.processes += [start("controllers"), serve()]
+        console.processes += [*([start("controllers")] if controllers else []), serve()]
         try:
             eventually(lambda: answers(console.url + "/readyz"), "the console is ready", timeout=60)
             yield console

@@ -18,7 +18,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     cluster = Embedded(tmp_path_factory.mktemp("cluster"))
     try:
         folder = tmp_path_factory.mktemp("console")
-        with running(cluster, folder, opens_ports=True) as console:
+        with running(cluster, folder, opens_ports=True, controllers=False) as console:
             node = json.dumps({"apiVersion": "v1", "kind": "Node", **NODE})
             console.kubectl("create", "-f", "-", input=node)
             yield console

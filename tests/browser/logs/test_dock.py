@@ -14,7 +14,7 @@ from tests.browser.logs.conftest import StartPod
 from tests.browser.looks import axe
 from tests.browser.looks.conftest import with_axe
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
+from tests.depth import fewer, some
 
 __all__ = ["with_axe"]
 
@@ -83,6 +83,30 @@ def open_both(page: Page, console: Console) -> None:
     expect(tabs(page).nth(1)).to_have_attribute("aria-selected", "true")
 
 
+def has_both(page: Page, console: Console, active: str) -> None:
+    """As if both had been opened before: the one of this name is shown, the other is not loaded."""
+    place = "/clusters/host/projects/default/pods"
+    tabs = [
+        {
+            "id": name,
+            "url": f"{place}/{name}/log?timestamps=1",
+            "name": f"{name} · app",
+            "kind": "log",
+        }
+        for name in ("first", "second")
+    ]
+    held = {"owner": "admin", "tabs": tabs, "active": active, "state": "open", "height": 240}
+    hold(page, console, held)
+    page.goto(f"{console.url}{place}/second")
+    expect(state(page)).to_have_text("Following")
+
+
+def hold(page: Page, console: Console, held: dict[str, Any]) -> None:
+    """The browser tab remembers that of the dock from now on."""
+    page.goto(console.url + "/readyz")
+    page.evaluate("(held) => sessionStorage.setItem('dock', JSON.stringify(held))", held)
+
+
 def open_second(page: Page, console: Console) -> None:
     """Where one is enough."""
     page.goto(f"{console.url}/clusters/host/projects/default/pods/second")
@@ -110,9 +134,10 @@ def it_goes_on_over_pages_without_loss(console: Console, page: Page, two: tuple[
     # The one in the background says that there is something new.
     expect(tabs(page).first).to_have_accessible_name(re.compile("first · app.*new"))
     began = last_time(page)
-    for path in ("/dashboard", "/clusters/host/services", PODS):
+    for path in some("over pages", ("/dashboard", "/clusters/host/services", PODS), 2):
         page.goto(console.url + path)
         expect(tabs(page)).to_have_text([re.compile("first · app"), re.compile("second · app")])
+        expect(tabs(page).nth(1)).to_have_attribute("aria-selected", "true")
         follows(page)
     # The other one is loaded when somebody looks at it, and goes on where it was.
     tabs(page).first.click()
@@ -129,7 +154,7 @@ def it_goes_on_over_pages_without_loss(console: Console, page: Page, two: tuple[
 
 
 def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, str]) -> None:
-    open_both(page, console)
+    open_second(page, console)
     frame = page.frame_locator(".dock-panel[data-current] iframe")
     expect(lines(page).nth(5)).to_be_visible()
     page.locator("#dock [role=separator]").press("ArrowUp")
@@ -138,7 +163,6 @@ def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, s
     held = [one.get_attribute("title") for one in lines(page).locator(".log-time").all()]
     page.reload()
     expect(page.locator("#dock [role=separator]")).to_have_attribute("aria-valuenow", "264")
-    expect(tabs(page).nth(1)).to_have_attribute("aria-selected", "true")
     expect(state(page)).to_have_text(re.compile(r"Paused, \d{2,} new lines"))
     again = [one.get_attribute("title") for one in lines(page).locator(".log-time").all()]
     assert held[0] == again[0]
@@ -153,11 +177,11 @@ def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, s
     page.reload()
     assert "q=level%3Dinfo" in shown(page).url
     page.locator(BELOW).click()
-    expect(tabs(page)).to_have_count(2)
+    expect(tabs(page)).to_have_count(1)
 
 
 def it_is_used_by_keyboard_alone(console: Console, page: Page, two: tuple[str, str]) -> None:
-    open_both(page, console)
+    has_both(page, console, "second")
     first, second = tabs(page).nth(0), tabs(page).nth(1)
     up = page.locator("[data-up]")
     up.focus()
@@ -206,7 +230,7 @@ def it_is_used_by_keyboard_alone(console: Console, page: Page, two: tuple[str, s
 
 def it_fills_the_screen_of_a_phone(console: Console, page: Page, two: tuple[str, str]) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    open_both(page, console)
+    open_second(page, console)
     box = page.locator("#dock").bounding_box()
     assert box is not None and (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 390, 844)
     page.reload()
@@ -229,12 +253,12 @@ def it_fills_the_screen_of_a_phone(console: Console, page: Page, two: tuple[str,
 def it_is_closed_by_wheel_by_cross_and_all_at_once(
     console: Console, page: Page, two: tuple[str, str]
 ) -> None:
-    open_both(page, console)
+    has_both(page, console, "second")
     tabs(page).nth(1).click(button="middle")
     expect(tabs(page)).to_have_count(1)
     tabs(page).first.locator("[data-dock-x]").click()
     expect(page.locator("#dock")).to_be_hidden()
-    page.locator(BELOW).click()
+    open_second(page, console)
     page.locator("[data-dock-tool=closeAll]").click()
     expect(page.locator("#dock")).to_be_hidden()
     assert (
@@ -249,8 +273,7 @@ def it_says_when_there_are_too_many(console: Console, page: Page, two: tuple[str
         for n in range(8)
     ]
     held = {"owner": "admin", "tabs": many, "active": "t0", "state": "bar", "height": 240}
-    page.goto(console.url + "/readyz")
-    page.evaluate("(held) => sessionStorage.setItem('dock', JSON.stringify(held))", held)
+    hold(page, console, held)
     page.goto(f"{console.url}/clusters/host/projects/default/pods/second")
     page.locator(BELOW).click()
     expect(page.locator(".toast")).to_contain_text("8 are open below")
@@ -258,7 +281,8 @@ def it_says_when_there_are_too_many(console: Console, page: Page, two: tuple[str
 
 
 def it_says_that_a_log_has_ended(console: Console, page: Page, two: tuple[str, str]) -> None:
-    open_both(page, console)
+    has_both(page, console, "first")
+    tabs(page).nth(1).click()
     console.kubectl("delete", "pod", "first", "--grace-period=0", "--force")
     expect(tabs(page).first).to_have_accessible_name(re.compile("ended"))
     tabs(page).first.click()
@@ -275,7 +299,7 @@ def it_keeps_a_shell_over_pages(console: Console, page: Page, two: tuple[str, st
     # Whoever opens one wants to type.
     expect(frame.locator(".terminal textarea")).to_be_focused()
     page.keyboard.type("answer=42\n")
-    for path in ("/dashboard", PODS):
+    for path in some("a shell over pages", ("/dashboard", PODS), 1):
         page.goto(console.url + path)
         expect(frame.locator("[data-terminal-state]")).to_have_text(connected)
         expect(frame.locator(".xterm-rows")).to_contain_text("answer=42")
@@ -297,8 +321,10 @@ def it_keeps_a_shell_over_pages(console: Console, page: Page, two: tuple[str, st
 def it_forgets_all_at_the_logout(
     console: Console, page: Page, two: tuple[str, str], end: str
 ) -> None:
-    page.context.clear_cookies()
-    sign_in(page, console, "/account", anew=True)
+    if end == "menu":
+        # This session ends.
+        page.context.clear_cookies()
+        sign_in(page, console, "/account", anew=True)
     open_second(page, console)
     assert len(stored(page)) > 0
     if end == "menu":
@@ -325,7 +351,7 @@ def it_is_of_one_person(console: Console, page: Page, two: tuple[str, str]) -> N
 def it_stays_out_of_the_way_of_the_back_button(
     console: Console, page: Page, two: tuple[str, str]
 ) -> None:
-    open_both(page, console)
+    has_both(page, console, "second")
     page.goto(f"{console.url}/dashboard")
     tabs(page).first.click()
     expect(tabs(page).first).to_have_attribute("aria-selected", "true")
@@ -368,7 +394,7 @@ def it_is_accessible(
     page.context.add_cookies([{"name": "theme", "value": theme, "url": console.url}])
     # Another page: what axe itself tries is refused by the policy, and no fault of ours.
     other = page.context.new_page()
-    open_both(other, console)
+    has_both(other, console, "second")
     assert axe.violations(other) == []
     assert axe.violations(shown(other)) == []
     other.locator("[data-dock-tool=bar]").click()

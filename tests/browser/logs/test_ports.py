@@ -88,12 +88,10 @@ def origin(page: Page) -> str:
 
 
 def it_opens_a_port_on_a_host_of_its_own(page: Page, start: StartPod, picture: Picture) -> None:
-    address = start("web")
-    page.goto(address)
+    tab = opened(page, start("web"))
     panel = page.locator("#panel-ports")
     expect(panel).to_contain_text("kubectl port-forward pod/web 8080 -n default")
     picture(page, "ports")
-    tab = opened(page, address)
     expect(tab).to_have_title("web")
     expect(tab.locator("body")).to_contain_text("GET /")
     picture(tab, "ports-open")
@@ -101,10 +99,7 @@ def it_opens_a_port_on_a_host_of_its_own(page: Page, start: StartPod, picture: P
     assert tab.evaluate("window.opener") is None and tab.evaluate("document.referrer") == ""
     tab.goto(f"{origin(tab)}/deep/er?a=b")
     expect(tab.locator("body")).to_contain_text("GET /deep/er?a=b")
-
-
-def it_takes_what_is_sent_to_a_program(page: Page, start: StartPod) -> None:
-    tab = opened(page, start("takes"))
+    # What is sent to the program comes there as well.
     body = {"method": "POST", "body": "x" * 1_000_000}
     assert tab.evaluate(_ASK, ["/upload", body]) == 200
     assert tab.evaluate(_ASK, ["/upload", {"method": "OPTIONS"}]) == 405

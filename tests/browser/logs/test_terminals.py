@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.accounts.conftest import hashed
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console
+from tests.browser.console import PASSWORD, Console
 from tests.browser.logs.conftest import StartPod
-from tests.browser.pages.test_tenant import IAM, enter, person
+from tests.browser.pages.test_tenant import enter, person
 from tests.browser.tasks.conftest import LOOKS, Person
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import binding
@@ -233,12 +234,9 @@ def it_ends_with_the_right(console: Console, browser: Chromium, start: StartPod)
     address = terminal(start("right"))
     kind = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}
     about = {**kind, **binding("typists", "cluster-admin", "typist")}
-    for item in (person("typist"), about):
+    typist = person("typist", hashed(PASSWORD))
+    for item in ({**typist, "status": {"state": "Active"}}, about):
         console.kubectl("apply", "-f", "-", input=json.dumps(item))
-    # Nobody signs in before `controllers` has hashed the password.
-    eventually(
-        lambda: "Active" in console.kubectl("get", f"users.{IAM}", "typist", "-o", "yaml"), "typist"
-    )
     context = browser.new_context()
     page = context.new_page()
     enter(page, console, "typist", urlsplit(address).path)
@@ -253,7 +251,7 @@ def it_ends_with_the_right(console: Console, browser: Chromium, start: StartPod)
 
 
 def it_is_for_pages_of_the_console_alone(console: Console, page: Page, start: StartPod) -> None:
-    address = urlsplit(terminal(start("origin")))
+    address = urlsplit(terminal(start("shells")))
     cookies = "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
     handshake = {
         **{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"},
@@ -269,12 +267,12 @@ def it_is_for_pages_of_the_console_alone(console: Console, page: Page, start: St
 def it_says_without_scripts_what_does_the_same(
     console: Console, browser: Chromium, page: Page, start: StartPod
 ) -> None:
-    address = terminal(start("plain"))
+    address = terminal(start("shells"))
     state = page.context.storage_state()
     context = browser.new_context(java_script_enabled=False, storage_state=state)
     plain = context.new_page()
     plain.goto(address)
     expect(plain.get_by_text("A terminal needs JavaScript.")).to_be_visible()
-    expect(plain.get_by_text("kubectl exec -it plain -c app -n default -- sh")).to_be_visible()
+    expect(plain.get_by_text("kubectl exec -it shells -c app -n default -- sh")).to_be_visible()
     expect(plain.locator(".tty")).to_be_hidden()
     context.close()

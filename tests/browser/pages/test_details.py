@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.console import Console, live, sign_in
@@ -26,6 +27,15 @@ LISTED = "/clusters/host/pods?namespace=default"
 
 def path_of(name: str) -> str:
     return f"/clusters/host/projects/default/pods/{name}"
+
+
+@contextmanager
+def at_its_page(console: Console, page: Page, *names: str) -> Iterator[None]:
+    """That of the first of these."""
+    with pods(console, *names):
+        sign_in(page, console, path_of(names[0]))
+        live(page)
+        yield
 
 
 @contextmanager
@@ -55,11 +65,8 @@ def it_leads_from_the_list_to_the_cause(console: Console, page: Page) -> None:
 
 
 def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page) -> None:
-    with at_the_list(console, page, "apple"):
+    with at_its_page(console, page, "apple"):
         console.kubectl("annotate", "pod", "apple", f"example.com/long={'x' * 300}")
-        row(page, "apple").locator("a").first.click()
-        page.wait_for_url(console.url + path_of("apple"))
-        live(page)
         page.locator("#panel-metadata summary").click()
         frames: list[str] = []
         page.on("request", lambda request: frames.append(request.url))
@@ -76,9 +83,7 @@ def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page
 
 
 def it_keeps_the_last_state_of_what_is_deleted(console: Console, page: Page) -> None:
-    with at_the_list(console, page, "apple", "melon"):
-        page.goto(console.url + path_of("apple"))
-        live(page)
+    with at_its_page(console, page, "apple"):
         expect(page.locator("#detail-gone")).to_be_hidden()
         console.kubectl("delete", "pod", "apple", "--grace-period=0", "--force")
         notice = page.locator("#detail-gone")
@@ -92,9 +97,7 @@ def it_keeps_the_last_state_of_what_is_deleted(console: Console, page: Page) -> 
 
 
 def it_changes_its_tab_and_follows_that(console: Console, page: Page) -> None:
-    with at_the_list(console, page, "apple"):
-        page.goto(console.url + path_of("apple"))
-        live(page)
+    with at_its_page(console, page, "apple"):
         page.get_by_role("link", name="YAML", exact=True).click()
         page.wait_for_url(console.url + path_of("apple") + "/yaml")
         text = page.locator("#yaml-text")
@@ -110,6 +113,8 @@ def it_changes_its_tab_and_follows_that(console: Console, page: Page) -> None:
         page.wait_for_url(console.url + LISTED)
 
 
+# In the gate that is tests/browser/tasks/test_without_scripts.py.
+@pytest.mark.deep
 def it_works_without_scripts(console: Console, page: Page) -> None:
     with at_the_list(console, page, "apple"):
         state = page.context.storage_state()

@@ -14,8 +14,9 @@ Manifest = dict[str, object]
 IAM, TENANT, QUOTA = "iam.kubesphere.io", "tenant.kubesphere.io", "quota.kubesphere.io"
 
 
-def person(name: str) -> Manifest:
-    spec = {"email": f"{name}@example.com", "password": PASSWORD}
+def person(name: str, password: str = PASSWORD) -> Manifest:
+    """Nobody signs in with a password before `controllers` has hashed it."""
+    spec = {"email": f"{name}@example.com", "password": password}
     return {
         "apiVersion": f"{IAM}/v1alpha2",
         "kind": "User",

@@ -59,7 +59,7 @@ def it_moves_nothing_under_the_pointer(console: Console, page: Page, changing: C
     before = page.evaluate(AT, point)
     word = row(page, before[0].partition("/")[2]).locator(".word")
     said = set()
-    for _frame in range(number(10, 20)):
+    for _frame in range(number(6, 20)):
         changing.go_on(10)
         assert page.evaluate(AT, point) == before
         assert page.locator("tr[data-changed]").count() <= 10
@@ -82,7 +82,7 @@ def it_keeps_focus_ticks_and_an_open_menu(console: Console, page: Page, changing
     page.keyboard.press("Tab")
     focused = page.evaluate_handle("document.activeElement")
     stood, standing = place(page, MIDDLE), order(page)
-    for _frame in range(number(5, 10)):
+    for _frame in range(number(3, 10)):
         changing.go_on(10)
         assert page.evaluate("element => element === document.activeElement", focused)
         assert place(page, MIDDLE) == stood

@@ -12,11 +12,9 @@ import pytest
 from tests.browser.chromium import Chromium
 from tests.browser.console import ROOT, Console, Embedded, running
 from tests.browser.repairs.operator import Operator
-from tests.browser.tasks.conftest import LOOKS, somebody
+from tests.browser.tasks.conftest import GATE, LOOKS, somebody
 from tests.depth import DEEP, choice
 
-#: Two that differ in everything.
-GATE = (LOOKS[0], LOOKS[-1])
 PICTURES = bool(os.environ.get("SCREENSHOTS"))
 
 
@@ -53,7 +51,9 @@ def console(
     cluster = Embedded(tmp_path_factory.mktemp("cluster"), world=True)
     folder = tmp_path_factory.mktemp("console")
     shells = "quarterdeck-shells"
-    with running(cluster, folder, opens_ports=True, node_shells=shells) as console:
+    with running(
+        cluster, folder, opens_ports=True, node_shells=shells, controllers=False
+    ) as console:
         console.kubectl("apply", "-f", str(ROOT / "manifests" / "node-shells.yaml"))
         yield console
     cluster.stop()

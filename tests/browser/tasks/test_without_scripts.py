@@ -82,6 +82,8 @@ def it_sorts(plain: Page, console: Console, scene: Scene) -> None:
     expect(plain.locator('thead th[data-col="name"]')).to_have_attribute("aria-sort", kind)
 
 
+# The gate does the same steps above, in one look.
+@pytest.mark.deep
 def it_lists_filters_sorts_and_opens_in_every_look(without_scripts: Person, scene: Scene) -> None:
     page, name = without_scripts.page, scene.crashing.partition("/")[2]
     page.locator("#q").fill("fraud-scorer")
