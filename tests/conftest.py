@@ -162,14 +162,14 @@ def _like_others(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def _on_both(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Pages in front of both clusters are the same code: of what is tried of them on the real one a third
-    is tried on the embedded one, by the tests' names."""
+    """Pages in front of both clusters are the same code: of what is tried of them on the real one a
+    sixth is tried on the embedded one, by the tests' names."""
     return {
         item
         for item in items
         if item.nodeid.startswith("tests/contract/") and "[embedded" in item.nodeid
         if isinstance(item, pytest.Function) and {"runtime", "_runtime"} & {*item.fixturenames}
-        if choice(item.nodeid, (False, True, True))
+        if choice(item.nodeid, (False, True, True, True, True, True))
     }
 
 
