@@ -13,12 +13,16 @@ from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from tests.controlplane.waiting import eventually
+from tests.depth import fewer
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = re.compile(r"^Quarterdeck is ready at (http://127\.0\.0\.1:\d+) \(admin / (\S+)\)$", re.M)
+
+NO_SECRETS = ("short", "x" * 40, "django-insecure-0123456789abcdefghij")
 
 
 @pytest.fixture
@@ -148,7 +152,7 @@ def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
     assert "Cannot write to" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["serve", "controllers", "doctor"])
+@pytest.mark.parametrize("command", fewer(["serve", "controllers", "doctor"], "serve"))
 def it_says_what_to_set_when_there_is_no_cluster(tmp_path: Path, command: str) -> None:
     env = environment(tmp_path, SECRET_KEY="0123456789abcdef" * 4, HOME=tmp_path)
     done = run(command, env=env)
@@ -157,7 +161,25 @@ def it_says_what_to_set_when_there_is_no_cluster(tmp_path: Path, command: str) -
     assert "set KUBECONFIG" in done.stderr
 
 
-@pytest.mark.parametrize("secret", ["short", "x" * 40, "django-insecure-0123456789abcdefghij"])
+@pytest.mark.parametrize("command", ["controllers", "doctor"])
+def it_ends_with_one_sentence_when_there_is_no_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """The same, where to start a program takes most of the time."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    with pytest.raises(CommandError, match="^[^\n]*set KUBECONFIG[^\n]*$"):
+        call_command(command)
+
+
+@pytest.mark.parametrize("secret", NO_SECRETS)
+def it_takes_no_such_secret(monkeypatch: pytest.MonkeyPatch, secret: str) -> None:
+    monkeypatch.setenv("SECRET_KEY", secret)
+    with pytest.raises(CommandError, match="SECRET_KEY"):
+        call_command("serve")
+
+
+@pytest.mark.parametrize("secret", fewer(NO_SECRETS, "short"))
 def it_does_not_serve_without_a_secret(tmp_path: Path, secret: str) -> None:
     done = run("serve", env=environment(tmp_path, SECRET_KEY=secret))
     assert done.returncode == 1

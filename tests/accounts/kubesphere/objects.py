@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+import yaml
+
 from tests.accounts.conftest import PASSWORD, hashed
 from tests.accounts.kubesphere.roles import (
     WORKSPACE,
@@ -37,6 +39,14 @@ WORKSPACES = {
 LABS = {"viewer": "cleo", "self-provisioner": "dirk", "regular": "elke"}
 #: Made a moment ago: KubeSphere has not looked at them, and their passwords are as they were typed.
 PLAIN = ("kim", "mo")
+_CONFIG = {"authentication": {"oauthOptions": {"accessTokenMaxAge": "90m", "clients": []}}}
+#: KubeSphere's own configuration.
+CONFIG_MAP: Manifest = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "kubesphere-config", "namespace": "kubesphere-system"},
+    "data": {"kubesphere.yaml": yaml.safe_dump(_CONFIG)},
+}
 
 
 def _hash() -> str:

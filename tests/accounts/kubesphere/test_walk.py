@@ -24,6 +24,7 @@ from console.kube.gvr import (
 from tests.accounts.kubesphere import objects
 from tests.accounts.kubesphere.world import ROOT, World
 from tests.controlplane.waiting import eventually
+from tests.depth import DEEP
 from tests.workspaces.manager import THEIRS, managing
 from workspaces.controllers.kubesphere import NAMESPACE
 
@@ -55,7 +56,9 @@ async def test_beside_it_in_its_place_and_back(
 def _beside(world: World) -> None:
     """First without our controllers, then with one that starts while theirs work."""
     world.end_controllers()
-    assert "KubeSphere's controllers work here" in world.manage("doctor", "--questions", "0")
+    if DEEP:
+        # In the gate it says so in test_installation.
+        assert "KubeSphere's controllers work here" in world.manage("doctor", "--questions", "0")
     pat, jane = world.visitor("pat"), world.visitor("jane")
     status, text = pat.get("/workspaces/demo")
     assert status == 200 and "shop" in text

@@ -162,7 +162,7 @@ class World:
             env=self.environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == code, done.stderr
-        return done.stderr if code else done.stdout
+        return done.stdout + (done.stderr if code else "")
 
     def takes_in(self, name: str) -> None:
         """Makes a user, and waits until the controllers have seen to them."""
@@ -234,12 +234,12 @@ def world(
             cluster, f"http://127.0.0.1:{port}", environment, folder, [], definitions.definitions()
         )
         _install(found)
-        found.manage("migrate", "--verbosity", "0")
-        stack.callback(found.end_controllers)
-        found.start_controllers()
         found.stop_serving = _serve(found, port)
         stack.callback(found.stop_serving)
         eventually(lambda: ready(found.url), "the console is ready", timeout=60)
+        # In the tables that the console has made.
+        stack.callback(found.end_controllers)
+        found.start_controllers()
         yield found
 
 

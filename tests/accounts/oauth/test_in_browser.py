@@ -12,6 +12,7 @@ from tests.accounts.conftest import PASSWORD
 from tests.accounts.oauth.clients import PKCE, VERIFIER
 from tests.accounts.oauth.world import DESKTOP, DESKTOP_PORT, USERS, World
 from tests.browser.chromium import FLAGS, PROGRAM, need_chromium
+from tests.depth import fewer
 
 
 class Application(BaseHTTPRequestHandler):
@@ -35,7 +36,8 @@ def application() -> Iterator[None]:
     server.server_close()
 
 
-@pytest.fixture(params=["with JavaScript", "without"])
+# Without, the same forms are sent in test_authorize and test_signing_in.
+@pytest.fixture(params=fewer(["with JavaScript", "without"], "with JavaScript"))
 def window(request: pytest.FixtureRequest, world: World) -> Iterator[BrowserContext]:
     need_chromium("the code flow in a browser")
     with sync_playwright() as playwright:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -162,10 +163,10 @@ def world(
         world.manage(
             "install", "--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"]
         )
-        world.manage("migrate", "--verbosity", "0")
-        for one in serving:
+        # The first makes the tables.
+        for one, url in zip(serving, world.urls, strict=True):
             stack.enter_context(one)
-        eventually(lambda: all(ready(url) for url in world.urls), "both are ready", timeout=60)
+            eventually(partial(ready, url), f"{url} is ready", timeout=60)
         yield world
 
 
