@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import select
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +25,11 @@ class Answer:
 
 
 class Api:
-    """Requests as one identity: a client certificate in `tls`, or a bearer token, or nobody."""
+    """Requests as one identity: a client certificate in `tls`, or a bearer token, or nobody.
+
+    Connections are kept for the next request: tests look again and again, and to open one takes both
+    sides longer than most answers.
+    """
 
     def __init__(self, url: str, tls: ssl.SSLContext, token: str | None = None) -> None:
         self._address = urlsplit(url)
@@ -32,6 +37,12 @@ class Api:
         self._headers = {"User-Agent": "quarterdeck-tests", "Accept": "application/json"}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
+        #: Of whichever thread.
+        self._idle: list[http.client.HTTPSConnection] = []
+
+    def __del__(self) -> None:
+        for connection in self._idle:
+            connection.close()
 
     def request(
         self,
@@ -42,15 +53,20 @@ class Api:
         content_type: str = "application/json",
         timeout: float = 30.0,
     ) -> Answer:
-        """One request on a connection of its own; OSError if there is no answer in time."""
-        connection = self._connection(timeout)
+        """OSError if there is no answer in time."""
+        connection = self._kept(timeout) or self._connection(timeout)
         try:
             data = None if body is None else json.dumps(body).encode()
             connection.request(method, path, data, {**self._headers, "Content-Type": content_type})
             response = connection.getresponse()
-            return Answer(response.status, response.read())
-        finally:
+            answer = Answer(response.status, response.read())
+        except BaseException:
             connection.close()
+            raise
+        # One that the server wants closed has no socket any more.
+        if connection.sock is not None:
+            self._idle.append(connection)
+        return answer
 
     def get(self, path: str, *, timeout: float = 30.0) -> Answer:
         """The commonest request."""
@@ -73,6 +89,18 @@ class Api:
                 yield json.loads(line)
         finally:
             connection.close()
+
+    def _kept(self, timeout: float) -> http.client.HTTPSConnection | None:
+        """One on which the server has not said anything since, such as that it goes."""
+        while self._idle:
+            connection = self._idle.pop()
+            poll = select.poll()
+            poll.register(connection.sock, select.POLLIN)
+            if not poll.poll(0):
+                connection.sock.settimeout(timeout)
+                return connection
+            connection.close()
+        return None
 
     def _connection(self, timeout: float) -> http.client.HTTPSConnection:
         host, port = self._address.hostname or "", self._address.port

@@ -71,12 +71,13 @@ class Manager:
                         # Somebody else was first; the next round sees what there is now.
                         continue
                 self.rounds += 1
-                # Long enough for whoever writes against it: tests wait for so many rounds.
-                await asyncio.sleep(0.4)
+                # Long enough for whoever writes against it: tests wait for so many rounds. Each asks
+                # for all that there is, so that it is a few long ones rather than many.
+                await asyncio.sleep(0.8)
         finally:
             await self._transport.close()
 
-    async def some_rounds(self, count: int = 8) -> None:
+    async def some_rounds(self, count: int = 4) -> None:
         """In which whoever writes against it would have been seen to."""
         end = self.rounds + count
         await until(lambda: self.rounds >= end, "rounds")
@@ -85,7 +86,7 @@ class Manager:
         """Waits until it has nothing to do."""
         for _ in range(15):
             before = self.writes
-            await self.some_rounds(4)
+            await self.some_rounds(2)
             if self.writes == before:
                 return
         raise AssertionError("somebody writes against it")

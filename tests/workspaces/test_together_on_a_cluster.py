@@ -20,6 +20,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
+from tests.depth import number
 from tests.rbac.objects import user
 from tests.workspaces.cast import (
     Person,
@@ -33,6 +34,8 @@ from tests.workspaces.cast import (
 )
 from tests.workspaces.conftest import Tenancy
 
+#: Projects that somebody goes on to make while their workspace goes.
+MADE = number(12, 24)
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
 
@@ -118,8 +121,8 @@ async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
     )
     assert (await tess.get(page)).status_code == 200
 
-    async def add(number: int) -> None:
-        extra = {"apiGroups": [""], "resources": [f"things{number}"], "verbs": ["get"]}
+    async def add(at: int) -> None:
+        extra = {"apiGroups": [""], "resources": [f"things{at}"], "verbs": ["get"]}
         while True:
             now = await asyncio.to_thread(read, tenancy, WORKSPACE_ROLES, "ten-own")
             meta, rules = now["metadata"], [*now["rules"], extra]
@@ -130,11 +133,11 @@ async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
             if answer.status_code == 302:
                 return
 
-    await asyncio.gather(*(add(number) for number in range(10)))
+    await asyncio.gather(*(add(at) for at in range(10)))
     rules = read(tenancy, WORKSPACE_ROLES, "ten-own")["rules"]
     assert {rule["resources"][0] for rule in rules} == {
         "pods",
-        *(f"things{number}" for number in range(10)),
+        *(f"things{at}" for at in range(10)),
     }
     assert 409 in answers, "nobody was ever in anybody's way"
     native = "quarterdeck:workspacerole:ten-own"
@@ -149,7 +152,7 @@ async def test_a_workspace_goes_while_projects_are_made_in_it(tenancy: Tenancy) 
     dave = Person(tenancy, "dave")
     access = get_authorizer().access_for(Identity("dave"))
     await until(lambda: access.can("get", WORKSPACES, name="doomed"), "sight of the workspace")
-    names = [f"doomed-{number}" for number in range(24)]
+    names = [f"doomed-{at}" for at in range(MADE)]
 
     async def make(name: str) -> int:
         answer = await dave.post("/workspaces/doomed/projects/new", name=name)

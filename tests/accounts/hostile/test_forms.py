@@ -312,7 +312,7 @@ async def test_hostile_input_at_every_form(world: World, given: list[Form], name
     targets: list[Form] = []
     try:
         await visitor.begin()
-        # For programs it is all the same who is signed in: in the gate who is not tries all of these.
+        # For programs it is all the same who is signed in: in the gate all are tried by nobody.
         called = some(f"endpoints {name}", endpoints(), ENDPOINTS if name else 100)
         targets = [*await forms_for(visitor), *given, *called]
         addresses = {one.action.partition("?")[0] for one in targets}
