@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F, Q
 
 from accounts.models import FailedAttempts
@@ -54,8 +55,10 @@ def begin(
     wait = _take(source, limits.address_tries, limits.duration, now) if network else None
     if wait is not None:
         return Ticket(user, here, source, wait)
-    wait = _take(user, limits.tries, limits.duration, now)
-    too_often = not here or _take(here, limits.tries, limits.duration, now) is not None
+    # At once: whoever comes in between would find the user's tries used up and those from here not yet.
+    with transaction.atomic():
+        wait = _take(user, limits.tries, limits.duration, now)
+        too_often = not here or _take(here, limits.tries, limits.duration, now) is not None
     return Ticket(user, here, source, wait, elsewhere=wait is not None and not too_often)
 
 

@@ -4,6 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+import psycopg
+
 from console.kube.gvr import LOGIN_RECORDS
 from tests.accounts.conftest import HASH, PASSWORD, hashed
 from tests.accounts.oauth.clients import claims_of
@@ -204,6 +206,47 @@ def test_guesses_at_two_replicas_are_guesses_at_one_user(world: World) -> None:
 
     eventually(lambda: len(failed()) == TRIES, "each is recorded once")
     assert {one["spec"]["sourceIP"] for one in failed()} == {"127.0.0.1"}
+
+
+#: {} is the process of PostgreSQL that takes its time over each count.
+SLOW = """
+    CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN IF pg_backend_pid() = {} THEN PERFORM pg_sleep(1); END IF; RETURN NULL; END';
+    CREATE TRIGGER slow BEFORE UPDATE ON accounts_failedattempts EXECUTE FUNCTION take_time();
+"""
+#: That of whoever has asked last.
+LAST = """
+    SELECT pid FROM pg_stat_activity
+    WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+    ORDER BY state_change DESC LIMIT 1
+"""
+
+
+def test_a_guess_is_one_while_another_is_counted(world: World) -> None:
+    """The last one is counted for the user and not yet for where it comes from: whoever is quicker with
+    another must not get through as somebody who is only locked from elsewhere."""
+    world.add_user("mona")
+    fields = {"grant_type": "password", "username": "mona", "password": "wrong"}
+    guess = partial(world.token, **fields)
+    assert [guess(0).status for _ in range(TRIES - 1)] == [400] * (TRIES - 1)
+    with psycopg.connect(world.database.url, autocommit=True) as database:
+
+        def full() -> int:
+            """Counts to which nothing can be added."""
+            rows = "SELECT 1 FROM accounts_failedattempts WHERE count = %s"
+            return len(database.execute(rows, [TRIES]).fetchall())
+
+        before = full()
+        [slow] = database.execute(LAST).fetchone() or [0]
+        database.execute(SLOW.format(slow))
+        try:
+            with ThreadPoolExecutor(max_workers=1) as pool:
+                last = pool.submit(guess, 0)
+                eventually(lambda: full() > before, "the last one is counted")
+                assert guess(1).status == 429
+                assert last.result().status == 400
+        finally:
+            database.execute("DROP FUNCTION take_time CASCADE")
 
 
 def test_a_disabled_user_who_is_enabled_again_has_nothing_left(world: World) -> None:
