@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,24 +142,41 @@ def find(name: str) -> Path | None:
 
 def ensure(names: Iterable[str], report: Report) -> dict[str, Path]:
     """Where each program is, after building those that are missing."""
-    return {name: find(name) or _build(TOOLS[name], report) for name in names}
+    wanted = [TOOLS[name] for name in names]
+    paths = _found(wanted)
+    missing: dict[str, list[Tool]] = {}
+    for tool in wanted:
+        if tool.name not in paths:
+            missing.setdefault(tool.module, []).append(tool)
+    for tools in missing.values():
+        paths |= _build(tools, report)
+    return {tool.name: paths[tool.name] for tool in wanted}
 
 
-def _build(tool: Tool, report: Report) -> Path:
-    folder = _cache_folder(tool)
+def _found(tools: Iterable[Tool]) -> dict[str, Path]:
+    return {tool.name: path for tool in tools if (path := find(tool.name))}
+
+
+def _build(tools: Sequence[Tool], report: Report) -> dict[str, Path]:
+    """Those of one module, all at once: one processor links the one, the others compile the next."""
+    folder = _cache_folder(tools[0])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BuildError(f"cannot make the cache folder {folder}: {error.strerror}") from error
     with _locked(folder / ".lock", report):
-        # Another process may have built it while this one waited.
-        if found := find(tool.name):
-            return found
-        report(f"building {tool.name} {version_of(tool)} ... ")
-        started = time.monotonic()
-        _compile(tool, folder)
-        report(f"{time.monotonic() - started:.0f} s\n")
-    return folder / tool.name
+        # Another process may have built some while this one waited.
+        found = _found(tools)
+        if missing := [tool for tool in tools if tool.name not in found]:
+            report(f"building {_names(missing)} {version_of(tools[0])} ... ")
+            started = time.monotonic()
+            _compile(missing, folder)
+            report(f"{time.monotonic() - started:.0f} s\n")
+    return found | {tool.name: folder / tool.name for tool in missing}
+
+
+def _names(tools: Iterable[Tool]) -> str:
+    return ", ".join(tool.name for tool in tools)
 
 
 @contextmanager
@@ -174,29 +191,32 @@ def _locked(path: Path, report: Report) -> Iterator[None]:
         yield
 
 
-def _compile(tool: Tool, folder: Path) -> None:
+def _compile(tools: Sequence[Tool], folder: Path) -> None:
     go = shutil.which("go")
     if go is None:
-        raise BuildError(f"cannot build {tool.name}: there is no Go on this machine")
-    unfinished = folder / f".{tool.name}.{os.getpid()}"
-    log = folder / f"{tool.name}.log"
-    command = [go, "build", *_FLAGS, f"-ldflags={_linker_flags(tool)}", "-o", str(unfinished)]
+        raise BuildError(f"cannot build {_names(tools)}: there is no Go on this machine")
+    unfinished = folder / f".unfinished.{os.getpid()}"
+    log = folder / "build.log"
+    # Of one it can be said what it is called; of several each is called as the end of its package.
+    output = unfinished / tools[0].name if len(tools) == 1 else f"{unfinished}/"
+    command = [go, "build", *_FLAGS, f"-ldflags={_linker_flags(tools[0])}", "-o", str(output)]
     try:
-        with log.open("w") as output:
+        with log.open("w") as said:
             done = subprocess.run(
-                [*command, tool.package],
-                cwd=TOOLS_FOLDER / tool.module,
+                [*command, *(tool.package for tool in tools)],
+                cwd=TOOLS_FOLDER / tools[0].module,
                 env={**os.environ, **_ENVIRONMENT},
                 stdin=subprocess.DEVNULL,
-                stdout=output,
+                stdout=said,
                 stderr=subprocess.STDOUT,
                 check=False,
             )
         if done.returncode != 0:
-            raise BuildError(f"cannot build {tool.name}: {_last_line(log)} (all of it: {log})")
-        unfinished.replace(folder / tool.name)
+            raise BuildError(f"cannot build {_names(tools)}: {_last_line(log)} (all of it: {log})")
+        for tool in tools:
+            (unfinished / tool.name).replace(folder / tool.name)
     finally:
-        unfinished.unlink(missing_ok=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _last_line(log: Path) -> str:

@@ -19,8 +19,11 @@ echo call >> "$SCENE/calls"
 while [ ! -e "$SCENE/go-on" ]; do read -r _ < "$SCENE/gate"; done
 [ -e "$SCENE/broken" ] && { echo "main.go:1: syntax error"; echo; exit 1; }
 while [ "$1" != "-o" ]; do shift; done
-echo program > "$2"
-chmod +x "$2"
+case "$2" in
+  */) mkdir "$2"; into=$2; shift 2; for one; do made="$made $into${one##*/}"; done ;;
+  *) made=$2; mkdir -p "${made%/*}" ;;
+esac
+for one in $made; do echo program > "$one"; chmod +x "$one"; done
 """
 
 
@@ -81,6 +84,15 @@ def test_it_builds_once(scene: Scene) -> None:
     code, output, _ = scene.build("etcd")
     assert (code, scene.calls) == (0, 1)
     assert "building" not in output
+
+
+def test_what_is_missing_of_one_module_is_built_at_once(scene: Scene) -> None:
+    assert scene.build("kubectl")[0] == 0
+    code, output, _ = scene.build("kubectl", "etcd", "kubelet", "kube-scheduler")
+    assert (code, scene.calls) == (0, 3)
+    assert "building kubelet, kube-scheduler v1" in output
+    names = {"kubectl", "etcd", "kubelet", "kube-scheduler"}
+    assert {path.name for path in scene.built()} == names
 
 
 def test_two_at_once_build_one_thing(scene: Scene) -> None:
