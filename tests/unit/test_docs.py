@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "screenshots"
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+_TEST = re.compile(r"::(\w+)")
 
 
 def texts() -> Iterator[Path]:
@@ -26,6 +27,14 @@ def named() -> Iterator[tuple[Path, Path]]:
 def test_every_file_that_the_docs_name_is_there() -> None:
     missing = [f"{text.name}: {target}" for text, target in named() if not target.exists()]
     assert missing == []
+
+
+def test_every_test_that_the_docs_name_is_there() -> None:
+    tests = "\n".join(test.read_text() for test in (ROOT / "tests").rglob("test_*.py"))
+    there = set(re.findall(r"^(?:async )?def (\w+)", tests, re.MULTILINE))
+    told = [(text.name, name) for text in texts() for name in _TEST.findall(text.read_text())]
+    assert told
+    assert [f"{text}: {name}" for text, name in told if name not in there] == []
 
 
 def test_every_picture_is_shown() -> None:
