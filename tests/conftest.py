@@ -30,8 +30,9 @@ setting_changed.disconnect(root_urlconf_changed)
 
 
 # Of what a control plane does in a test a quarter would be the collection of memory, of which there is
-# enough.
+# enough, and another one that its threads look for work on processors that others use.
 os.environ.setdefault("GOGC", "400")
+os.environ.setdefault("GOMAXPROCS", "1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -72,15 +73,36 @@ SOME = 12
 _FIRST = (*_TOGETHER, ("tests/hostile/",), ("tests/accounts/hostile/",), ("tests/leaks/",))
 
 
+#: Fixtures of a whole run whose programs work also while nobody asks them.
+_SHARED = ("control_plane", "real_node")
+
+
+def _group(nodeid: str) -> str:
+    """One of `_TOGETHER`, or a file."""
+    file = nodeid.partition("::")[0]
+    return next((ones[0] for ones in _TOGETHER if file.startswith(ones)), file)
+
+
 class _ByFolder(LoadScopeScheduling):
-    """The tests of a file, or of one of `_TOGETHER`, go to one worker, in order. Those that run on both
-    clusters are two such groups: they share one cluster each."""
+    """The tests of a group go to one worker, in order. Those that run on both clusters are two such
+    groups: they share one cluster each."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        scope = next((ones[0] for ones in _TOGETHER if file.startswith(ones)), file)
-        embedded = scope == "tests/contract/" and "[embedded" in nodeid
-        return f"{scope} embedded" if embedded else scope
+        group = _group(nodeid)
+        embedded = group == "tests/contract/" and "[embedded" in nodeid
+        return f"{group} embedded" if embedded else group
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, None, None]:
+    """Of `_SHARED` ends after a group what no test of another one asks for."""
+    yield
+    if nextitem is not None and _group(item.nodeid) != _group(nextitem.nodeid):
+        for name in _SHARED:
+            for fixture in item.session._fixturemanager.getfixturedefs(name, item) or ():
+                fixture.finish(item._request)  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(optionalhook=True)

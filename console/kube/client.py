@@ -31,7 +31,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -84,6 +84,8 @@ _MUCH, sslproto.SSLProtocol.max_size = sslproto.SSLProtocol.max_size, 4 * 1024
 _LITTLE = 32 * 1024
 #: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
+#: Seconds, at most, until connections that nobody uses are closed.
+_GOODBYE = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -132,13 +134,26 @@ class _Connections:
 
     generation: int
     session: aiohttp.ClientSession
+    sockets: weakref.WeakSet[socket.socket]
     uses: int = 0
     retired: bool = False
 
     async def leave(self) -> None:
         self.uses -= 1
         if self.retired and not self.uses:
-            await self.session.close()
+            await self.close()
+
+    async def close(self) -> None:
+        """Returns when all are closed, also those on which TLS waits for the other side's goodbye."""
+        await self.session.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE):
+                while remaining := [one for one in self.sockets if one.fileno() >= 0]:
+                    for one in remaining:
+                        # It may be closed already on the other side.
+                        with suppress(OSError):
+                            one.shutdown(socket.SHUT_RDWR)
+                    await asyncio.sleep(0)
 
 
 class Transport:
@@ -158,11 +173,17 @@ class Transport:
         if kept is None or kept.session.closed or kept.generation != self.credentials.generation:
             self._retire()
             generation = self.credentials.generation
+            sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
+            def made(address: aiohttp.AddrInfoType) -> socket.socket:
+                sockets.add(one := _socket(address))
+                return one
+
             connector = aiohttp.TCPConnector(
                 ssl=self.credentials.ssl_context(),
                 limit=0,
                 keepalive_timeout=30,
-                socket_factory=_socket,
+                socket_factory=made,
             )
             session = aiohttp.ClientSession(
                 connector=connector,
@@ -173,7 +194,7 @@ class Transport:
                 # identity: compressing megabytes on loopback or in a cluster costs more than it saves.
                 headers={"User-Agent": self._user_agent, "Accept-Encoding": "identity"},
             )
-            kept = self._kept[loop] = _Connections(generation, session)
+            kept = self._kept[loop] = _Connections(generation, session, sockets)
         return kept
 
     def _retire(self) -> None:
@@ -185,7 +206,7 @@ class Transport:
             return
         kept.retired = True
         if not kept.uses:
-            closing = loop.create_task(kept.session.close())
+            closing = loop.create_task(kept.close())
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
 
@@ -202,7 +223,7 @@ class Transport:
         """Closes the running loop's connections, also those in use, but for retired ones."""
         kept = self._kept.pop(asyncio.get_running_loop(), None)
         if kept is not None:
-            await kept.session.close()
+            await kept.close()
 
     @asynccontextmanager
     async def open(

@@ -9,9 +9,6 @@ from typing import Any, TypeVar
 
 log = logging.getLogger(__name__)
 
-#: Seconds.
-_GOODBYE = 0.1
-
 T = TypeVar("T")
 
 
@@ -81,5 +78,3 @@ class CoreThread:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._closing()
-        # TLS says goodbye in the background; a loop that is closed before warns of what it left open.
-        await asyncio.sleep(_GOODBYE)

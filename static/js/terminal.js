@@ -172,17 +172,24 @@ function begin(terminal) {
     came = drawn = answered = terminal.at;
     tail = new Uint8Array();
   }
-  if (terminal.new) typed = new Uint8Array();
-  else taken(terminal.typed);
+  // What was typed for one shell is not for another.
+  if (terminal.new && had) typed = new Uint8Array();
+  else if (!terminal.new) taken(terminal.typed);
   first = sent = terminal.typed;
   tell(word(terminal.new && had ? "terminal-is-new" : "terminal-open", { name: terminal.container }), { quiet: !had });
   if (!reads) tell(word("terminal-deaf"));
   send();
 }
 
+/** The shell is gone, and with it who was to have what was typed. What is typed from here on is for the next one. */
+function gone() {
+  id = "";
+  typed = new Uint8Array();
+}
+
 function end(text, button, missing) {
   over = true;
-  id = "";
+  gone();
   part("missing").hidden = !missing;
   screen.note(text);
   tell(text, { button });
@@ -197,7 +204,7 @@ function fail({ code, message }) {
     return tell(message);
   }
   over = true;
-  if (code !== 409) id = "";
+  if (code !== 409) gone();
   tell(message, { button: word(code === 409 && id ? "terminal-here" : "terminal-retry") });
 }
 

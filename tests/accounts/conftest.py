@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts import middleware
 from accounts import time as accounts_time
 from accounts.oauth import endpoint
-from accounts.signin import views
+from accounts.signin import passwords, views
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -63,6 +63,21 @@ def hashed(password: str, cost: int = 4) -> str:
 
 
 HASH = hashed(PASSWORD)
+#: As the product makes it.
+DEAR = hashed(PASSWORD, passwords.COST)
+
+
+@pytest.fixture
+def real_hashes() -> None:
+    """A test has hashes that cost as much as those of the product."""
+
+
+@pytest.fixture(autouse=True)
+def _cheap_hashes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New hashes, and the one of nobody, cost a millisecond as those of the people here do."""
+    if "real_hashes" not in request.fixturenames:
+        monkeypatch.setattr(passwords, "COST", 4)
+        monkeypatch.setattr(passwords, "_DUMMY", HASH.encode())
 
 
 @pytest.fixture(autouse=True)

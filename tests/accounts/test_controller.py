@@ -42,6 +42,7 @@ def reasons(runtime: FakeRuntime) -> list[tuple[str, str]]:
     return [(event["type"], event["reason"]) for event in runtime.console.events]
 
 
+@pytest.mark.usefixtures("real_hashes")
 async def test_a_plain_password_is_replaced_by_its_hash(subresource: bool) -> None:
     plain = user("alice", password=PASSWORD, state=None, annotations={APPLIED: PASSWORD, "a": "b"})
     runtime = make(plain, subresource=subresource)

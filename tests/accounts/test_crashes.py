@@ -15,6 +15,7 @@ from accounts.kubeconfigs.kubeconfig import (
     signing_request,
 )
 from accounts.protection.retention import LoginRecordReconciler
+from accounts.signin.passwords import is_hash
 from accounts.users.finalizer import UserFinalizer
 from accounts.users.groupbindings import FINALIZER as BINDING_FINALIZER
 from accounts.users.groupbindings import GroupBindingReconciler
@@ -156,7 +157,7 @@ def names(items: list[Manifest]) -> list[str]:
 def hashed_or_not(_gvr: GVR, item: Manifest) -> Manifest:
     """Two hashes of one password differ."""
     spec = item.get("spec") or {}
-    if str(spec.get("password", "")).startswith("$2b$10$"):
+    if is_hash(str(spec.get("password", ""))):
         return {**item, "spec": {**spec, "password": "a hash"}}
     return item
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import bcrypt
 import pytest
 from asgiref.sync import sync_to_async
 from django.urls import get_resolver
@@ -19,7 +18,6 @@ from pytest_django import Settings
 
 from accounts.mfa import register, totp
 from accounts.models import FailedAttempts, Grant, NamedToken, SecondFactor, SignIn
-from accounts.signin import passwords
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from tests.accounts.conftest import HASH, ORIGIN, PASSWORD, Browser
@@ -82,10 +80,8 @@ BEARERS = [
 
 
 @pytest.fixture(autouse=True)
-def cheap(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -> None:
-    """Hashes of a millisecond: time is not what this is about."""
-    monkeypatch.setattr(passwords, "_DUMMY", bcrypt.hashpw(b"x", bcrypt.gensalt(4)))
-    monkeypatch.setattr(passwords, "COST", 4)
+def _unlimited(settings: Settings, tmp_path: Path) -> None:
+    """Nobody is locked out for what they try."""
     settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
     Config(tmp_path / "authentication.yaml").write(authenticateRateLimiterMaxTries=10000)
 

@@ -3,12 +3,10 @@
 from typing import Any
 from urllib.parse import quote
 
-import bcrypt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts.signin import passwords
 from console.kube.gvr import USERS
 from tests.accounts.conftest import HASH, ORIGIN, Browser
 from tests.depth import number
@@ -55,13 +53,6 @@ kinds = st.sampled_from(
         "/",
     ]
 )
-
-
-@pytest.fixture(autouse=True)
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashes of a millisecond: time is not what this is about."""
-    monkeypatch.setattr(passwords, "_DUMMY", bcrypt.hashpw(b"x", bcrypt.gensalt(4)))
-    monkeypatch.setattr(passwords, "COST", 4)
 
 
 async def send(browser: Browser, path: str, body: bytes, kind: str) -> Any:

@@ -34,12 +34,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 TRIES = 10
 
 
-@pytest.fixture(autouse=True)
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time is not what this is about."""
-    monkeypatch.setattr(passwords, "_DUMMY", bcrypt.hashpw(b"x", bcrypt.gensalt(4)))
-
-
 @pytest.fixture
 def config(settings: Settings, tmp_path: Any) -> Config:
     settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")

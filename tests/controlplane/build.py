@@ -23,6 +23,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.controlplane.component import GO
+
 __all__ = ["TOOLS", "BuildError", "Report", "ensure", "find", "version_of"]
 
 TOOLS_FOLDER = Path(__file__).parent / "tools"
@@ -205,7 +207,7 @@ def _compile(tools: Sequence[Tool], folder: Path) -> None:
             done = subprocess.run(
                 [*command, *(tool.package for tool in tools)],
                 cwd=TOOLS_FOLDER / tools[0].module,
-                env={**os.environ, **_ENVIRONMENT},
+                env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=subprocess.STDOUT,
@@ -217,6 +219,11 @@ def _compile(tools: Sequence[Tool], folder: Path) -> None:
             (unfinished / tool.name).replace(folder / tool.name)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _environment() -> dict[str, str]:
+    """The caller's, but for how the programs of tests are to run: a build has the whole machine."""
+    return {name: value for name, value in os.environ.items() if name not in GO} | _ENVIRONMENT
 
 
 def _last_line(log: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.controlplane.waiting import eventually
 
-__all__ = ["Component", "ComponentError", "environment"]
+__all__ = ["GO", "Component", "ComponentError", "environment"]
 
 _GUARD = Path(__file__).with_name("guard.py")
 _LOG_TAIL_LINES = 20
@@ -22,10 +22,14 @@ _READY_SECONDS = 60.0
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="controlplane-spawner")
 
 
+#: How much memory Go's programs use before they collect what is unused, and on how many processors.
+GO = ("GOGC", "GOMAXPROCS")
+
+
 def environment(home: Path) -> dict[str, str]:
     """What its programs know of the caller's."""
     found = {"HOME": str(home), "PATH": os.environ.get("PATH", os.defpath)}
-    return found if (gogc := os.environ.get("GOGC")) is None else {**found, "GOGC": gogc}
+    return found | {name: os.environ[name] for name in GO if name in os.environ}
 
 
 class ComponentError(Exception):
@@ -55,7 +59,7 @@ class Component:
 
     def start(self, arguments: Sequence[str]) -> None:
         """Starts it with nothing of the caller's environment, which may name another cluster, but for
-        how much memory Go's programs may use before they collect what is unused."""
+        `GO`."""
         if self.pid is not None:
             raise ComponentError(f"{self.name} runs already")
         command = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid())]

@@ -2,7 +2,12 @@
 goes on following."""
 
 import asyncio
+import gc
+import socket
+import ssl
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from itertools import cycle
 from pathlib import Path
@@ -19,8 +24,10 @@ from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
+from tests.controlplane.pki import Authority
 from tests.kube import generic
 from tests.kube.fakes import FakeClock
+from tests.ports import LOOPBACK
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
 
@@ -34,6 +41,7 @@ def status(code: object) -> bytes:
     return b'{"type":"ERROR","object":{"kind":"Status","code":%s}}\n' % str(code).encode()
 
 
+STORED = b'{"metadata":{"name":"a","namespace":"shop","uid":"u","resourceVersion":"1"}}'
 #: Of what does not end, `ENDLESS` follows for as long as somebody reads.
 ENDLESS = b"x" * 65_536
 BROKEN = (
@@ -86,24 +94,31 @@ class Server:
             writer.close()
 
 
-@asynccontextmanager
-async def answering(tmp_path: Path, answers: Iterator[bytes]) -> AsyncIterator[tuple[Any, Server]]:
-    """The way to it, and the server."""
-    made = Server(answers)
-    server = await asyncio.start_server(made.answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(
+def kubeconfig(folder: Path, server: str, authority: Path | None = None) -> Path:
+    """For nobody at this address."""
+    path = folder / "kubeconfig"
+    more = {"certificate-authority": str(authority)} if authority else {}
+    path.write_text(
         yaml.safe_dump(
             {
-                "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+                "clusters": [{"name": "c", "cluster": {"server": server, **more}}],
                 "users": [{"name": "u", "user": {}}],
                 "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
                 "current-context": "x",
             }
         )
     )
-    transport = Transport(Credentials("reader", str(kubeconfig)))
+    return path
+
+
+@asynccontextmanager
+async def answering(tmp_path: Path, answers: Iterator[bytes]) -> AsyncIterator[tuple[Any, Server]]:
+    """The way to it, and the server."""
+    made = Server(answers)
+    server = await asyncio.start_server(made.answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    path = kubeconfig(tmp_path, f"http://127.0.0.1:{port}")
+    transport = Transport(Credentials("reader", str(path)))
     try:
         yield transport, made
     finally:
@@ -176,3 +191,36 @@ async def test_whoever_follows_it_goes_on(tmp_path: Path) -> None:
         assert [key.name for key in informer.store.snapshot().entries] == ["a"]
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
+
+
+def it_leaves_no_connection_to_whom_says_no_goodbye(tmp_path: Path) -> None:
+    """TLS ends when both sides have said that it does, and a server that hangs never does."""
+    authority = Authority(tmp_path)
+    pair = authority.server("server", hosts=["localhost"], addresses=[LOOPBACK])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pair.certificate, pair.key)
+
+    def answer() -> socket.socket:
+        taken = context.wrap_socket(listening.accept()[0], server_side=True)
+        taken.recv(65_536)
+        taken.sendall(whole(STORED))
+        return taken
+
+    async def ask() -> None:
+        address = f"https://{LOOPBACK}:{listening.getsockname()[1]}"
+        path = kubeconfig(tmp_path, address, authority.certificate)
+        transport = Transport(Credentials("reader", str(path)))
+        await ConsoleClient(transport).get(CONFIG_MAPS, namespace="shop", name="a")
+        await transport.close()
+
+    with (
+        socket.create_server((LOOPBACK, 0)) as listening,
+        ThreadPoolExecutor() as server,
+        warnings.catch_warnings(record=True) as left,
+    ):
+        warnings.simplefilter("always", ResourceWarning)
+        answered = server.submit(answer)
+        asyncio.run(ask())
+        gc.collect()
+        answered.result().close()
+    assert [str(one.message) for one in left] == []

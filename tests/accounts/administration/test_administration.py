@@ -159,6 +159,7 @@ async def make(browser: Browser, **fields: str) -> Any:
     return await browser.post(USERS_PAGE + "/new", {**given, **fields})
 
 
+@pytest.mark.usefixtures("real_hashes")
 async def test_a_new_user_has_a_hash_and_must_change_it(
     admin: Browser, runtime: StaticRuntime
 ) -> None:

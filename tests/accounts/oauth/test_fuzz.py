@@ -4,7 +4,6 @@ import json
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import bcrypt
 import pytest
 from asgiref.sync import sync_to_async
 from hypothesis import HealthCheck, given, settings
@@ -110,12 +109,6 @@ def _dumped(found: Any) -> bytes:
     return json.dumps(found).encode()
 
 
-@pytest.fixture
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hash of nobody costs a millisecond: time is not what this is about."""
-    monkeypatch.setattr("accounts.signin.passwords._DUMMY", bcrypt.hashpw(b"x", bcrypt.gensalt(4)))
-
-
 async def kept() -> int:
     tables = (Grant, AccessToken, RefreshToken, AuthorizationCode)
     return sum([await sync_to_async(table.objects.count)() for table in tables])
@@ -138,7 +131,7 @@ def check(answer: Any) -> None:
 @given(path=st.sampled_from(["/oauth/token", "/oauth/revoke"]), body=encoded(),
        header=authorization, kind=content_type)  # fmt: skip
 @EXAMPLES
-async def test_forms(cheap: None, path: str, body: bytes, header: str, kind: str) -> None:
+async def test_forms(path: str, body: bytes, header: str, kind: str) -> None:
     answer = await Program().send(path, body, content_type=kind, Authorization=header)
     if path == "/oauth/revoke" and answer.status_code == 200:
         # A client that is who it says was told nothing.
@@ -151,7 +144,7 @@ async def test_forms(cheap: None, path: str, body: bytes, header: str, kind: str
 @given(fields=st.dictionaries(st.sampled_from(NAMES), value, max_size=6),
        grant=st.sampled_from(["password", "refresh_token", "authorization_code", "code"]))  # fmt: skip
 @EXAMPLES
-async def test_grants_of_a_right_client(cheap: None, fields: dict[str, str], grant: str) -> None:
+async def test_grants_of_a_right_client(fields: dict[str, str], grant: str) -> None:
     clean = {
         n: v for n, v in fields.items() if n not in ("client_id", "client_secret", "grant_type")
     }
@@ -189,7 +182,7 @@ async def test_what_needs_a_token(path: str, query: bytes, header: str) -> None:
 
 @given(query=encoded(), header=authorization, page=st.booleans())
 @EXAMPLES
-async def test_authorize_as_nobody(cheap: None, query: bytes, header: str, page: bool) -> None:
+async def test_authorize_as_nobody(query: bytes, header: str, page: bool) -> None:
     text = query.decode("latin-1").replace("#", "%23")
     accept = "text/html" if page else "*/*"
     answer = await Program().get(f"/oauth/authorize?{text}", Authorization=header, Accept=accept)

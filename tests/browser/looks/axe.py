@@ -21,14 +21,14 @@ _RUN = """([within, rules, without]) => axe.run({ include: [[within]], exclude: 
 })"""
 #: What differs between themes.
 COLOURS = ("color-contrast",)
-#: Sorts of elements of a page's content: what each is, in what, and what it is called by.
+#: Sorts of elements of a page's content that is seen: what each is and what it is called by.
 _SORTS = """(without) => {
   const called = ({ localName, classList }) => [localName, ...classList].join(".");
   const told = (name) => /^(aria-|alt$|title$|lang$|for$)/.test(name);
   const seen = [...document.querySelectorAll("#main *")]
     .filter((one) => one.checkVisibility() && !one.closest(without));
   return [...new Set(seen.map((one) => [
-    one.parentElement.localName, called(one), one.role ?? "", one.type ?? "", one.labels?.length > 0,
+    called(one), one.role ?? "", one.type ?? "", one.labels?.length > 0,
     ...one.getAttributeNames().filter(told),
   ].join(" ")))];
 }"""
