@@ -28,6 +28,6 @@ async def _connections_end(request: pytest.FixtureRequest) -> AsyncIterator[None
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = getattr(item, "fixturenames", [])
-        # Last, so that the consoles are still there when it ends.
+        # First, so that it ends when whatever else asks on this loop has ended.
         if is_async_test(item) and _NAME not in names:
-            names.append(_NAME)
+            names.insert(0, _NAME)

@@ -262,9 +262,8 @@ class Follower:
     # Reading.
 
     async def _read(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
-        expects = jumps = False
+        expects = False
         if part.run.after(self._run):
-            jumps = part.run.before not in ("", part.run.id, self._run.id)
             async with aclosing(self._change(part)) as events:
                 async for event in events:
                     yield event
@@ -275,6 +274,7 @@ class Follower:
                 self._at = replace(self._at, run=part.run.id)
             self._run = part.run
         whole, self._whole = self._whole, False
+        read_as = self._at.run
         async with aclosing(self._lines(part.stream, over=False)) as batches:
             async for lines in batches:
                 if lines:
@@ -283,8 +283,7 @@ class Follower:
                     async with aclosing(self._doubt(whole=whole)) as events:
                         async for event in events:
                             yield event
-        if jumps and self._seen.any:
-            # What was read as the log of the run before was this one's.
+        if self._taken_for_another(read_as, part.run.id):
             yield Note(str(LOST))
         took = asyncio.get_running_loop().time() - part.opened
         self._whole = took < AT_ONCE or self._is_over()
@@ -306,7 +305,11 @@ class Follower:
             there = part.previous is not None and not self._seen.gone
             # Where the last line is not in the log of its run, it was one of a later run.
             later = known and there and not more
-            if not rest and (later or self._loses(last, run, there=there, known=known)):
+            # A run that the pod does not tell of has come and gone.
+            untold = part.previous is not None and self._seen.gone and not part.run.before
+            mistaken = self._taken_for_another(self._at.run, part.run.before)
+            loses = later or untold or self._loses(last, run, there=there, known=known)
+            if mistaken or (loses and not rest):
                 yield Note(str(LOST))
             if between and last.id:
                 for note in self._again(run, last.id):
@@ -318,6 +321,11 @@ class Follower:
             for note in self._again(run, run.before):
                 yield note
         self._run = run
+
+    def _taken_for_another(self, read_as: str, run: str) -> bool:
+        """Whether lines that were read as one run's are in the log of another: those of the one are not
+        known. A kubelet may know of several runs before the pod tells of the second."""
+        return self._seen.any and read_as not in ("", run)
 
     def _loses(self, last: Run, run: Run, *, there: bool, known: bool) -> bool:
         """Whether lines may be missing between two runs. `there`: the log before the later one is.

@@ -128,16 +128,24 @@ async def test_two_runs_that_were_over_before_are_said(world: World) -> None:
     assert browser.notes[0] == LOST
 
 
-def ahead(monkeypatch: pytest.MonkeyPatch, pod: Pod, number: int, *, previous: bool) -> None:
+def ahead(
+    monkeypatch: pytest.MonkeyPatch,
+    pod: Pod,
+    number: int,
+    *,
+    previous: bool,
+    state: Obj | None = None,
+) -> None:
     """The kubelet knows of a run before the pod tells: that begins just before a log is opened for the
-    first time, as that of the run before or not."""
+    first time, as that of the run before or not. `state`: of a run that is over by then."""
+    how = (running(number), ended(number - 1)) if state is None else (state, ended(number))
     opened, told = words.Follower._opened, False
 
     async def open_(self: words.Follower, params: Sequence[tuple[str, str]]) -> Stream:
         nonlocal told
         if not told and previous == (("previous", "true") in params):
             told = True
-            await asyncio.to_thread(pod.says, number, running(number), ended(number - 1))
+            await asyncio.to_thread(pod.says, number, *how)
         return await opened(self, params)
 
     monkeypatch.setattr(words.Follower, "_opened", open_)
@@ -169,6 +177,50 @@ async def test_a_run_is_not_taken_for_the_one_that_it_followed(
         pod.says(1, ended(1), ended(0))
         await noted(browser, LOST)
     assert browser.lines[:2] == pod.lines()[:2]
+
+
+@pytest.mark.parametrize("next_told", [1, 2])
+async def test_a_first_run_that_is_gone_before_the_pod_tells_of_the_second_is_missed(
+    world: World, monkeypatch: pytest.MonkeyPatch, next_told: int
+) -> None:
+    """When its log is opened the second one waits for its next start: both logs are that one's."""
+    pod = Pod(world, f"first-{next_told}")
+    async with following(Browser(pod.path)) as browser:
+        await begun(browser)
+        ahead(monkeypatch, pod, 1, previous=False, state=WAITS)
+        pod.says(0, running(0))
+        await browser.until(2)
+        assert browser.lines == pod.lines()
+        pod.says(next_told, running(next_told), ended(next_told - 1))
+        await noted(browser, LOST)
+
+
+class Gone:
+    """What a kubelet says of a file that is not there."""
+
+    def __init__(self) -> None:
+        self._pieces = [b"unable to retrieve container logs for containerd://0"]
+
+    async def read(self) -> bytes:
+        return self._pieces.pop() if self._pieces else b""
+
+    async def close(self) -> None: ...
+
+
+async def test_a_first_run_whose_file_is_gone_is_said(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is a run before the one that the pod takes for the first."""
+    pod, opened = Pod(world, "unheard"), words.Follower._opened
+
+    async def open_(self: words.Follower, params: Sequence[tuple[str, str]]) -> Any:
+        return Gone() if ("previous", "true") in params else await opened(self, params)
+
+    monkeypatch.setattr(words.Follower, "_opened", open_)
+    async with following(Browser(pod.path)) as browser:
+        await begun(browser)
+        pod.says(0, running(0))
+        await noted(browser, LOST)
 
 
 async def test_while_a_container_waits_its_log_is_that_of_the_last_run_alone(world: World) -> None:

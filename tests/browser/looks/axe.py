@@ -21,17 +21,11 @@ _RUN = """([within, rules, without]) => axe.run({ include: [[within]], exclude: 
 })"""
 #: What differs between themes.
 COLOURS = ("color-contrast",)
-#: Sorts of elements of a page's content that is seen: what each is and what it is called by.
-_SORTS = """(without) => {
-  const called = ({ localName, classList }) => [localName, ...classList].join(".");
-  const told = (name) => /^(aria-|alt$|title$|lang$|for$)/.test(name);
-  const seen = [...document.querySelectorAll("#main *")]
-    .filter((one) => one.checkVisibility() && !one.closest(without));
-  return [...new Set(seen.map((one) => [
-    called(one), one.role ?? "", one.type ?? "", one.labels?.length > 0,
-    ...one.getAttributeNames().filter(told),
-  ].join(" ")))];
-}"""
+#: A function in JavaScript: what sort of element one is.
+SORT = (Path(__file__).parent / "sort.js").read_text()
+#: Those of a page's content that is seen.
+_SORTS = f"""((sort) => (without) => [...new Set([...document.querySelectorAll("#main *")]
+  .filter((one) => one.checkVisibility() && !one.closest(without)).map(sort))])({SORT})"""
 
 
 @cache

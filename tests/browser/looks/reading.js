@@ -1,6 +1,6 @@
 // What is read of the page at an address without opening it, as one object: where it leads, what is written on it, hidden or
 // not, but for what the cluster wrote, and the sorts of elements that it is made of.
-async (path) => {
+(sort) => async (path) => {
   // What the cluster wrote is in its own language.
   const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .where, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu, .log-text, .log-source";
   const answer = await fetch(path);
@@ -12,8 +12,6 @@ async (path) => {
     const text = walker.currentNode.textContent.trim();
     if (text && !walker.currentNode.parentElement.closest(DATA)) texts.push(text);
   }
-  const called = ({ localName, classList }) => [localName, ...classList].join(".");
-  const sort = (one) => `${called(one.parentElement)} ${called(one)} ${one.getAttribute("type")} ${one.getAttribute("role")}`;
   return {
     rail: found(".rail-link"),
     kinds: found(".resources a"),

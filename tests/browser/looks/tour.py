@@ -7,6 +7,8 @@ from typing import TypedDict
 
 from playwright.sync_api import Page
 
+from tests.browser.looks.axe import SORT
+
 HOST = "/clusters/host"
 
 #: Pages that neither the menu nor a first row leads to.
@@ -53,7 +55,7 @@ QUESTIONS = (f"{HOST}/workspacetemplates.tenant.kubesphere.io/shop/actions/delet
 #: kinds are made of the same panels.
 TABBED = ("pods", "deployments", "nodes", "services", "secrets", "customresourcedefinitions")
 
-_READING = (Path(__file__).parent / "reading.js").read_text()
+_READING = f"({(Path(__file__).parent / 'reading.js').read_text()})({SORT})"
 
 
 class Read(TypedDict):
