@@ -307,9 +307,8 @@ class Follower:
             later = known and there and not more
             # A run that the pod does not tell of has come and gone.
             untold = part.previous is not None and self._seen.gone and not part.run.before
-            mistaken = self._taken_for_another(self._at.run, part.run.before)
-            loses = later or untold or self._loses(last, run, there=there, known=known)
-            if mistaken or (loses and not rest):
+            untold = untold or self._taken_for_another(self._at.run, part.run.before)
+            if not rest and (later or untold or self._loses(last, run, there=there, known=known)):
                 yield Note(str(LOST))
             if between and last.id:
                 for note in self._again(run, last.id):

@@ -2,15 +2,24 @@
 are Kubernetes' own."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
 import pytest
 
-from console.kube.gvr import PODS, Key
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    Key,
+)
 from console.kube.runtime import Runtime
 from console.terminals.held import get_terminals
 from tests.contract.grants import rule
@@ -34,6 +43,7 @@ RIGHTS: Rights = {
     "nora": [rule("get list", "pods")],
     "rob": [rule("create get", "pods/exec")],
 }
+GROUP = "rbac.authorization.k8s.io"
 BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 ECHO = "echo ready; while read -r line; do echo got $line; done"
 _NUMBERS = count()
@@ -216,7 +226,7 @@ def processes(node: RealNode) -> str:
 
 @pytest.mark.parametrize("killed", ["kubelet", "kube-apiserver"])
 async def test_a_cluster_that_goes_is_a_clear_end(
-    real_node: RealNode, shell: str, killed: str
+    real_node: RealNode, console: Runtime, shell: str, killed: str
 ) -> None:
     browser = Browser(shell, rights_of("ada"))
     async with typing(browser):
@@ -233,6 +243,32 @@ async def test_a_cluster_that_goes_is_a_clear_end(
     async with coming_back(shell, "ada") as other:
         assert await run(other, "echo =$here=") == "=="
         assert other.begun["new"] and other.begun["id"] != browser.begun["id"]
+    await asyncio.to_thread(settled, real_node, console)
+
+
+def settled(node: RealNode, console: Runtime) -> None:
+    """Returns when the console follows everybody's rights again, for good: it knows what is new."""
+    allows: dict[str, Any] = {"rules": []}
+    binds = {"roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": "settled"}}
+    of = (
+        ("ClusterRole", CLUSTER_ROLES, "", allows),
+        ("ClusterRoleBinding", CLUSTER_ROLE_BINDINGS, "", binds),
+        ("Role", ROLES, "default", allows),
+        ("RoleBinding", ROLE_BINDINGS, "default", binds),
+    )
+    metadata = {"name": "settled", "namespace": "default"}
+    items = [
+        {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": metadata, **more}
+        for kind, _, _, more in of
+    ]
+    made = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    done = node.cluster.kubectl("create", "-f", "-", input=made)
+    assert done.returncode == 0, done.stderr
+    for kind, gvr, namespace, _ in of:
+        key = Key(namespace, "settled")
+        eventually(partial(console.informer(gvr).store.get, key), f"each {kind} is followed")
+    done = node.cluster.kubectl("delete", "-f", "-", input=made)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("tty", [False, True])
