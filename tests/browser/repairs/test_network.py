@@ -42,9 +42,14 @@ def it_leads_a_path_elsewhere(operator: Operator) -> None:
     page, before = operator.page, _spec(operator, "ingress")
     operator.open(NAMESPACE, "ingresses", NAME)
     operator.act("rules")
+    review = page.locator("form.confirm button[value=review]")
+    top = review.evaluate("(one) => one.offsetTop")
     page.locator("[name=paths-1-path]").fill("/api")
     page.locator("[name=paths-1-service]").fill("gateway")
     page.locator("[name=paths-1-port]").fill("8080")
+    expect(page.locator("#command-line code")).to_contain_text("8080")
+    # The line has grown, and what is about to be pressed is where it was.
+    assert review.evaluate("(one) => one.offsetTop") == top
     operator.picture("edit-rules")
     operator.confirm()
     now = _spec(operator, "ingress")
