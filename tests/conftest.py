@@ -97,7 +97,7 @@ class _ByFolder(LoadScopeScheduling):
 def pytest_runtest_teardown(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, None, None]:
-    """Of `_SHARED` ends after a group what no test of another one asks for."""
+    """What of `_SHARED` a group of tests has used ends with it; whoever asks later gets another."""
     yield
     if nextitem is not None and _group(item.nodeid) != _group(nextitem.nodeid):
         for name in _SHARED:
