@@ -172,8 +172,8 @@ function begin(terminal) {
     came = drawn = answered = terminal.at;
     tail = new Uint8Array();
   }
-  // What was typed for one shell is not for another.
-  if (terminal.new && had) typed = new Uint8Array();
+  // What was typed for one shell is not for another, and for nobody if it does not read.
+  if ((terminal.new && had) || !reads) typed = new Uint8Array();
   else if (!terminal.new) taken(terminal.typed);
   first = sent = terminal.typed;
   tell(word(terminal.new && had ? "terminal-is-new" : "terminal-open", { name: terminal.container }), { quiet: !had });

@@ -170,10 +170,13 @@ export class Screen {
     return back ? this.#search.findPrevious(text) : this.#search.findNext(text);
   }
 
-  /** A line of the console's own, whatever the program left behind: its modes end. */
+  /**
+   * A line of the console's own, whatever the program left behind: its modes end. To leave a screen of its own puts the
+   * cursor where it was kept, so it is kept first for where there is no such screen.
+   */
   note(text) {
     const modes = [1000, 1002, 1003, 1004, 1006, 1049, 2004].map((mode) => `\x1b[?${mode}l`).join("");
-    this.#terminal.write(`\x1b[!p${modes}\x1b[0m\r\n── ${text} ──\r\n`);
+    this.#terminal.write(`\x1b[!p\x1b7${modes}\x1b[0m\r\n── ${text} ──\r\n`);
   }
 
   /** What stands there, to be written again. */

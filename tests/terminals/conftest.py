@@ -99,7 +99,7 @@ class Browser:
         return found
 
     async def connected(self) -> None:
-        """What is typed before is lost, and the page's script does not type it."""
+        """What is sent before is lost; the page's script keeps it until then."""
         while not self.begun:
             found = await self.hear()
             assert not {"error", "ended", "close"} & found.keys(), found

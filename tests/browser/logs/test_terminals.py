@@ -45,7 +45,7 @@ def screen(page: Page) -> Locator:
     return page.locator(".xterm-rows")
 
 
-def shows(page: Page, text: str) -> None:
+def shows(page: Page, text: str | re.Pattern[str]) -> None:
     expect(screen(page)).to_contain_text(text)
 
 
@@ -88,11 +88,19 @@ def it_goes_on_after_a_quarter_of_an_hour(
     Person(page, LOOKS[0], console).picture("terminal-idle")
 
 
-def it_says_how_the_shell_ended_and_offers_a_new_one(page: Page, shell: str) -> None:
+@pytest.mark.parametrize("full", ["", "printf '\\033[?1049h'"], ids=["lines", "screen of its own"])
+def it_says_how_the_shell_ended_and_offers_a_new_one(page: Page, shell: str, full: str) -> None:
+    run(page, "echo =$((3 * 7))=")
+    shows(page, "=21=")
+    if full:
+        run(page, full)
+        expect(screen(page)).not_to_contain_text("=21=")
     run(page, "exit 7")
     expect(page.locator("[data-terminal-state]")).to_have_text(
         "The shell has ended with exit code 7."
     )
+    # What stood there still does, and that comes after it.
+    shows(page, re.compile("=21=.*The shell has ended with exit code 7"))
     # Whoever types on does not wait for it: this comes before the new shell can be there.
     page.evaluate(NEW_SHELL, "echo =$((6 * 7))=")
     page.keyboard.press("Enter")
