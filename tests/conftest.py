@@ -47,30 +47,30 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 #: Folders and files whose tests share what is dear, the fixture `control_plane`, a node or a console:
-#: one worker runs all tests of one of these. The longest come first, so that none of them is left over
-#: for the end.
+#: one worker runs all tests of one of these. They come first, so that none of them is left over for the
+#: end, and such that those which wait for programs run beside those which have browsers at work.
 _TOGETHER = (
     (
         *("tests/contract/", "tests/controlplane/", "tests/kube/test_runtime"),
         *("tests/kube/test_usage", "tests/ui/relations/test_on_a_cluster"),
     ),
     ("tests/browser/looks/",),
-    ("tests/browser/pages/",),
     ("tests/accounts/oauth/",),
-    ("tests/workspaces/",),
-    ("tests/chaos/",),
-    ("tests/accounts/kubesphere/",),
     ("tests/browser/tasks/",),
-    ("tests/browser/repairs/",),
+    ("tests/browser/pages/",),
+    ("tests/accounts/kubesphere/",),
     ("tests/browser/logs/",),
+    ("tests/workspaces/",),
+    ("tests/browser/repairs/",),
     (
         *("tests/node/", "tests/logs/test_on_a_node", "tests/logs/test_faults"),
         *("tests/proxying/test_on_a_node", "tests/terminals/test_on_a_node"),
     ),
+    ("tests/chaos/",),
 )
 #: Parameters of a test that is marked `alike`, in the gate.
 SOME = 12
-_FIRST = (*_TOGETHER, ("tests/hostile/",), ("tests/accounts/hostile/",), ("tests/leaks/",))
+_FIRST = (*_TOGETHER, ("tests/leaks/",), ("tests/hostile/",), ("tests/accounts/hostile/",))
 
 
 #: Fixtures of a whole run whose programs work also while nobody asks them.

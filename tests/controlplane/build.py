@@ -1,10 +1,9 @@
 """Builds the programs of the control plane once, into a cache outside the repository.
 
-The versions are pinned by the Go modules under `tools/`. A cache folder's name holds a hash of
-everything that decides what is built, so a change of a pin never meets an old binary, and two
-checkouts with the same pins share one build. A binary appears under its name only when it is
-complete, and one lock per module makes a second process wait for the first instead of building
-the same thing beside it.
+The versions are pinned by the Go module `tools/`. The cache folder's name holds a hash of everything
+that decides what is built, so a change of a pin never meets an old binary, and two checkouts with the
+same pins share one build. A binary appears under its name only when it is complete, and a lock makes a
+second process wait for the first instead of building the same thing beside it.
 
     python -m tests.controlplane.build [NAME ...]
 """
@@ -39,44 +38,32 @@ class BuildError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """One program, and where its source is pinned."""
+    """One program."""
 
     name: str
-    #: The folder under `tools/` whose go.mod pins it.
-    module: str
     #: The Go package of its `main`.
     package: str
     #: The Go module whose version is the program's version.
     pinned: str
+    #: What Go calls it: the last name of its package.
+    built_as: str
 
 
 def _kubernetes(name: str) -> Tool:
-    return Tool(
-        name=name,
-        module="kubernetes",
-        package=f"k8s.io/kubernetes/cmd/{name}",
-        pinned="k8s.io/kubernetes",
-    )
+    package = f"k8s.io/kubernetes/cmd/{name}"
+    return Tool(name=name, package=package, pinned="k8s.io/kubernetes", built_as=name)
 
 
+_ETCD = "go.etcd.io/etcd/server/v3"
+_KWOK = "sigs.k8s.io/kwok"
 _ALL = (
-    Tool(
-        name="etcd",
-        module="etcd",
-        package="go.etcd.io/etcd/server/v3",
-        pinned="go.etcd.io/etcd/server/v3",
-    ),
+    Tool(name="etcd", package=_ETCD, pinned=_ETCD, built_as="server"),
     _kubernetes("kube-apiserver"),
     _kubernetes("kube-controller-manager"),
     _kubernetes("kube-scheduler"),
     _kubernetes("kubectl"),
     _kubernetes("kubelet"),
-    Tool(
-        name="kwok",
-        module="kwok",
-        package="sigs.k8s.io/kwok/cmd/kwok",
-        pinned="sigs.k8s.io/kwok",
-    ),
+    Tool(name="kwok", package=f"{_KWOK}/cmd/kwok", pinned=_KWOK, built_as="kwok"),
 )
 TOOLS = {tool.name: tool for tool in _ALL}
 
@@ -95,44 +82,40 @@ _ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
 
 def version_of(tool: Tool) -> str:
     """The pinned version, read from go.mod so that it is written in one place only."""
-    text = (TOOLS_FOLDER / tool.module / "go.mod").read_text()
+    text = (TOOLS_FOLDER / "go.mod").read_text()
     found = re.search(rf"^(?:require)?\s+{re.escape(tool.pinned)} (v\S+)", text, re.MULTILINE)
     if found is None:
-        raise BuildError(f"tools/{tool.module}/go.mod does not pin {tool.pinned}")
+        raise BuildError(f"tools/go.mod does not pin {tool.pinned}")
     return found.group(1)
 
 
-def _linker_flags(tool: Tool) -> str:
-    """No debug tables, and the version that the official builds stamp in."""
-    version = version_of(tool)
-    stamps: dict[str, str] = {}
-    if tool.module == "kubernetes":
-        major, minor = version.removeprefix("v").split(".")[:2]
-        for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
-            stamps[f"{package}.gitVersion"] = version
-            stamps[f"{package}.gitMajor"] = major
-            stamps[f"{package}.gitMinor"] = minor
-            stamps[f"{package}.gitTreeState"] = "clean"
-    elif tool.module == "kwok":
-        stamps["sigs.k8s.io/kwok/pkg/consts.Version"] = version
+def _linker_flags() -> str:
+    """No debug tables, and the versions that the official builds stamp in."""
+    version = version_of(TOOLS["kube-apiserver"])
+    major, minor = version.removeprefix("v").split(".")[:2]
+    stamps = {"sigs.k8s.io/kwok/pkg/consts.Version": version_of(TOOLS["kwok"])}
+    for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
+        stamps[f"{package}.gitVersion"] = version
+        stamps[f"{package}.gitMajor"] = major
+        stamps[f"{package}.gitMinor"] = minor
+        stamps[f"{package}.gitTreeState"] = "clean"
     return " ".join(["-s -w", *(f"-X {name}={value}" for name, value in stamps.items())])
 
 
-def _cache_folder(tool: Tool) -> Path:
+def _cache_folder() -> Path:
     root = os.environ.get("QUARTERDECK_CACHE") or str(Path.home() / ".cache" / "quarterdeck")
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
-        digest.update((TOOLS_FOLDER / tool.module / name).read_bytes())
-    settings = (sys.platform, platform.machine(), *_FLAGS, _linker_flags(tool), str(_ENVIRONMENT))
+        digest.update((TOOLS_FOLDER / name).read_bytes())
+    settings = (sys.platform, platform.machine(), *_FLAGS, _linker_flags(), str(_ENVIRONMENT))
     digest.update("\n".join(settings).encode())
-    name = f"{tool.module}-{version_of(tool)}-{digest.hexdigest()[:12]}"
+    name = f"kubernetes-{version_of(TOOLS['kube-apiserver'])}-{digest.hexdigest()[:12]}"
     return Path(root).absolute() / "controlplane" / name
 
 
 def find(name: str) -> Path | None:
     """Where the program is, if it need not be built: `KUBEBUILDER_ASSETS` comes first."""
-    tool = TOOLS[name]
-    folders = [_cache_folder(tool)]
+    folders = [_cache_folder()]
     if assets := os.environ.get("KUBEBUILDER_ASSETS"):
         folders.insert(0, Path(assets).absolute())
     for folder in folders:
@@ -145,14 +128,10 @@ def find(name: str) -> Path | None:
 def ensure(names: Iterable[str], report: Report) -> dict[str, Path]:
     """Where each program is, after building those that are missing."""
     wanted = [TOOLS[name] for name in names]
-    paths = _found(wanted)
-    missing: dict[str, list[Tool]] = {}
-    for tool in wanted:
-        if tool.name not in paths:
-            missing.setdefault(tool.module, []).append(tool)
-    for tools in missing.values():
-        paths |= _build(tools, report)
-    return {tool.name: paths[tool.name] for tool in wanted}
+    found = _found(wanted)
+    if len(found) < len(wanted):
+        found |= _build([tool for tool in wanted if tool.name not in found], report)
+    return {tool.name: found[tool.name] for tool in wanted}
 
 
 def _found(tools: Iterable[Tool]) -> dict[str, Path]:
@@ -160,8 +139,8 @@ def _found(tools: Iterable[Tool]) -> dict[str, Path]:
 
 
 def _build(tools: Sequence[Tool], report: Report) -> dict[str, Path]:
-    """Those of one module, all at once: one processor links the one, the others compile the next."""
-    folder = _cache_folder(tools[0])
+    """All at once: one processor links the one, the others compile the next."""
+    folder = _cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -170,7 +149,7 @@ def _build(tools: Sequence[Tool], report: Report) -> dict[str, Path]:
         # Another process may have built some while this one waited.
         found = _found(tools)
         if missing := [tool for tool in tools if tool.name not in found]:
-            report(f"building {_names(missing)} {version_of(tools[0])} ... ")
+            report(f"building {_names(missing)} ... ")
             started = time.monotonic()
             _compile(missing, folder)
             report(f"{time.monotonic() - started:.0f} s\n")
@@ -199,14 +178,12 @@ def _compile(tools: Sequence[Tool], folder: Path) -> None:
         raise BuildError(f"cannot build {_names(tools)}: there is no Go on this machine")
     unfinished = folder / f".unfinished.{os.getpid()}"
     log = folder / "build.log"
-    # Of one it can be said what it is called; of several each is called as the end of its package.
-    output = unfinished / tools[0].name if len(tools) == 1 else f"{unfinished}/"
-    command = [go, "build", *_FLAGS, f"-ldflags={_linker_flags(tools[0])}", "-o", str(output)]
+    command = [go, "build", *_FLAGS, f"-ldflags={_linker_flags()}", "-o", f"{unfinished}/"]
     try:
         with log.open("w") as said:
             done = subprocess.run(
                 [*command, *(tool.package for tool in tools)],
-                cwd=TOOLS_FOLDER / tools[0].module,
+                cwd=TOOLS_FOLDER,
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=said,
@@ -216,7 +193,7 @@ def _compile(tools: Sequence[Tool], folder: Path) -> None:
         if done.returncode != 0:
             raise BuildError(f"cannot build {_names(tools)}: {_last_line(log)} (all of it: {log})")
         for tool in tools:
-            (unfinished / tool.name).replace(folder / tool.name)
+            (unfinished / tool.built_as).replace(folder / tool.name)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

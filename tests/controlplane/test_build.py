@@ -19,11 +19,11 @@ echo call >> "$SCENE/calls"
 while [ ! -e "$SCENE/go-on" ]; do read -r _ < "$SCENE/gate"; done
 [ -e "$SCENE/broken" ] && { echo "main.go:1: syntax error"; echo; exit 1; }
 while [ "$1" != "-o" ]; do shift; done
-case "$2" in
-  */) mkdir "$2"; into=$2; shift 2; for one; do made="$made $into${one##*/}"; done ;;
-  *) made=$2; mkdir -p "${made%/*}" ;;
-esac
-for one in $made; do echo program > "$one"; chmod +x "$one"; done
+into=$2; mkdir "$into"; shift 2
+for one; do
+  # A package is called after its last name that is no version.
+  one=${one%/v[0-9]}; made=$into${one##*/}; echo program > "$made"; chmod +x "$made"
+done
 """
 
 
@@ -80,17 +80,17 @@ def scene(tmp_path: Path) -> Scene:
 def test_it_builds_once(scene: Scene) -> None:
     code, output, _ = scene.build("etcd")
     assert (code, scene.calls) == (0, 1)
-    assert re.search(r"building etcd v3\.6\.\d+ \.\.\. \d+ s\n", output)
+    assert re.search(r"building etcd \.\.\. \d+ s\n", output)
     code, output, _ = scene.build("etcd")
     assert (code, scene.calls) == (0, 1)
     assert "building" not in output
 
 
-def test_what_is_missing_of_one_module_is_built_at_once(scene: Scene) -> None:
+def test_what_is_missing_is_built_at_once(scene: Scene) -> None:
     assert scene.build("kubectl")[0] == 0
     code, output, _ = scene.build("kubectl", "etcd", "kubelet", "kube-scheduler")
-    assert (code, scene.calls) == (0, 3)
-    assert "building kubelet, kube-scheduler v1" in output
+    assert (code, scene.calls) == (0, 2)
+    assert re.search(r"building etcd, kubelet, kube-scheduler \.\.\. \d+ s\n", output)
     names = {"kubectl", "etcd", "kubelet", "kube-scheduler"}
     assert {path.name for path in scene.built()} == names
 
@@ -152,6 +152,6 @@ def test_assets_of_the_machine_come_before_the_cache(
 
 def test_the_staging_modules_belong_to_the_pinned_kubernetes() -> None:
     minor_and_patch = version_of(TOOLS["kube-apiserver"]).removeprefix("v1.")
-    text = (TOOLS_FOLDER / "kubernetes" / "go.mod").read_text()
+    text = (TOOLS_FOLDER / "go.mod").read_text()
     replaced = set(re.findall(r"=> k8s\.io/\S+ (v\S+)", text))
     assert replaced == {f"v0.{minor_and_patch}"}

@@ -85,7 +85,8 @@ async def test_no_line_is_lost_or_twice_when_the_cluster_goes_and_comes(
 async def test_each_run_of_what_crashes_at_once_comes_once(real_node: RealNode) -> None:
     """Of several pods, so that they are opened at any moment of their first runs, each from the one on
     that its pod tells of. On a machine that is too busy a run's file may be gone before anybody asks for
-    it; then that is said."""
+    it, or the kubelet a run ahead of its pod all the time; then that is said, at the latest when the pod
+    tells of the last one."""
     names = [f"crash-{number}" for number in range(6)]
     async with AsyncExitStack() as stack:
         browsers = []
@@ -102,8 +103,9 @@ async def test_each_run_of_what_crashes_at_once_comes_once(real_node: RealNode) 
                 await browser.hear()
             found = numbers(browser)
             assert found == sorted({*found})
-            said = any("missing" in note for note in browser.notes)
-            assert said or (found == whole[found[0] :] and found[0] <= latest)
+            if found != whole[found[0] :] or found[0] > latest:
+                while not any("missing" in note for note in browser.notes):
+                    await browser.hear()
 
 
 def told(name: str) -> int:

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from glob import iglob
 from pathlib import Path
 
 import pytest
@@ -121,13 +123,11 @@ def namespaces(pid: int) -> set[str]:
 def inhabitants(of: set[str]) -> set[int]:
     """Who is in one of the namespaces, by their threads. With the last of them it is gone."""
     found = set()
-    for link in Path("/proc").glob("[0-9]*/task/[0-9]*/ns/*"):
-        try:
+    # What ends meanwhile is left out.
+    for link in iglob("/proc/[0-9]*/task/[0-9]*/ns/*"):
+        with suppress(OSError):
             if os.readlink(link) in of:
-                found.add(int(link.parts[2]))
-        except OSError:
-            # It ended meanwhile.
-            continue
+                found.add(int(link.split("/")[2]))
     return found
 
 

@@ -134,6 +134,8 @@ async def test_a_program_that_does_not_read_is_not_waited_for_for_ever(
         assert request.transport is not None
         request.transport.pause_reading()
         await deaf.wait()
+        # Who reads nothing would wait for ten seconds for the other's goodbye.
+        request.transport.abort()
         return websocket
 
     wire.program = listens_to_nothing

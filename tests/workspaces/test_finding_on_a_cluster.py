@@ -8,6 +8,7 @@ import pytest
 
 from console.kube.gvr import USERS, WORKSPACE_ROLE_BINDINGS, WORKSPACE_ROLES, Key
 from console.kube.identity import Identity
+from console.ui.projects import may_see_workspace
 from rbac.current import get_authorizer
 from tests.rbac.objects import IAM, native_binding, native_role, rule, user, workspace_binding
 from tests.workspaces.cast import Person, apply, bound_to, template, until
@@ -44,6 +45,9 @@ async def ready(tenancy: Tenancy) -> None:
         await until(partial(stores[gvr].get, Key("", name)), name)
     both = [get_authorizer().access_for(Identity(name)) for name in ("fox", "fay")]
     await until(lambda: both[0].can("list", USERS), "the right")
+    # Kubernetes' own rights to see a workspace come after its roles.
+    managed = ((both[0], "finders"), (both[1], "finders"), (both[1], "friends"))
+    await until(lambda: all(may_see_workspace(*one) for one in managed), "seeing them")
     rights = [partial(rights_in, access, "finders") for access in both]
     await until(lambda: all(of().may("create", MEMBERS) for of in rights), "inviting")
 
