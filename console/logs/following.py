@@ -274,17 +274,20 @@ class Follower:
                 self._at = replace(self._at, run=part.run.id)
             self._run = part.run
         whole, self._whole = self._whole, False
-        read_as = self._at.run
+        # "" of a run that the pod does not tell of yet.
+        run = self._run.id
         async with aclosing(self._lines(part.stream, over=False)) as batches:
             async for lines in batches:
                 if lines:
                     yield self._batch(lines, self._run.id)
+                elif self._taken_for_another(run):
+                    yield self._lost_before(run)
                 elif expects and not self._seen.last:
                     async with aclosing(self._doubt(whole=whole)) as events:
                         async for event in events:
                             yield event
-        if self._taken_for_another(read_as, part.run.id):
-            yield Note(str(LOST))
+        if self._taken_for_another(run):
+            yield self._lost_before(run)
         took = asyncio.get_running_loop().time() - part.opened
         self._whole = took < AT_ONCE or self._is_over()
         if took > AT_ONCE:
@@ -307,7 +310,7 @@ class Follower:
             later = known and there and not more
             # A run that the pod does not tell of has come and gone.
             untold = part.previous is not None and self._seen.gone and not part.run.before
-            untold = untold or self._taken_for_another(self._at.run, part.run.before)
+            untold = untold or self._taken_for_another(part.run.before)
             if not rest and (later or untold or self._loses(last, run, there=there, known=known)):
                 yield Note(str(LOST))
             if between and last.id:
@@ -321,10 +324,15 @@ class Follower:
                 yield note
         self._run = run
 
-    def _taken_for_another(self, read_as: str, run: str) -> bool:
-        """Whether lines that were read as one run's are in the log of another: those of the one are not
-        known. A kubelet may know of several runs before the pod tells of the second."""
-        return self._seen.any and read_as not in ("", run)
+    def _taken_for_another(self, run: str) -> bool:
+        """Whether lines that were read as another run's are in the log of this one. A kubelet may know of
+        several runs before the pod tells of the second."""
+        return self._seen.any and self._at.run not in ("", run)
+
+    def _lost_before(self, run: str) -> Note:
+        """The lines of the run that this one was taken for are not known."""
+        self._at = replace(self._at, run=run)
+        return Note(str(LOST))
 
     def _loses(self, last: Run, run: Run, *, there: bool, known: bool) -> bool:
         """Whether lines may be missing between two runs. `there`: the log before the later one is.

@@ -189,10 +189,14 @@ async def test_a_first_run_that_is_gone_before_the_pod_tells_of_the_second_is_mi
         await begun(browser)
         ahead(monkeypatch, pod, 1, previous=False, state=WAITS)
         pod.says(0, running(0))
-        await browser.until(2)
+        await noted(browser, LOST)
         assert browser.lines == pod.lines()
         pod.says(next_told, running(next_told), ended(next_told - 1))
-        await noted(browser, LOST)
+        if next_told == 1:
+            pod.says(2, running(2), ended(1))
+        await browser.until(4)
+        assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
+    assert browser.notes.count(LOST) == 1
 
 
 class Gone:
