@@ -107,8 +107,8 @@ def pytest_runtest_teardown(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are processors: tests of clusters wait for a good part of their time."""
-    return min(len(os.sched_getaffinity(0)) + 2, 4)
+    """Three more than there are processors: tests of clusters wait for a good part of their time."""
+    return min(len(os.sched_getaffinity(0)) + 3, 5)
 
 
 @pytest.hookimpl(optionalhook=True)
