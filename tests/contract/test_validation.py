@@ -247,6 +247,9 @@ def it_keeps_quotas_when_something_grows(admin: Client, scrap: Scrap, namespace:
     admin.post(quotas, {"metadata": {"name": "space"}, "spec": {"hard": hard}}).ok()
     status = {"status": {"hard": hard, "used": {"requests.storage": "1Gi"}}}
     admin.patch(f"{quotas}/space/status", status, MERGE_PATCH).ok()
+    # kube-apiserver learns of its quotas by a watch.
+    tried = f"{where}?dryRun=All"
+    eventually(lambda: admin.patch(tried, grown("4Gi"), MERGE_PATCH).status == 403, "it counts")
     answer = admin.patch(where, grown("4Gi"), MERGE_PATCH)
     assert (answer.status, answer.reason) == (403, "Forbidden")
     assert answer.json["message"] == (
