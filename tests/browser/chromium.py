@@ -11,6 +11,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from glob import iglob
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -103,7 +104,7 @@ def _kill_browsers(killed: list[int]) -> None:
 
 def _children(pid: int) -> list[int]:
     found: list[int] = []
-    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+    for thread in iglob(f"/proc/{pid}/task/*/children"):
         with suppress(OSError):
-            found += map(int, thread.read_text().split())
+            found += map(int, Path(thread).read_text().split())
     return found

@@ -4,6 +4,7 @@ Run as `python cgroups.py NAME`, with a pipe from the owner as its input: that e
 killed, and then the kernel ends what runs in there. It says `made` when the folder is there.
 """
 
+import os
 import sys
 import time
 from contextlib import suppress
@@ -33,10 +34,9 @@ def make(name: str) -> None:
 def remove(name: str) -> bool:
     """True if nothing is left. What a process is in cannot be removed."""
     for top in (ROOT / name, *ROOT.glob(f"*/{name}")):
-        # The deepest first.
-        for folder in sorted([top, *top.rglob("*/")], reverse=True):
+        for folder, _folders, _files in os.walk(top, topdown=False):
             with suppress(OSError):
-                folder.rmdir()
+                os.rmdir(folder)
     return not (ROOT / name).exists() and not any(ROOT.glob(f"*/{name}"))
 
 
