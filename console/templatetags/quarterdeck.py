@@ -12,10 +12,11 @@ from django.conf import settings
 from django.template.base import FilterExpression, Node, Parser, Token, Variable, token_kwargs
 from django.template.context import Context
 from django.utils.html import conditional_escape
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import get_language, override
 
+from console.kube.status import Severity
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
 from console.ui.gaps import Lasting, leave
@@ -30,6 +31,33 @@ register = template.Library()
 
 #: Characters of a part that is not drawn through its page's templates.
 LONG = 4096
+#: Of 12 by 12, in the page itself: a reference to another file is looked up again for each of hundreds.
+SHAPES: Mapping[str, SafeString] = {
+    severity: mark_safe(shape)  # noqa: S308  written here
+    for severity, shape in {
+        Severity.ERROR: '<path fill="currentColor" d="M6 0l6 6-6 6-6-6z"/>',
+        Severity.WARN: '<path fill="currentColor" stroke="currentColor" stroke-linejoin="round"'
+        ' d="M6 1.25 11.25 10.75H.75z"/>',
+        Severity.UNKNOWN: '<circle cx="6" cy="6" r="4.6" fill="none" stroke="currentColor"'
+        ' stroke-width="1.8" stroke-dasharray="2.6 2.22" stroke-dashoffset="1.3"/>',
+        Severity.PROGRESS: '<circle cx="6" cy="6" r="4.7" fill="none" stroke="currentColor"'
+        ' stroke-width="1.6"/><path fill="currentColor" d="M6 1.3a4.7 4.7 0 0 0 0 9.4z"/>',
+        Severity.ENDING: '<circle cx="6" cy="6" r="4.7" fill="none" stroke="currentColor"'
+        ' stroke-width="1.6"/><path fill="none" stroke="currentColor" stroke-width="1.6"'
+        ' d="M3.6 6h4.8"/>',
+        Severity.OK: '<circle cx="6" cy="6" r="4.5" fill="currentColor"/>',
+        Severity.PAUSED: '<path fill="currentColor"'
+        ' d="M2.25 1.25h2.5v9.5h-2.5zM7.25 1.25h2.5v9.5h-2.5z"/>',
+        Severity.DONE: '<path fill="none" stroke="currentColor" stroke-width="1.9"'
+        ' stroke-linecap="round" stroke-linejoin="round" d="M1.5 6.5 4.6 9.6 10.5 2.6"/>',
+    }.items()
+}
+
+
+@register.filter
+def shape(severity: str) -> str:
+    """What its mark is made of; nothing for a word that is none."""
+    return SHAPES.get(severity, "")
 
 
 @register.filter
