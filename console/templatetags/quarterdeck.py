@@ -3,6 +3,7 @@
 `static/js/ages.js` counts ages on.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -31,7 +32,16 @@ register = template.Library()
 
 #: Characters of a part that is not drawn through its page's templates.
 LONG = 4096
-#: Of 12 by 12, in the page itself: a reference to another file is looked up again for each of hundreds.
+#: What is drawn is in the page itself: a browser looks a reference to another file up again for each of
+#: hundreds. Icons of 24 by 24, by their names:
+ICONS: Mapping[str, SafeString] = {
+    name: mark_safe(shapes)  # noqa: S308  part of the console
+    for name, shapes in re.findall(
+        r'<symbol id="([\w-]+)" viewBox="0 0 24 24">(.*?)</symbol>',
+        (settings.BASE_DIR / "static" / "vendor" / "lucide" / "icons.svg").read_text(),
+    )
+}
+#: Of 12 by 12, the marks of states.
 SHAPES: Mapping[str, SafeString] = {
     severity: mark_safe(shape)  # noqa: S308  written here
     for severity, shape in {
@@ -52,6 +62,12 @@ SHAPES: Mapping[str, SafeString] = {
         ' stroke-linecap="round" stroke-linejoin="round" d="M1.5 6.5 4.6 9.6 10.5 2.6"/>',
     }.items()
 }
+
+
+@register.filter
+def icon(name: str) -> str:
+    """What it is made of; nothing for a name that is none."""
+    return ICONS.get(name, "")
 
 
 @register.filter

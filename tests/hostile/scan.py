@@ -8,6 +8,7 @@ from typing import TypedDict, cast
 
 from playwright.async_api import Page
 
+from console.templatetags.quarterdeck import ICONS, SHAPES
 from tests.hostile.texts import EVALUATED
 from tests.unit.templates.files import ALL, ROOT, TEMPLATES
 
@@ -46,8 +47,9 @@ class _Markup(HTMLParser):
 def known() -> dict[str, list[str]]:
     """The elements that our own markup has, each with the names of its attributes."""
     parser = _Markup()
-    for path in (*(TEMPLATES / name for name in ALL), *_SOURCES):
-        parser.feed(_DJANGO.sub(" ", path.read_text()))
+    files = [path.read_text() for path in (*(TEMPLATES / name for name in ALL), *_SOURCES)]
+    for text in (*files, *ICONS.values(), *SHAPES.values()):
+        parser.feed(_DJANGO.sub(" ", text))
         parser.close()
         parser.reset()
     return {tag: sorted(names) for tag, names in parser.known.items()}
