@@ -3,7 +3,6 @@
 `static/js/ages.js` counts ages on.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -13,11 +12,10 @@ from django.conf import settings
 from django.template.base import FilterExpression, Node, Parser, Token, Variable, token_kwargs
 from django.template.context import Context
 from django.utils.html import conditional_escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import get_language, override
 
-from console.kube.status import Severity
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
 from console.ui.gaps import Lasting, leave
@@ -25,6 +23,7 @@ from console.ui.level import LevelName
 from console.ui.nav import PlaceProblem, PlaceProblems
 from console.ui.pages import put_aside
 from console.ui.rows import Cell, Row
+from console.ui.symbols import ICONS, MARKS
 from console.ui.text import visible as visible_text
 from console.ui.words import spoken as spoken_text
 
@@ -32,48 +31,18 @@ register = template.Library()
 
 #: Characters of a part that is not drawn through its page's templates.
 LONG = 4096
-#: What is drawn is in the page itself: a browser looks a reference to another file up again for each of
-#: hundreds. Icons of 24 by 24, by their names:
-ICONS: Mapping[str, SafeString] = {
-    name: mark_safe(shapes)  # noqa: S308  part of the console
-    for name, shapes in re.findall(
-        r'<symbol id="([\w-]+)" viewBox="0 0 24 24">(.*?)</symbol>',
-        (settings.BASE_DIR / "static" / "vendor" / "lucide" / "icons.svg").read_text(),
-    )
-}
-#: Of 12 by 12, the marks of states.
-SHAPES: Mapping[str, SafeString] = {
-    severity: mark_safe(shape)  # noqa: S308  written here
-    for severity, shape in {
-        Severity.ERROR: '<path fill="currentColor" d="M6 0l6 6-6 6-6-6z"/>',
-        Severity.WARN: '<path fill="currentColor" stroke="currentColor" stroke-linejoin="round"'
-        ' d="M6 1.25 11.25 10.75H.75z"/>',
-        Severity.UNKNOWN: '<circle cx="6" cy="6" r="4.6" fill="none" stroke="currentColor"'
-        ' stroke-width="1.8" stroke-dasharray="2.6 2.22" stroke-dashoffset="1.3"/>',
-        Severity.PROGRESS: '<circle cx="6" cy="6" r="4.7" fill="none" stroke="currentColor"'
-        ' stroke-width="1.6"/><path fill="currentColor" d="M6 1.3a4.7 4.7 0 0 0 0 9.4z"/>',
-        Severity.ENDING: '<circle cx="6" cy="6" r="4.7" fill="none" stroke="currentColor"'
-        ' stroke-width="1.6"/><path fill="none" stroke="currentColor" stroke-width="1.6"'
-        ' d="M3.6 6h4.8"/>',
-        Severity.OK: '<circle cx="6" cy="6" r="4.5" fill="currentColor"/>',
-        Severity.PAUSED: '<path fill="currentColor"'
-        ' d="M2.25 1.25h2.5v9.5h-2.5zM7.25 1.25h2.5v9.5h-2.5z"/>',
-        Severity.DONE: '<path fill="none" stroke="currentColor" stroke-width="1.9"'
-        ' stroke-linecap="round" stroke-linejoin="round" d="M1.5 6.5 4.6 9.6 10.5 2.6"/>',
-    }.items()
-}
 
 
 @register.filter
 def icon(name: str) -> str:
-    """What it is made of; nothing for a name that is none."""
+    """The shapes of an icon; nothing for a name that is none."""
     return ICONS.get(name, "")
 
 
 @register.filter
-def shape(severity: str) -> str:
-    """What its mark is made of; nothing for a word that is none."""
-    return SHAPES.get(severity, "")
+def mark(severity: str) -> str:
+    """The shapes of a state's mark; nothing for a word that is none."""
+    return MARKS.get(severity, "")
 
 
 @register.filter

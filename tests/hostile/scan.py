@@ -8,7 +8,7 @@ from typing import TypedDict, cast
 
 from playwright.async_api import Page
 
-from console.templatetags.quarterdeck import ICONS, SHAPES
+from console.ui.symbols import ICONS, MARKS
 from tests.hostile.texts import EVALUATED
 from tests.unit.templates.files import ALL, ROOT, TEMPLATES
 
@@ -48,7 +48,7 @@ def known() -> dict[str, list[str]]:
     """The elements that our own markup has, each with the names of its attributes."""
     parser = _Markup()
     files = [path.read_text() for path in (*(TEMPLATES / name for name in ALL), *_SOURCES)]
-    for text in (*files, *ICONS.values(), *SHAPES.values()):
+    for text in (*files, *ICONS.values(), *MARKS.values()):
         parser.feed(_DJANGO.sub(" ", text))
         parser.close()
         parser.reset()

@@ -12,12 +12,12 @@ from django.utils.translation import override
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.status import Severity
-from console.templatetags.quarterdeck import SHAPES
 from console.ui import ages, drawing
 from console.ui.drawing import part_html, row_html, rows_html
 from console.ui.rows import Row
 from console.ui.selection import ListQuery
 from console.ui.shelf import Weighed
+from console.ui.symbols import MARKS
 from console.ui.table import rows
 from tests.informers import bring, preloaded
 from tests.ui.lists import spec_of
@@ -127,10 +127,10 @@ def test_a_part_is_drawn_once_for_the_same_values_and_language(drawn: list[str])
     with override("en"):
         html = part_html("ui/_mark.html", mark)
         assert part_html("ui/_mark.html", mark) == html
-        assert SHAPES[Severity.OK] in html
+        assert MARKS[Severity.OK] in html
         warns = part_html("ui/_mark.html", (("severity", "warn"),))
-        assert SHAPES[Severity.WARN] in warns and SHAPES[Severity.OK] not in warns
-        assert {*SHAPES} == {*Severity}
+        assert MARKS[Severity.WARN] in warns and MARKS[Severity.OK] not in warns
+        assert {*MARKS} == {*Severity}
         assert "Next and previous row" in part_html("ui/_help.html", ())
     with override("zh-hans"):
         assert "Next and previous row" not in part_html("ui/_help.html", ())

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from console.templatetags.quarterdeck import ICONS
 from console.ui.nav import RAILS
+from console.ui.symbols import ICONS
 from tests import npm
 from tests.controlplane.plugin import left_out
 from tests.unit.templates.files import ALL, ROOT, STATIC, source
