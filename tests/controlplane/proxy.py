@@ -71,7 +71,7 @@ class CuttingProxy:
         self._upstream = Upstream(address.hostname or "", address.port or 0, calling)
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._main, name="cutting-proxy", daemon=True)
-        self._accepting: asyncio.Task[None] | None = None
+        self._listener: socket.socket | None = None
         self._connections: dict[Connection, asyncio.Task[None]] = {}
 
     def __enter__(self) -> Self:
@@ -134,10 +134,7 @@ class CuttingProxy:
         """New connections are refused. Those that there are go on."""
 
         async def refuse() -> None:
-            if self._accepting is not None:
-                self._accepting.cancel()
-                await asyncio.gather(self._accepting, return_exceptions=True)
-                self._accepting = None
+            self._stop_listening()
 
         self._do(refuse())
 
@@ -145,10 +142,12 @@ class CuttingProxy:
         """New connections are accepted again."""
 
         async def accept() -> None:
-            if self._accepting is None:
-                listener = socket.create_server((LOOPBACK, self.port), backlog=100)
-                listener.setblocking(False)
-                self._accepting = asyncio.create_task(self._accept(listener))
+            if self._listener is None:
+                self._listener = socket.create_server((LOOPBACK, self.port), backlog=100)
+                self._listener.setblocking(False)
+                # Not `sock_accept`: cancelled while somebody connects, it accepts all the same, keeps nothing
+                # of the connection, and logs an error.
+                self._loop.add_reader(self._listener, self._accept, self._listener)
 
         self._do(accept())
 
@@ -183,21 +182,27 @@ class CuttingProxy:
     def _do(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(_SECONDS)
 
-    async def _accept(self, listener: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        with listener:
-            while True:
-                client, _ = await loop.sock_accept(listener)
-                client.setblocking(False)
-                connection = Connection(self._wire, client, self._serving, self._upstream)
-                task = asyncio.create_task(connection.run())
-                self._connections[connection] = task
-                task.add_done_callback(
-                    lambda _, connection=connection: self._connections.pop(connection, None)  # type: ignore[misc]
-                )
+    def _stop_listening(self) -> None:
+        if self._listener is not None:
+            self._loop.remove_reader(self._listener)
+            self._listener.close()
+            self._listener = None
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            client, _ = listener.accept()
+        except OSError:
+            # The client has gone meanwhile.
+            return
+        client.setblocking(False)
+        connection = Connection(self._wire, client, self._serving, self._upstream)
+        task = self._loop.create_task(connection.run())
+        self._connections[connection] = task
+        task.add_done_callback(lambda _: self._connections.pop(connection, None))
 
     async def _shut_down(self) -> None:
-        tasks = [*self._connections.values(), *([self._accepting] if self._accepting else [])]
+        self._stop_listening()
+        tasks = [*self._connections.values()]
         for task in tasks:
             task.cancel()
         connections = list(self._connections)
