@@ -67,6 +67,7 @@ _TOGETHER = (
         *("tests/proxying/test_on_a_node", "tests/terminals/test_on_a_node"),
     ),
     ("tests/chaos/",),
+    ("tests/rbac/test_agreement", "tests/rbac/test_differential"),
 )
 #: Parameters of a test that is marked `alike`, in the gate.
 SOME = 12

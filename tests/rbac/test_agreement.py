@@ -18,6 +18,7 @@ from rbac.rules import Question, parse_rules
 from tests.controlplane.waiting import eventually
 from tests.depth import SEED, number
 from tests.rbac.chance import Chance
+from tests.rbac.conftest import World
 from tests.rbac.objects import (
     Manifest,
     binding,
@@ -29,9 +30,6 @@ from tests.rbac.objects import (
     workspace_binding,
     workspace_role,
 )
-from tests.rbac.test_differential import World, world
-
-__all__ = ["world"]
 
 CHANGES = number(32, 100)
 ESCALATIONS = number(40, 500)
@@ -49,25 +47,25 @@ def _sign() -> tuple[Manifest, Question]:
 
 def _of_cluster(name: str) -> tuple[list[Manifest], Question]:
     sign, asked = _sign()
-    return [native_role(name, sign), native_binding(name, name, "User gus")], asked
+    return [native_role(name, sign), native_binding(name, name, "User tim")], asked
 
 
 def _of_project(name: str) -> tuple[list[Manifest], Question]:
     sign, asked = _sign()
     place = {"namespace": "nobodys"}
-    bound = native_binding(name, name, "User gus", kind="Role", **place)
+    bound = native_binding(name, name, "User tim", kind="Role", **place)
     return [native_role(name, sign, **place), bound], asked._replace(**place)
 
 
 def _of_platform(name: str) -> tuple[list[Manifest], Question]:
     sign, asked = _sign()
-    return [global_role(name, sign), binding(name, ("User", "gus"), role=name)], asked
+    return [global_role(name, sign), binding(name, ("User", "tim"), role=name)], asked
 
 
 def _of_workspace(name: str) -> tuple[list[Manifest], Question]:
     sign, asked = _sign()
     role = workspace_role(f"acme-{name}", "acme", sign)
-    bound = workspace_binding(f"acme-{name}", "acme", f"acme-{name}", "User gus")
+    bound = workspace_binding(f"acme-{name}", "acme", f"acme-{name}", "User tim")
     return [role, bound], asked._replace(namespace="acme-one")
 
 
@@ -91,9 +89,9 @@ def _changes(world: World) -> Iterator[tuple[str, Question, bool, Callable[[], A
 
 
 def it_agrees_soon_after_every_change(world: World) -> None:
-    world.create(user("gus"))
+    world.create(user("tim"))
     seen = Question("get", "authorization.k8s.io", "selfsubjectaccessreviews")
-    eventually(lambda: world.authorizer.standing(Identity("gus")) is not None, f"gus may {seen}")
+    eventually(lambda: world.authorizer.standing(Identity("tim")) is not None, f"tim may {seen}")
     # kube-apiserver makes those wait a second who list a type that it has only just been told of.
     informers = world.runtime.informers().values()
     eventually(lambda: all(item.freshness.synced for item in informers), "all is listed")
@@ -104,7 +102,7 @@ def it_agrees_soon_after_every_change(world: World) -> None:
 
         def agreed(asked: Question = asked, allowed: bool = allowed) -> bool:
             return (
-                world.here("gus", (), asked) is allowed and world.there("gus", (), asked) is allowed
+                world.here("tim", (), asked) is allowed and world.there("tim", (), asked) is allowed
             )
 
         eventually(agreed, f"{what}: {asked}", timeout=15)
