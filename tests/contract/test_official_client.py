@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from kubernetes import config, watch
-from kubernetes.client import AppsV1Api, CoreV1Api, CustomObjectsApi
-from kubernetes.client.exceptions import ApiException
+from kubernetes import client, config, watch
 
 from tests.contract.client import Client
 from tests.contract.cluster import Cluster
@@ -29,7 +27,7 @@ def api(cluster: Cluster) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def core(api: Any) -> Any:
-    return CoreV1Api(api)
+    return client.CoreV1Api(api)
 
 
 def it_lists_pods(core: Any, admin: Client, empty_namespace: str) -> None:
@@ -73,7 +71,7 @@ def it_watches_from_the_start(core: Any, admin: Client, empty_namespace: str) ->
 
 
 def it_raises_what_is_refused(core: Any, namespace: str) -> None:
-    with pytest.raises(ApiException) as refused:
+    with pytest.raises(client.ApiException) as refused:
         core.read_namespaced_pod("absent", namespace)
     assert refused.value.status == 404
     assert '"reason":"NotFound"' in str(refused.value.body).replace(" ", "")
@@ -85,7 +83,7 @@ def it_writes(core: Any, namespace: str) -> None:
     made.data["b"] = "2"
     changed = core.replace_namespaced_config_map(name, namespace, made)
     assert changed.data == {"a": "1", "b": "2"}
-    with pytest.raises(ApiException) as refused:
+    with pytest.raises(client.ApiException) as refused:
         core.replace_namespaced_config_map(name, namespace, made)
     assert refused.value.status == 409
     core.delete_namespaced_config_map(name, namespace)
@@ -93,7 +91,7 @@ def it_writes(core: Any, namespace: str) -> None:
 
 def it_patches_workloads(api: Any, namespace: str) -> None:
     name = unique("patched")
-    apps: Any = AppsV1Api(api)
+    apps: Any = client.AppsV1Api(api)
     apps.create_namespaced_deployment(
         namespace, deployment(name, "example/zero:1", "example/one:1")
     )
@@ -107,7 +105,7 @@ def it_handles_custom_objects(api: Any, admin: Client, scrap: Scrap, namespace: 
     crd = definition()
     establish(admin, scrap, crd, namespace)
     place = (crd["spec"]["group"], "v1", namespace, "widgets")
-    custom: Any = CustomObjectsApi(api)
+    custom: Any = client.CustomObjectsApi(api)
     custom.create_namespaced_custom_object(*place, widget(crd, "one", size=1))
     listed = custom.list_namespaced_custom_object(*place)
     assert [item["metadata"]["name"] for item in listed["items"]] == ["one"]

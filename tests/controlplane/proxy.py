@@ -145,8 +145,8 @@ class CuttingProxy:
             if self._listener is None:
                 self._listener = socket.create_server((LOOPBACK, self.port), backlog=100)
                 self._listener.setblocking(False)
-                # Not `sock_accept`: cancelled while somebody connects, it accepts all the same, keeps nothing
-                # of the connection, and logs an error.
+                # Not `sock_accept`: cancelled while somebody connects, it accepts all the same, keeps
+                # nothing of the connection, and logs an error.
                 self._loop.add_reader(self._listener, self._accept, self._listener)
 
         self._do(accept())
