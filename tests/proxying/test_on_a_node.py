@@ -187,7 +187,7 @@ async def test_what_goes_on_ends(httpd: Browser, person: Person, lost: str) -> N
         person.access.get_in = ()
     else:
         gone.set()
-    await asyncio.wait_for(task, 2)
+    await asyncio.wait_for(task, 20)
     assert not answer.whole and answer.cut is (lost == "right")
 
 
@@ -220,7 +220,7 @@ async def test_a_websocket_goes_through(httpd: Browser, person: Person) -> None:
     assert opened == {"type": "websocket.accept", "subprotocol": None}
     assert await socket.receive_output(10) == {"type": "websocket.send", "text": "hello"}
     person.access.get_in = ()
-    assert await socket.receive_output(2) == {"type": "websocket.close", "code": 1008}
+    assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
     person.access = FakeAccess("tenant", get_in=None)
     # What is no websocket is no pipe either.
     await entered(httpd, Target(PODS, Key("default", "httpd"), 8080), "tenant")

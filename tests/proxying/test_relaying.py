@@ -101,7 +101,7 @@ async def test_it_ends_with_session_and_right(wire: Wire, lost: str) -> None:
         get_session_monitor()._on_rights(clusters.host)
     else:
         wire.person.access.get_in = ()
-    assert await socket.receive_output(2) == {"type": "websocket.close", "code": 1008}
+    assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
 
 
 async def test_whoever_goes_leaves_nothing(wire: Wire) -> None:

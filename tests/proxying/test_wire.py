@@ -280,7 +280,7 @@ async def test_what_is_under_way_ends_with_session_and_right(wire: Wire, lost: s
         get_session_monitor()._on_rights(clusters.host)
     else:
         wire.person.access.get_in = ()
-    await asyncio.wait_for(task, 2)
+    await asyncio.wait_for(task, 20)
     assert answer.cut and not answer.whole
     await asyncio.wait_for(pouring.ended.wait(), 10)
 
