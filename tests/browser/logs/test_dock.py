@@ -63,7 +63,7 @@ def stored(page: Page) -> dict[str, Any]:
 def two(start: StartPod) -> tuple[str, str]:
     """The names of two pods that write."""
     for name in ("first", "second"):
-        start(name, **{RATE_ANNOTATION: "20"})
+        start(name, **{RATE_ANNOTATION: "8"})
     return "first", "second"
 
 
