@@ -36,7 +36,7 @@ screenshots:
 	sh scripts/setup.sh dev
 	sh scripts/debian.sh chromium-headless-shell fonts-noto-cjk pngquant
 	TEST_DEPTH=deep SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/tasks -k "embedded and (pointer or every_look)"
-	SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/repairs
+	TEST_DEPTH=deep SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/repairs -k "light-en-1280 or dark-zh-390"
 	SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/logs/test_terminals.py -k "right or quarter"
 
 # Random faults on a real control plane, 200 schedules of them; ARGS="--seed 7" repeats one.

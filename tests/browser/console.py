@@ -125,16 +125,20 @@ class Console:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def pod(self, name: str, namespace: str = "default", **labels: str) -> None:
-        """Creates a pod that nothing will ever run: its status is ours to write. It goes in the end."""
-        manifest = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": namespace, "labels": labels},
-            "spec": {"containers": [{"name": "c", "image": "example/image:1"}]},
-        }
-        self.kubectl("create", "-f", "-", input=json.dumps(manifest))
-        self.made.append((namespace, name))
+    def pod(self, *names: str, namespace: str = "default", **labels: str) -> None:
+        """Creates pods that nothing will ever run: their status is ours to write. They go in the end."""
+        pods = [
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": name, "namespace": namespace, "labels": labels},
+                "spec": {"containers": [{"name": "c", "image": "example/image:1"}]},
+            }
+            for name in names
+        ]
+        items = {"apiVersion": "v1", "kind": "List", "items": pods}
+        self.kubectl("create", "-f", "-", input=json.dumps(items))
+        self.made += [(namespace, name) for name in names]
 
     @contextmanager
     def tidied(self) -> Iterator[None]:

@@ -34,7 +34,7 @@ def start(console: Console, page: Page) -> StartPod:
 
     def started(name: str, **notes: str) -> str:
         address = f"{console.url}/clusters/host/projects/default/pods/{name}/log?timestamps=1"
-        if f"pod/{name}" in console.kubectl("get", "pods", "-o", "name").split():
+        if ("default", name) in console.made:
             return address
         about = {"name": name, "namespace": "default", "annotations": notes}
         spec = {"containers": [{"name": "app", "image": "example/app:1"}]}
@@ -43,6 +43,7 @@ def start(console: Console, page: Page) -> StartPod:
         state = ("get", "pod", name, "-o", "jsonpath={.status.containerStatuses[0].state}")
         # One that cannot start stays in this state.
         eventually(lambda: _settled(console.kubectl(*state)), f"{name} has a state")
+        console.made.append(("default", name))
         return address
 
     return started

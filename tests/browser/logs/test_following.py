@@ -4,9 +4,10 @@ import json
 import re
 from contextlib import closing
 from datetime import datetime, timedelta
+from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, WebSocket, WebSocketRoute, expect
+from playwright.sync_api import Locator, Page, WebSocket, WebSocketRoute, expect
 
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
@@ -17,6 +18,11 @@ from tests.hostile.texts import TEXTS
 from tests.logs.test_colours import HARMLESS
 
 _WRITTEN = "(all) => all.map((one) => one.innerHTML)"
+#: The same of a page as it comes, before any script.
+_PLAIN = """(html) => {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  return [...page.querySelectorAll(".log-text")].map((one) => one.innerHTML);
+}"""
 
 #: Every frame: how long it took.
 _FRAMES = """() => {
@@ -66,17 +72,22 @@ def last_time(page: Page) -> str:
     return lines(page).last.locator(".log-time").get_attribute("title") or ""
 
 
+def writes(start: StartPod) -> str:
+    """The address of the log that most tests follow."""
+    return start("writes", **{RATE_ANNOTATION: "100"})
+
+
 # The gate sees lines come where they are wrapped, and in other tests of this file.
 @pytest.mark.deep
 def it_shows_lines_as_they_come(page: Page, start: StartPod) -> None:
-    page.goto(start("follows", **{RATE_ANNOTATION: "50"}))
+    page.goto(writes(start))
     expect(page.locator("[data-log-state]")).to_have_text("Following")
     seen = last_time(page)
     eventually(lambda: last_time(page) > seen, "new lines")
 
 
 def it_stands_still_while_it_is_paused_and_loses_nothing(page: Page, start: StartPod) -> None:
-    page.goto(start("pauses", **{RATE_ANNOTATION: "200"}))
+    page.goto(writes(start))
     expect(page.locator("[data-log-state]")).to_have_text("Following")
     page.get_by_role("button", name="Pause").click()
     held = last_time(page)
@@ -88,7 +99,7 @@ def it_stands_still_while_it_is_paused_and_loses_nothing(page: Page, start: Star
 
 
 def it_lets_go_of_the_newest_lines_when_somebody_scrolls_up(page: Page, start: StartPod) -> None:
-    page.goto(start("scrolls", **{RATE_ANNOTATION: "100"}))
+    page.goto(writes(start))
     expect(lines(page).nth(20)).to_be_visible()
     page.locator(".log[data-log-url]").hover()
     page.mouse.wheel(0, -600)
@@ -112,22 +123,14 @@ def it_draws_what_the_page_without_scripts_does(page: Page, start: StartPod) -> 
     every = [*(line for line in HARMLESS if line), *colours, *given]
     address = start("hostile", **{TEXT_ANNOTATION: "\n".join(every)})
     count = len("\n".join(every).split("\n"))
-    browser = page.context.browser
-    assert isinstance(browser, Browser)
-    plain = browser.new_context(
-        java_script_enabled=False, storage_state=page.context.storage_state()
-    )
-    other = plain.new_page()
-
-    def all_there() -> bool:
-        other.goto(address)
-        return other.locator(".log-line").count() == count
-
-    eventually(all_there, "all is written")
-    there = other.locator(".log-text").evaluate_all(_WRITTEN)
-    plain.close()
     page.set_viewport_size({"width": 1280, "height": 2000 + 30 * count})
     page.goto(address)
+
+    def all_there() -> list[str]:
+        found: list[str] = page.evaluate(_PLAIN, page.request.get(address).text())
+        return found if len(found) == count else []
+
+    there = eventually(all_there, "all is written")
     expect(lines(page)).to_have_count(count)
     here = lines(page).locator(".log-text").evaluate_all(_WRITTEN)
     assert here == there
@@ -173,7 +176,7 @@ def it_says_that_the_oldest_lines_had_to_go(page: Page, start: StartPod, apart: 
 
 def it_wraps_long_lines_and_follows_them(page: Page, start: StartPod) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{start('wraps', **{RATE_ANNOTATION: '50'})}&wrap=1")
+    page.goto(f"{writes(start)}&wrap=1")
     expect(page.locator("[data-log-state]")).to_have_text("Following")
     seen = last_time(page)
     eventually(lambda: last_time(page) > seen, "new lines")
@@ -183,7 +186,7 @@ def it_wraps_long_lines_and_follows_them(page: Page, start: StartPod) -> None:
 
 
 def it_leads_from_a_line_to_what_is_around_it(page: Page, start: StartPod) -> None:
-    page.goto(start("links", **{RATE_ANNOTATION: "50"}))
+    page.goto(writes(start))
     expect(lines(page).nth(20)).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     time = lines(page).nth(5).locator(".log-time")
@@ -207,7 +210,7 @@ def it_comes_when_there_is_room_again(page: Page, start: StartPod) -> None:
         socket.on("framereceived", lambda frame: told.append(frame))
 
     page.on("websocket", hear)
-    page.goto(address.partition("/pods/")[0])
+    page.goto(urljoin(address, "/readyz"))
     with closing(page.context.new_page()) as holder:
         holder.goto(page.url)
         holder.evaluate(_HOLDS, url)
@@ -232,7 +235,7 @@ def it_comes_back_when_the_console_did_not_say_goodbye(
             socket.connect_to_server()
 
     page.route_web_socket(re.compile("/log"), break_once)
-    page.goto(start("follows", **{RATE_ANNOTATION: "50"}))
+    page.goto(writes(start))
     expect(page.locator("[data-log-state]")).to_have_text(words)
     sockets[0].close()
     expect(page.locator("[data-log-state]")).to_have_text("Following")

@@ -15,6 +15,7 @@ from tests.browser.logs.conftest import StartPod
 from tests.browser.pages.test_tenant import enter, person
 from tests.browser.tasks.conftest import LOOKS, Person
 from tests.controlplane.waiting import eventually
+from tests.depth import fewer
 from tests.logs.conftest import binding
 
 #: What a program may write, of which nothing must come: no title, link, clipboard, colour, answer.
@@ -79,7 +80,7 @@ def it_goes_on_after_a_quarter_of_an_hour(
     page: Page, start: StartPod, console: Console, apart: None
 ) -> None:
     page.clock.install()
-    page.goto(terminal(start("idles")))
+    page.goto(terminal(start("shells")))
     shows(page, "# ")
     run(page, "here=1234")
     page.clock.fast_forward("15:00")
@@ -88,7 +89,11 @@ def it_goes_on_after_a_quarter_of_an_hour(
     Person(page, LOOKS[0], console).picture("terminal-idle")
 
 
-@pytest.mark.parametrize("full", ["", "printf '\\033[?1049h'"], ids=["lines", "screen of its own"])
+FULL = "printf '\\033[?1049h'"
+
+
+# What holds after a screen of its own holds for lines.
+@pytest.mark.parametrize("full", fewer(["", FULL], FULL), ids=["lines", "screen of its own"])
 def it_says_how_the_shell_ended_and_offers_a_new_one(page: Page, shell: str, full: str) -> None:
     run(page, "echo =$((3 * 7))=")
     shows(page, "=21=")
@@ -245,15 +250,14 @@ def it_has_another_size_with_the_window(page: Page, shell: str) -> None:
     eventually(is_narrow, "the shell knows its new size")
 
 
-def it_ends_with_the_right(console: Console, browser: Chromium, start: StartPod) -> None:
+def it_ends_with_the_right(console: Console, page: Page, start: StartPod) -> None:
     address = terminal(start("right"))
     kind = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}
     about = {**kind, **binding("typists", "cluster-admin", "typist")}
     typist = person("typist", hashed(PASSWORD))
     for item in ({**typist, "status": {"state": "Active"}}, about):
         console.kubectl("apply", "-f", "-", input=json.dumps(item))
-    context = browser.new_context()
-    page = context.new_page()
+    page.context.clear_cookies()
     enter(page, console, "typist", urlsplit(address).path)
     shows(page, "# ")
     console.kubectl("delete", "clusterrolebinding", "typists")
@@ -262,7 +266,6 @@ def it_ends_with_the_right(console: Console, browser: Chromium, start: StartPod)
     run(page, "echo x")
     assert "echo x" not in screen(page).inner_text()
     Person(page, LOOKS[0], console).picture("terminal-ended")
-    context.close()
 
 
 def it_is_for_pages_of_the_console_alone(console: Console, page: Page, start: StartPod) -> None:

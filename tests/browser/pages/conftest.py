@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import Page
 
-from tests.browser.console import Cluster, Console, running, started
+from tests.browser.chromium import Chromium
+from tests.browser.console import Cluster, Console, running, sign_in, started
 
 
 # What both clusters answer is compared by tests/contract, so the gate looks at one of them.
@@ -26,3 +28,18 @@ def shared_console(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -
 def console(shared_console: Console) -> Iterator[Console]:
     with shared_console.tidied():
         yield shared_console
+
+
+@pytest.fixture(scope="package")
+def _without_scripts(browser: Chromium, shared_console: Console) -> Iterator[Page]:
+    """The one for all tests that have none: without scripts no page stores anything."""
+    context = browser.new_context(java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def plain(_without_scripts: Page, console: Console) -> Page:
+    """The administrator's, without scripts."""
+    sign_in(_without_scripts, console, "")
+    return _without_scripts

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.console import Console, sign_in
 
@@ -11,10 +11,9 @@ PATH = "/clusters/host/projects/default/configmaps/edited"
 
 
 @pytest.fixture
-def settings(console: Console, page: Page) -> Iterator[None]:
+def settings(console: Console) -> Iterator[None]:
     console.kubectl("delete", "configmap", "edited", "--ignore-not-found")
     console.kubectl("create", "configmap", "edited", "--from-literal=colour=blue")
-    sign_in(page, console, "")
     yield
     console.kubectl("delete", "configmap", "edited", "--ignore-not-found")
 
@@ -40,7 +39,7 @@ def colour(console: Console) -> str:
 
 @pytest.mark.usefixtures("settings")
 def it_keeps_what_is_typed(console: Console, page: Page) -> None:
-    page.goto(f"{console.url}{PATH}/edit")
+    sign_in(page, console, f"{PATH}/edit")
     edit(page, "blue", "green")
     expect(page.locator("[data-draft-state]")).to_have_text("Kept as a draft.")
     page.goto(f"{console.url}{PATH}/edit")
@@ -63,23 +62,16 @@ def it_keeps_what_is_typed(console: Console, page: Page) -> None:
 
 
 @pytest.mark.usefixtures("settings")
-def it_works_without_scripts(console: Console, page: Page) -> None:
-    browser = page.context.browser
-    assert isinstance(browser, Browser)
-    plain = browser.new_context(
-        java_script_enabled=False, storage_state=page.context.storage_state()
-    )
-    other = plain.new_page()
-    other.goto(f"{console.url}{PATH}/edit")
-    area = other.get_by_role("textbox", name="Manifest")
+def it_works_without_scripts(console: Console, plain: Page) -> None:
+    plain.goto(f"{console.url}{PATH}/edit")
+    area = plain.get_by_role("textbox", name="Manifest")
     area.fill(area.input_value().replace("colour: blue", "colour: red\n  odd: |\n    a\n     b"))
-    other.get_by_role("button", name="Review changes").click()
-    expect(other.locator("ins").first).to_have_text("  colour: red")
-    other.get_by_role("button", name="Back to the text").click()
+    plain.get_by_role("button", name="Review changes").click()
+    expect(plain.locator("ins").first).to_have_text("  colour: red")
+    plain.get_by_role("button", name="Back to the text").click()
     assert "colour: red" in area.input_value()
-    other.get_by_role("button", name="Review changes").click()
-    other.get_by_role("button", name="Save", exact=True).click()
-    other.wait_for_url(console.url + PATH)
+    plain.get_by_role("button", name="Review changes").click()
+    plain.get_by_role("button", name="Save", exact=True).click()
+    plain.wait_for_url(console.url + PATH)
     assert colour(console) == "red"
     assert console.kubectl("get", "configmap", "edited", "-o", "jsonpath={.data.odd}") == "a\n b\n"
-    plain.close()

@@ -34,8 +34,8 @@ class Traffic:
 @contextmanager
 def pods(console: Console, *names: str) -> Iterator[None]:
     with console.tidied():
+        console.pod(*names)
         for name in names:
-            console.pod(name)
             console.set_status(name, RUNNING)
         yield
 
@@ -161,9 +161,9 @@ def it_counts_objects_without_states_on_their_tab(console: Console, page: Page) 
 
 def it_counts_in_the_rail_what_fails(console: Console, page: Page) -> None:
     with pods(console, "apple"):
-        opened(console, page, "apple")
-        page.goto(console.url + "/clusters/host/pods")
+        sign_in(page, console)
         live(page)
+        expect(row(page, "apple")).to_contain_text("Running")
         count = page.locator(".rail-link[aria-current] [data-count=failing]")
         before = int(count.text_content() or "0")
         console.set_status("apple", CRASHING)

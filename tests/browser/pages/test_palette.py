@@ -4,8 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.chromium import Chromium
-from tests.browser.console import Console, sign_in
+from tests.browser.console import PODS, Console, sign_in
 
 
 def option(page: Page, text: str) -> Locator:
@@ -66,15 +65,12 @@ def it_runs_commands_and_closes(console: Console, page: Page) -> None:
     expect(page).to_have_url(re.compile("/login"))
 
 
-def it_searches_without_scripts(console: Console, browser: Chromium) -> None:
+def it_searches_without_scripts(console: Console, plain: Page) -> None:
     console.pod("palette-plain")
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    sign_in(page, console)
-    page.get_by_role("link", name="Jump to").click()
-    page.get_by_label("Search in all kinds").fill("palette-plain")
-    page.get_by_role("button", name="Search").click()
+    plain.goto(console.url + PODS)
+    plain.get_by_role("link", name="Jump to").click()
+    plain.get_by_label("Search in all kinds").fill("palette-plain")
+    plain.get_by_role("button", name="Search").click()
     expect(
-        page.locator('section[data-resource="pods"] a', has_text="palette-plain")
+        plain.locator('section[data-resource="pods"] a', has_text="palette-plain")
     ).to_be_visible()
-    context.close()

@@ -5,10 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.chromium import Chromium
-from tests.browser.console import Console, live, sign_in
+from tests.browser.console import PODS, Console, live, sign_in
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
 
 RUNNING = {
     "phase": "Running",
@@ -36,6 +34,8 @@ def row(page: Page, name: str, namespace: str = "default") -> Locator:
     return page.locator(f'tr[data-key="{namespace}/{name}"]')
 
 
+# The gate sees that in test_live.py, on a list of less.
+@pytest.mark.deep
 def it_shows_a_pod_come_change_and_go(console: Console, page: Page) -> None:
     sign_in(page, console)
     expect(page).to_have_url(re.compile("/clusters/host/pods"))
@@ -54,8 +54,7 @@ def it_shows_a_pod_come_change_and_go(console: Console, page: Page) -> None:
 def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(
     console: Console, page: Page
 ) -> None:
-    console.pod("survivor")
-    console.pod("lost")
+    console.pod("survivor", "lost")
     sign_in(page, console)
     live(page)
     expect(row(page, "survivor")).to_be_visible()
@@ -80,6 +79,9 @@ def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(
     expect(actions).to_be_visible(timeout=30_000)
 
 
+# The gate deletes from a row's menu in tests/browser/repairs/test_everyday.py, and asks the trail in
+# tests/audit.
+@pytest.mark.deep
 def it_deletes_a_pod_as_the_user_after_asking(console: Console, page: Page) -> None:
     console.pod("condemned")
     sign_in(page, console, "/clusters/host/pods?q=condemned")
@@ -98,27 +100,27 @@ def it_deletes_a_pod_as_the_user_after_asking(console: Console, page: Page) -> N
     assert re.search(r'"verb": ?"delete".*"condemned"', log)
 
 
-def it_works_without_javascript(console: Console, browser: Chromium) -> None:
+# The gate filters in tests/browser/tasks/test_without_scripts.py, and deletes in test_choosing.py.
+@pytest.mark.deep
+def it_works_without_javascript(console: Console, plain: Page) -> None:
     console.pod("plain", tier="web")
     console.pod("other")
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    sign_in(page, console)
-    page.fill("input[name=q]", "plain")
-    page.press("input[name=q]", "Enter")
-    expect(page).to_have_url(re.compile("q=plain"))
-    expect(row(page, "plain")).to_be_visible()
-    expect(row(page, "other")).to_have_count(0)
-    page.goto(console.url + "/clusters/host/pods?label=tier%3Dweb")
-    expect(row(page, "plain")).to_be_visible()
-    page.goto(console.url + "/clusters/host/projects/default/pods/plain/actions/delete")
-    page.get_by_role("button", name=re.compile("Delete")).click()
+    plain.goto(console.url + PODS)
+    plain.fill("input[name=q]", "plain")
+    plain.press("input[name=q]", "Enter")
+    expect(plain).to_have_url(re.compile("q=plain"))
+    expect(row(plain, "plain")).to_be_visible()
+    expect(row(plain, "other")).to_have_count(0)
+    plain.goto(console.url + PODS + "?label=tier%3Dweb")
+    expect(row(plain, "plain")).to_be_visible()
+    plain.goto(console.url + "/clusters/host/projects/default/pods/plain/actions/delete")
+    plain.get_by_role("button", name=re.compile("Delete")).click()
     eventually(lambda: not console.has_pod("plain"), "the pod is gone", timeout=40)
-    context.close()
 
 
-# The page is the same; what is refused besides is in tests/accounts/test_login.py.
-@pytest.mark.parametrize("password", fewer(["wrong", "", "x" * 1024], "wrong"))
+# The gate is refused once in test_whole_flow.py; what is besides is in tests/accounts/test_login.py.
+@pytest.mark.deep
+@pytest.mark.parametrize("password", ["wrong", "", "x" * 1024])
 def it_refuses_a_wrong_password_in_one_sentence(
     console: Console, page: Page, password: str
 ) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
 from tests.browser.console import PASSWORD, Console, act, live
@@ -82,11 +82,9 @@ def refused(console: Console, *arguments: str, stdin: str | None = None) -> str:
     raise AssertionError(f"ann may {arguments}")
 
 
-def test_a_tenants_whole_life(
-    console: Console, context: BrowserContext, page: Page, browser: Chromium
-) -> None:
-    for item in world():
-        console.kubectl("apply", "-f", "-", input=json.dumps(item))
+def test_a_tenants_whole_life(console: Console, page: Page, browser: Chromium) -> None:
+    items = {"apiVersion": "v1", "kind": "List", "items": world()}
+    console.kubectl("apply", "-f", "-", input=json.dumps(items))
     eventually(
         lambda: "Active" in console.kubectl("get", f"users.{IAM}", "ann", "-o", "yaml"), "ann"
     )

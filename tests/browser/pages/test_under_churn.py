@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.console import Console, live
 from tests.browser.pages.churning import Churn, churn
-from tests.browser.pages.test_live import opened, order, pods
+from tests.browser.pages.test_live import opened, order
 from tests.browser.pages.test_pods import CRASHING, RUNNING, row
 from tests.depth import number
 
@@ -22,7 +22,8 @@ AT = """([x, y]) => {
 
 @pytest.fixture(scope="module")
 def _standing(shared_console: Console) -> Iterator[None]:
-    with pods(shared_console, *NAMES):
+    with shared_console.tidied():
+        shared_console.pod(*NAMES)
         yield
 
 
@@ -59,7 +60,7 @@ def it_moves_nothing_under_the_pointer(console: Console, page: Page, changing: C
     before = page.evaluate(AT, point)
     word = row(page, before[0].partition("/")[2]).locator(".word")
     said = word.inner_text()
-    for _frame in range(number(6, 20)):
+    for _frame in range(number(4, 20)):
         changing.go_on(10)
         assert page.evaluate(AT, point) == before
         assert page.locator("tr[data-changed]").count() <= 10
@@ -82,7 +83,7 @@ def it_keeps_focus_ticks_and_an_open_menu(console: Console, page: Page, changing
     page.keyboard.press("Tab")
     focused = page.evaluate_handle("document.activeElement")
     stood, standing = place(page, MIDDLE), order(page)
-    for _frame in range(number(3, 10)):
+    for _frame in range(number(2, 10)):
         changing.go_on(10)
         assert page.evaluate("element => element === document.activeElement", focused)
         assert place(page, MIDDLE) == stood

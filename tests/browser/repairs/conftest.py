@@ -4,7 +4,6 @@ each is tried in more than one.
 With SCREENSHOTS set to a folder, what each repair looks like is written there (`make screenshots`).
 """
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -15,23 +14,21 @@ from tests.browser.repairs.operator import Operator
 from tests.browser.tasks.conftest import GATE, LOOKS, somebody
 from tests.depth import DEEP, choice
 
-PICTURES = bool(os.environ.get("SCREENSHOTS"))
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The gate does each in one of two looks that differ in everything, which its name decides, all in
-    one world; in both where pictures are made."""
+    one world."""
     if "operator" not in metafunc.fixturenames:
         return
     desk = "at_a_desk" in metafunc.fixturenames
     looks, both = ([one for one in among if not (desk and one.phone)] for among in (LOOKS, GATE))
-    gate = both if PICTURES else [choice(metafunc.function.__name__, both)]
+    gate = choice(metafunc.function.__name__, both)
     params = [
         pytest.param(
-            look if DEEP or PICTURES else None,
+            look if DEEP else None,
             look,
             id=str(look),
-            marks=() if look in gate else pytest.mark.deep,
+            marks=() if look == gate else pytest.mark.deep,
         )
         for look in looks
     ]

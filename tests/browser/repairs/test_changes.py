@@ -16,6 +16,8 @@ from tests.browser.tasks.test_by_keyboard import jump, tab_to
 from tests.controlplane.waiting import eventually
 
 
+# The gate completes what a definition says in tests/browser/pages/test_editor.py.
+@pytest.mark.deep
 def it_completes_what_a_definition_of_a_minute_ago_says(operator: Operator) -> None:
     page = operator.page
     with Scene(operator.person.console, "", "").new_type() as name:
@@ -40,8 +42,7 @@ def it_asks_where_two_people_changed_the_same(operator: Operator) -> None:
     operator.open(WEB, "deployments", "search-api")
     operator.act("edit")
     other = Operator(replace(operator.person, page=page.context.new_page()))
-    other.open(WEB, "deployments", "search-api")
-    other.act("scale")
+    other.go(f"projects/{WEB}/deployments/search-api/actions/scale")
     other.fill(other.page.locator("input[name=replicas]"), "4")
     other.confirm()
     other.page.close()
@@ -61,6 +62,8 @@ def it_asks_where_two_people_changed_the_same(operator: Operator) -> None:
     assert found.startswith("2 ") and '"shop.example/owner":"search"' in found
 
 
+# The gate does both by keyboard where it mends a full quota.
+@pytest.mark.deep
 def it_scales_and_edits_by_keyboard_alone(operator: Operator, at_a_desk: None) -> None:
     page = operator.page
     page.goto(operator.person.console.url + "/dashboard")
@@ -102,6 +105,9 @@ def plain(operator: Operator, browser: Chromium, at_a_desk: None) -> Iterator[Op
         yield Operator(person)
 
 
+# In the gate these forms are sent without scripts by tests/browser/pages, and found by
+# tests/browser/tasks/test_without_scripts.py.
+@pytest.mark.deep
 def it_scales_edits_and_deletes_on_a_phone_without_scripts(plain: Operator) -> None:
     page: Page = plain.page
     url = f"{plain.person.console.url}/clusters/host/projects/shipping/deployments/label-printer"

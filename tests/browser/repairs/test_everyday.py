@@ -113,6 +113,8 @@ def it_shows_the_line_of_kubectl_for_what_is_typed(operator: Operator) -> None:
     operator.picture("scale-line")
 
 
+# The gate asks about many in tests/browser/pages/test_choosing.py, and restarts them above.
+@pytest.mark.deep
 def it_restarts_many_at_once(operator: Operator) -> None:
     page, names = operator.page, ("address-import", "tracking")
     operator.go(f"deployments?namespace={SHIPPING}&sort=name")
@@ -143,11 +145,9 @@ def _choose(operator: Operator, name: str) -> None:
     expect(row(operator.page, key).locator(".tick input")).to_be_checked()
 
 
-def it_keeps_the_focus_where_a_button_goes(operator: Operator) -> None:
+def it_keeps_the_focus_where_a_button_goes(operator: Operator, at_a_desk: None) -> None:
     """Whoever has no pointer is not sent back to the top of the page."""
     page, name = operator.page, "tracking"
-    if operator.touches:
-        pytest.skip("a phone has no keyboard")
     operator.go(f"deployments?namespace={SHIPPING}&sort=name")
     _choose(operator, name)
     page.keyboard.press("b")

@@ -89,6 +89,8 @@ def pods(operator: Operator) -> set[str]:
     return {line.strip() for line in lines if line.strip() and len(line.split()) == 1}
 
 
+# These two are what tests/browser/logs does in the gate.
+@pytest.mark.deep
 def it_types_into_a_shell(operator: Operator) -> None:
     page = operator.page
     open_pod(operator)
@@ -103,6 +105,7 @@ def it_types_into_a_shell(operator: Operator) -> None:
     expect(page.locator("[data-terminal-again]")).to_be_visible()
 
 
+@pytest.mark.deep
 def it_keeps_logs_and_shells_below_from_page_to_page(operator: Operator) -> None:
     page = operator.page
     open_pod(operator)
@@ -146,6 +149,8 @@ def it_opens_a_shell_on_a_node(operator: Operator) -> None:
     expect(page.locator("[data-terminal-again]")).to_be_visible()
 
 
+# In the gate that is tests/browser/logs/test_ports.py.
+@pytest.mark.deep
 def it_opens_a_port(operator: Operator) -> None:
     page = operator.page
     open_pod(operator)

@@ -1,5 +1,6 @@
 """What is broken in the sample world is mended in a browser, each from seeing it to seeing it well."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.repairs.operator import Operator
@@ -39,6 +40,8 @@ def it_mends_a_stuck_rollout_by_rolling_back(operator: Operator) -> None:
     operator.runs()
 
 
+# For the editor it is what a memory limit is.
+@pytest.mark.deep
 def it_mends_a_pod_that_fits_nowhere_by_its_request(operator: Operator) -> None:
     page = operator.page
     operator.open("data", "deployments", "recommender")

@@ -115,6 +115,8 @@ def it_goes_anywhere_in_every_look(person: Person, scene: Scene) -> None:
     page.wait_for_url(re.compile(r"/pods(\?|$)"))
 
 
+# The gate does this with a pointer, and jumps elsewhere below.
+@pytest.mark.deep
 def it_sees_why_a_pod_is_pending(keys: Page, scene: Scene) -> None:
     jump(keys, "po recommender", options(keys, scene.pending.partition("/")[2]))
     opened(keys, scene.pending)
@@ -139,6 +141,8 @@ def it_finds_what_uses_a_secret(keys: Page, scene: Scene) -> None:
     opened(keys, scene.uses_secret)
 
 
+# The fields and the button are the browser's own: the gate does these two with a pointer.
+@pytest.mark.deep
 def it_compares_two_revisions(keys: Page, scene: Scene) -> None:
     jump(keys, "deploy image-resizer", options(keys, "/deployments/image-resizer"))
     opened(keys, scene.revised)
@@ -155,6 +159,7 @@ def it_compares_two_revisions(keys: Page, scene: Scene) -> None:
     expect(keys.locator(".diff del").last).to_contain_text("image")
 
 
+@pytest.mark.deep
 def it_sees_the_objects_of_a_type_that_was_just_defined(keys: Page, scene: Scene) -> None:
     with scene.new_type() as name:
         jump(keys, name.partition(".")[0], options(keys, f"/{name}"))
@@ -174,10 +179,12 @@ def it_tells_its_keys_and_goes_where_they_say(keys: Page, scene: Scene) -> None:
         go_to(keys, letter, re.compile(rf"{place}$"))
 
 
-def it_opens_the_menu_of_an_object_and_leaves_it(keys: Page, scene: Scene) -> None:
-    jump(keys, "deploy image-resizer", options(keys, "/deployments/image-resizer"))
+def it_opens_the_menu_of_an_object_and_leaves_it(
+    keys: Page, scene: Scene, console: Console
+) -> None:
+    namespace, name = scene.revised.split("/")
+    keys.goto(f"{console.url}/clusters/host/projects/{namespace}/deployments/{name}")
     opened(keys, scene.revised)
-    live(keys)
     more, menu = keys.locator(".acts [popovertarget]"), keys.locator("#more-actions")
     tab_to(keys, more)
     keys.keyboard.press("Enter")
