@@ -34,7 +34,9 @@ def on(verb: str, resource: str, *answers: Answer) -> Script:
 # F1: frames that are cut, in pieces, merged.
 
 
-@pytest.mark.parametrize(("piece", "hold"), [(1, 0.0), (7, 0.0), (None, 0.3)])
+@pytest.mark.parametrize(
+    ("piece", "hold"), [(1, 0.0), pytest.param(7, 0.0, marks=pytest.mark.deep), (None, 0.3)]
+)
 def it_puts_together_what_comes_in_pieces_or_at_once(
     world: World, piece: int | None, hold: float
 ) -> None:
@@ -112,6 +114,8 @@ def it_lists_once_more_when_the_history_was_compacted(world: World) -> None:
         world.proxy.reset()
         console.delete(PODS_OF, "compacted")
         world.cluster.kill()
+        eventually(console.stale, "it says that it is stale", timeout=HONEST)
+        assert console.holds(PODS_OF, "compacted")
         world.cluster.compact()
         world.cluster.restart()
         world.proxy.accept()

@@ -22,17 +22,19 @@ __all__ = ["World"]
 _MANIFESTS = Path(__file__).parents[2] / "manifests"
 _USER = "chaos"
 _SECONDS = 30.0
-#: Objects of each kind and namespace that are there from the start, and the bytes that pad each.
-_BASE, _PADDING = 100, 2000
+#: Bytes that pad each object that is there from the start.
+_PADDING = 2000
 _BINDING = f"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{service_account('reader')}"
 
 
 class World:
-    """Use as a context manager; one schedule at a time."""
+    """Use as a context manager; one schedule at a time. `base`: objects of each kind and namespace that
+    are there from the start."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, base: int = 100) -> None:
         self._stack = ExitStack()
         self._report = report
+        self._base = base
 
     def __enter__(self) -> Self:
         # Config maps past the watch cache, so that a compaction alone makes their watches fail.
@@ -145,7 +147,7 @@ class World:
             self._kubectl("create", "namespace", namespace)
         for target in TARGETS:
             for namespace in target.namespaces:
-                for number in range(_BASE):
+                for number in range(self._base):
                     body = target.body(f"base-{number}", _PADDING)
                     status, answer = self.ask("POST", target.gvr.path(namespace), body)
                     # It is there already if its first try was not answered in time.

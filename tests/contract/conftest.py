@@ -8,7 +8,7 @@ import pytest
 from devcluster.server import DevCluster
 from tests.contract.client import Client
 from tests.contract.cluster import Clients, Cluster, Embedded, Kubectl, Real, kubectl_program
-from tests.contract.tidy import Scrap, await_removal, temporary_namespace
+from tests.contract.tidy import Scrap, temporary_namespace
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.plugin import missing
 
@@ -22,14 +22,8 @@ def embedded_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clust
 
 
 @pytest.fixture(scope="package")
-def real_cluster(
-    control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cluster]:
-    """Other tests use it later, so it is left as it was."""
-    real = Real(control_plane, tmp_path_factory.mktemp("home"))
-    yield real
-    with ExitStack() as stack:
-        await_removal(Clients(real, stack).admin())
+def real_cluster(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Cluster:
+    return Real(control_plane, tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="package", params=["embedded", "real"])

@@ -1,5 +1,6 @@
-"""Roles and bindings of one test."""
+"""Roles and bindings of one test, and groups whose rights many tests share."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from tests.controlplane.waiting import eventually
 GROUP = "rbac.authorization.k8s.io"
 VERSION = f"{GROUP}/v1"
 REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+#: By the cluster, the namespace if it is about one, and the rules.
+_teams: dict[tuple[str, str, str], str] = {}
 
 
 def rule(verbs: str, resources: str, group: str = "", names: str = "") -> Obj:
@@ -78,6 +82,27 @@ class Grants:
         body = {"metadata": {"name": name}, "roleRef": ref, "subjects": [subject]}
         self.admin.post(path(self.namespace, "rolebindings", group=VERSION), body).ok()
         return name
+
+    def team(self, *rules: Obj, here: bool = False) -> str:
+        """A group that has these rights, everywhere or in the namespace. They are given once for all
+        tests that want the same, and stay: to give, await and take them are seven requests."""
+        namespace = self.namespace if here else ""
+        key = (self.admin.transport.url, namespace, json.dumps(rules))
+        if key not in _teams:
+            name = unique("team")
+            root = f"{RBAC}/namespaces/{namespace}" if here else RBAC
+            kind = "Role" if here else "ClusterRole"
+            about = {"metadata": {"name": name}}
+            self.admin.post(f"{root}/{kind.lower()}s", {**about, "rules": list(rules)}).ok()
+            bound = {**about, "roleRef": role_ref(kind, name), "subjects": [group(name)]}
+            self.admin.post(f"{root}/{kind.lower()}bindings", bound).ok()
+            last = rules[-1]
+            resource, _slash, subresource = last["resources"][-1].partition("/")
+            attributes = {"verb": last["verbs"][-1], "group": last["apiGroups"][0]}
+            attributes |= {"resource": resource, "subresource": subresource, "namespace": namespace}
+            self.wait("anybody", [name], **attributes)
+            _teams[key] = name
+        return _teams[key]
 
     def wait(self, who: str, groups: Sequence[str] = (), **attributes: str) -> None:
         """Until the server has taken notice that this is allowed; it may take a moment."""

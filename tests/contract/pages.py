@@ -10,13 +10,14 @@ import pytest
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import GVR, NAMESPACES, Key
+from console.kube.identity import Identity
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from console.ui.links import action_url, detail_url
 from rbac.current import no_host, use_host
 from tests.contract.client import Obj
 from tests.contract.cluster import Cluster
-from tests.contract.grants import Grants, user
+from tests.contract.grants import Grants
 from tests.contract.objects import unique
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
@@ -120,15 +121,17 @@ class Person:
 
 
 def person(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, *rules: Obj) -> Person:
-    name, grants = unique("olga"), Grants(scrap, namespace)
-    monkeypatch.setitem(CAST, name, lambda: FakeAccess(name, get_in=None))
+    access, grants = FakeAccess(unique("olga"), get_in=None), Grants(scrap, namespace)
     if rules:
-        grants.everywhere(user(name), *rules)
-        first = rules[-1]
-        resource, _slash, subresource = first["resources"][-1].partition("/")
-        attributes = {"verb": first["verbs"][-1], "group": first["apiGroups"][0]}
-        grants.wait(name, **attributes, resource=resource, subresource=subresource)
+        join(access, grants.team(*rules))
+    name = access.identity.name
+    monkeypatch.setitem(CAST, name, lambda: access)
     return Person(name, grants)
+
+
+def join(access: FakeAccess, team: str) -> None:
+    """What it does in the cluster it does as one of that group."""
+    access.identity = Identity(access.identity.name, (team,))
 
 
 async def recorded() -> list[tuple[str, str, str, str, int]]:

@@ -20,8 +20,9 @@ from console.ui.workloads.rollouts import RESTARTED_ANNOTATION
 from rbac.current import no_host, use_host
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
-from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.grants import Grants, rule
 from tests.contract.objects import path, unique
+from tests.contract.pages import join
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
@@ -141,12 +142,8 @@ def shop(
     viewer = FakeAccess(unique("olga"), list_in={namespace}, delete_in={namespace})
     name = viewer.identity.name
     monkeypatch.setitem(CAST, name, lambda: viewer)
-    rules = [rule("get list patch", "deployments", "apps")]
-    role = path(namespace, "roles", group=VERSION)
-    admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
-    grants = Grants(scrap, namespace)
-    grants.bind_here(user(name), role_ref("Role", name))
-    grants.wait(name, verb="patch", resource="deployments", group="apps", namespace=namespace)
+    rights = rule("get list patch", "deployments", "apps")
+    join(viewer, Grants(scrap, namespace).team(rights, here=True))
     return Shop(admin, runtime, namespace, viewer)
 
 

@@ -12,8 +12,9 @@ from console.kube.runtime import Runtime
 from rbac.current import no_host, use_host
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
-from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.grants import Grants, rule
 from tests.contract.objects import deployment, path, unique
+from tests.contract.pages import join
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
@@ -107,12 +108,8 @@ def project(
     viewer = FakeAccess(unique("olga"), list_in={namespace}, delete_in={namespace})
     name = viewer.identity.name
     monkeypatch.setitem(CAST, name, lambda: viewer)
-    role = path(namespace, "roles", group=VERSION)
-    rules = [rule("list delete", "deployments", "apps")]
-    admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
-    grants = Grants(scrap, namespace)
-    grants.bind_here(user(name), role_ref("Role", name))
-    grants.wait(name, verb="delete", resource="deployments", group="apps", namespace=namespace)
+    rights = rule("list delete", "deployments", "apps")
+    join(viewer, Grants(scrap, namespace).team(rights, here=True))
     return Project(admin, runtime, namespace, name)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -22,7 +22,7 @@ from console.operations.keeping import STALE
 from console.operations.models import Operation, State
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
-from tests.contract.grants import review, rule
+from tests.contract.grants import review, rule, user
 from tests.contract.objects import create_pod, path, pod, unique
 from tests.contract.pages import Page, Person, console_on, known, person, refused_to_strangers
 from tests.contract.test_evictions import budget, is_there, set_running, settles
@@ -384,8 +384,12 @@ async def it_ends_with_the_right(site: Site, monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def it_ends_with_the_right_that_the_cluster_alone_knows(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: Site, monkeypatch: pytest.MonkeyPatch, scrap: Scrap
 ) -> None:
+    olga = person(monkeypatch, scrap, site.namespace)
+    olga.grants.everywhere(user(olga.name), *RIGHTS)
+    olga.grants.wait(olga.name, verb="create", resource="pods", subresource="eviction")
+    site = replace(site, olga=olga)
     await _blocked(site)
     bindings = site.admin.get("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings").ok()
     for one in bindings["items"]:

@@ -24,8 +24,9 @@ from rbac.current import no_host, use_host
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget
-from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.grants import Grants, rule, user
 from tests.contract.objects import config_map, deployment, path, secret, unique
+from tests.contract.pages import join
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.depth import SEED
@@ -177,11 +178,7 @@ def desk(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: 
     monkeypatch.setitem(CAST, who, lambda: viewer)
     verbs = "get list patch"
     rules = [rule(verbs, "deployments", "apps"), rule(verbs, "configmaps secrets services")]
-    role = path(namespace, "roles", group=VERSION)
-    admin.post(role, {"metadata": {"name": who}, "rules": rules}).ok()
-    grants = Grants(scrap, namespace)
-    grants.bind_here(user(who), role_ref("Role", who))
-    grants.wait(who, verb="patch", resource="configmaps", group="", namespace=namespace)
+    join(viewer, Grants(scrap, namespace).team(*rules, here=True))
     return Desk(admin, namespace, who)
 
 

@@ -7,9 +7,12 @@ import pytest
 from console.history.models import ObjectChange
 from console.kube import gvr as types
 from console.kube.client import MERGE_PATCH
-from tests.contract.grants import VERSION, rule
-from tests.contract.objects import deployment, path, unique
+from tests.contract.grants import Grants, rule
+from tests.contract.objects import deployment, unique
+from tests.contract.pages import join
 from tests.contract.test_workload_actions import Project, _runtime, _site, project, runtime
+from tests.contract.tidy import Scrap
+from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -61,11 +64,10 @@ async def test_a_change_is_taken_back_and_what_came_after_it_stays(project: Proj
         assert missing.status_code == 404
 
 
-async def test_whoever_may_change_it_need_not_read_it(project: Project) -> None:
+async def test_whoever_may_change_it_need_not_read_it(project: Project, scrap: Scrap) -> None:
     """What kube-apiserver answers is kept; it is not asked again."""
-    role = path(project.namespace, "roles", project.viewer, group=VERSION)
-    rules = [rule("list patch", "deployments", "apps")]
-    project.admin.patch(role, {"rules": rules}, MERGE_PATCH).ok()
+    rights = rule("list patch", "deployments", "apps")
+    join(CAST[project.viewer](), Grants(scrap, project.namespace).team(rights, here=True))
     made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
     await project.do(types.DEPLOYMENTS, made, "restart")
     change = await ObjectChange.objects.aget()

@@ -21,9 +21,10 @@ from rbac.current import no_host, use_host
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.crds import definition, widget
-from tests.contract.grants import VERSION, Grants, rule, user
+from tests.contract.grants import VERSION, Grants, rule
 from tests.contract.objects import CRDS, config_map, deployment, path, secret, unique
 from tests.contract.objects import NAMESPACES as ALL_NAMESPACES
+from tests.contract.pages import join
 from tests.contract.test_edit import no_database
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
@@ -96,29 +97,24 @@ def desk_of(
 def desk(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap) -> Desk:
     """Somebody who may create some kinds in one project."""
     who, where = unique("olga"), {namespace}
-    grants = Grants(scrap, namespace)
     kinds = "configmaps secrets services serviceaccounts persistentvolumeclaims"
-    grants.here(
-        user(who),
+    rights = (
         rule("create delete get", kinds),
         rule("create delete get", "deployments", "apps"),
         rule("create delete get", "jobs cronjobs", "batch"),
         rule("create delete get", "ingresses", "networking.k8s.io"),
     )
-    grants.wait(
-        who, verb="create", resource="ingresses", group="networking.k8s.io", namespace=namespace
-    )
     shown = FakeAccess(who, list_in=where, delete_in=where, get_in=where)
+    join(shown, Grants(scrap, namespace).team(*rights, here=True))
     return desk_of(monkeypatch, admin, namespace, shown)
 
 
 @pytest.fixture
 def boss(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap) -> Desk:
     """Somebody who may do everything."""
-    who = unique("boss")
-    Grants(scrap, namespace).everywhere(user(who), rule("*", "*", "*"))
-    Grants(scrap, namespace).wait(who, verb="create", resource="namespaces", group="")
-    return desk_of(monkeypatch, admin, namespace, FakeAccess(who, get_in=None))
+    shown = FakeAccess(unique("boss"), get_in=None)
+    join(shown, Grants(scrap, namespace).team(rule("*", "*", "*")))
+    return desk_of(monkeypatch, admin, namespace, shown)
 
 
 def text_for(obj: Obj) -> str:

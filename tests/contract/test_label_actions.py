@@ -15,8 +15,9 @@ from console.kube.runtime import Runtime
 from rbac.current import no_host, use_host
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
-from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.grants import Grants, rule
 from tests.contract.objects import config_map, path, unique
+from tests.contract.pages import join
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
@@ -108,12 +109,8 @@ def project(
     )
     name = viewer.identity.name
     monkeypatch.setitem(CAST, name, lambda: viewer)
-    role = path(namespace, "roles", group=VERSION)
-    rules = [rule("get list patch", "configmaps")]
-    admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
-    grants = Grants(scrap, namespace)
-    grants.bind_here(user(name), role_ref("Role", name))
-    grants.wait(name, verb="patch", resource="configmaps", namespace=namespace)
+    rights = rule("get list patch", "configmaps")
+    join(viewer, Grants(scrap, namespace).team(rights, here=True))
     return Project(admin, runtime, namespace, name)
 
 

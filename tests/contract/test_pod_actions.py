@@ -13,8 +13,9 @@ from console.kube.runtime import Runtime
 from rbac.current import no_host, use_host
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
-from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.grants import Grants, rule
 from tests.contract.objects import path, unique
+from tests.contract.pages import join
 from tests.contract.test_evictions import budget, is_there, running, settles
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
@@ -124,11 +125,7 @@ def project(
     )
     name = viewer.identity.name
     monkeypatch.setitem(CAST, name, lambda: viewer)
-    role = path(namespace, "roles", group=VERSION)
-    admin.post(role, {"metadata": {"name": name}, "rules": list(RIGHTS)}).ok()
-    grants = Grants(scrap, namespace)
-    grants.bind_here(user(name), role_ref("Role", name))
-    grants.wait(name, verb="create", resource="pods/eviction", namespace=namespace)
+    join(viewer, Grants(scrap, namespace).team(*RIGHTS, here=True))
     return Project(admin, runtime, namespace, name)
 
 

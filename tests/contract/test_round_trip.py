@@ -21,17 +21,15 @@ from console.ui.yamltext import plain_yaml
 from tests.contract.client import Answer, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget
-from tests.contract.grants import Grants, rule, user
+from tests.contract.grants import rule
 from tests.contract.objects import unique
-from tests.contract.pages import console_on
+from tests.contract.pages import console_on, person
 from tests.contract.test_certificate_actions import asking
 from tests.contract.test_edit import ODD, Form, cluster_of_host, form_of
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.depth import SEED, number
 from tests.kinds.world import fixture_of
-from tests.ui.support import FakeAccess
-from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, _site
 from tests.views.test_lists import text_of
 
@@ -84,11 +82,7 @@ def runtime(cluster: Cluster) -> Iterator[Runtime]:
 @pytest.fixture
 def editor(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, runtime: Runtime) -> str:
     """Somebody who may do everything."""
-    name, grants = unique("olga"), Grants(scrap, namespace)
-    monkeypatch.setitem(CAST, name, lambda: FakeAccess(name, get_in=None))
-    grants.everywhere(user(name), rule("*", "*", "*"))
-    grants.wait(name, verb="patch", resource="configmaps", group="", namespace=namespace)
-    return name
+    return person(monkeypatch, scrap, namespace, rule("*", "*", "*")).name
 
 
 @pytest.mark.alike

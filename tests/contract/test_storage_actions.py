@@ -30,6 +30,7 @@ from tests.contract.pages import (
     Page,
     Person,
     console_on,
+    join,
     known,
     person,
     recorded,
@@ -421,8 +422,11 @@ async def test_what_the_cluster_refuses_is_told(
     """Whoever may not see classes learns it from the cluster."""
     fixed = make_class(scrap, runtime)["metadata"]["name"]
     claim = make_bound_claim(scrap, runtime, namespace, fixed)
-    eve = person(monkeypatch, scrap, namespace, rule("get patch", "persistentvolumeclaims"))
-    monkeypatch.setitem(CAST, eve.name, lambda: _WithoutClasses(eve.name, get_in=None))
+    rights = rule("get patch", "persistentvolumeclaims")
+    eve = person(monkeypatch, scrap, namespace, rights)
+    looks = _WithoutClasses(eve.name, get_in=None)
+    join(looks, eve.grants.team(rights))
+    monkeypatch.setitem(CAST, eve.name, lambda: looks)
     page = eve.on("expand", "persistentvolumeclaims", claim)
     said = await page.refuses(403, size="2Gi")
     assert "only dynamically provisioned pvc can be resized" in said

@@ -5,8 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from tests.contract.client import Client, Obj
-from tests.contract.objects import NAMESPACES, unique
-from tests.controlplane.waiting import eventually
+from tests.contract.objects import NAMESPACES, path, unique
 
 
 @dataclass
@@ -27,30 +26,22 @@ class Scrap:
         self.stack.callback(self.admin.delete, path)
 
 
+#: What controllers keep at work, or would put on the next test's nodes.
+_BUSY = (
+    *("apps/v1/deployments", "apps/v1/statefulsets", "apps/v1/daemonsets", "apps/v1/replicasets"),
+    *("batch/v1/cronjobs", "batch/v1/jobs", "autoscaling/v2/horizontalpodautoscalers"),
+)
+
+
 @contextmanager
 def temporary_namespace(admin: Client) -> Iterator[str]:
-    """A namespace of a name of its own; it ends in the background."""
+    """A namespace of a name of its own. It stays until the cluster ends, without what does anything: to
+    delete it takes the cluster more than most files of tests, since it looks for each type in it."""
     name = unique("contract")
     admin.post(NAMESPACES, {"metadata": {"name": name}}).ok()
     yield name
-    admin.delete(f"{NAMESPACES}/{name}")
-
-
-def await_removal(admin: Client) -> None:
-    """Returns when the temporary namespaces are gone. TimeoutError says what is left in them."""
-    try:
-        eventually(lambda: not _ours(admin), "the namespaces are gone", timeout=60)
-    except TimeoutError as error:
-        error.add_note("\n".join(_left(one) for one in _ours(admin)))
-        raise
-
-
-def _ours(admin: Client) -> list[Obj]:
-    items = admin.get(NAMESPACES).ok()["items"]
-    return [item for item in items if item["metadata"]["name"].startswith("contract-")]
-
-
-def _left(namespace: Obj) -> str:
-    conditions = namespace.get("status", {}).get("conditions", [])
-    whys = [str(one.get("message")) for one in conditions if one.get("status") == "True"]
-    return f"{namespace['metadata']['name']}: {'; '.join(whys)}"
+    for one in _BUSY:
+        group, _slash, plural = one.rpartition("/")
+        admin.delete(path(name, plural, group=group), propagationPolicy="Background")
+    # At once, for there may be no kubelet.
+    admin.delete(path(name, "pods"), gracePeriodSeconds=0)

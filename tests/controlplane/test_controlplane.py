@@ -18,6 +18,7 @@ from tests.controlplane.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+SECRETS = "/api/v1/namespaces/default/secrets"
 STREAMING_LIST = (
     "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 )
@@ -39,9 +40,9 @@ def change(cluster: ControlPlane, name: str, to: str) -> None:
     assert answer.status == 200, answer.body
 
 
-def watch_from(cluster: ControlPlane, version: str) -> dict[str, Any]:
+def watch_from(cluster: ControlPlane, version: str, path: str = CONFIG_MAPS) -> dict[str, Any]:
     """The first event after a resource version."""
-    return next(cluster.api.watch(f"{CONFIG_MAPS}?watch=1&resourceVersion={version}", timeout=10))
+    return next(cluster.api.watch(f"{path}?watch=1&resourceVersion={version}", timeout=10))
 
 
 def is_gone(event: dict[str, Any]) -> bool:
@@ -175,19 +176,19 @@ def test_a_watch_ends_when_the_test_wants(forgetful: ControlPlane) -> None:
         assert event["type"] == "ADDED"
 
 
-def test_killed_and_restarted_it_has_its_port_and_data(
-    fresh_control_plane: StartControlPlane,
-) -> None:
-    cluster = fresh_control_plane(with_controllers=False)
-    before = create(cluster, "kept")
-    change(cluster, "kept", to="once")
-    assert watch_from(cluster, before)["type"] == "MODIFIED"
-    cluster.kill()
+def test_killed_and_restarted_it_has_its_port_and_data(forgetful: ControlPlane) -> None:
+    """Of what it keeps versions of."""
+    api, body = forgetful.api, {"metadata": {"name": "kept"}}
+    made = api.request("POST", SECRETS, body).json()
+    before = str(made["metadata"]["resourceVersion"])
+    api.request("PUT", f"{SECRETS}/kept", {**body, "data": {"changed": "b25jZQ=="}})
+    assert watch_from(forgetful, before, SECRETS)["type"] == "MODIFIED"
+    forgetful.kill()
     with pytest.raises(ConnectionRefusedError):
-        cluster.api.get(CONFIG_MAPS)
-    cluster.restart()
-    assert cluster.api.get(f"{CONFIG_MAPS}/kept").json()["data"] == {"changed": "once"}
-    assert is_gone(watch_from(cluster, before))
+        api.get(SECRETS)
+    forgetful.restart()
+    assert api.get(f"{SECRETS}/kept").json()["data"] == {"changed": "b25jZQ=="}
+    assert is_gone(watch_from(forgetful, before, SECRETS))
 
 
 def test_a_compaction_leaves_the_watch_cache_its_memory(control_plane: ControlPlane) -> None:

@@ -117,6 +117,8 @@ def it_acts_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:
     assert recorded().count("create") == 2
 
 
+# In the gate the console of tests/chaos/test_faults.py meets the same, at the price of one restart.
+@pytest.mark.deep
 def it_survives_a_killed_server(fresh_control_plane: Callable[..., ControlPlane]) -> None:
     cluster = fresh_control_plane(with_controllers=False)
     runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
@@ -137,6 +139,7 @@ def it_survives_a_killed_server(fresh_control_plane: Callable[..., ControlPlane]
         runtime.stop()
 
 
+@pytest.mark.deep
 def it_notices_a_frozen_server_and_a_compacted_history(
     fresh_control_plane: Callable[..., ControlPlane],
 ) -> None:

@@ -12,14 +12,14 @@ import pytest
 
 from tests.browser.console import Console, answers, running
 from tests.controlplane.waiting import eventually
-from tests.depth import fewer
+from tests.depth import fewer, number
 from tests.logs.reader import Reader, signed_in
 from tests.node.node import RealNode, container
 
 pytestmark = pytest.mark.programs
 
 #: Of each container so many are read.
-CONTAINERS, READERS = ("a", "b", "c", "d"), 5
+CONTAINERS, READERS = ("a", "b", "c", "d"), number(2, 5)
 #: Writes numbers, three at once, some sixty a second.
 COUNTS = "i=0; while :; do for j in 0 1 2; do echo line $i; i=$((i+1)); done; usleep 50000; done"
 PATH = "/clusters/host/projects/default/pods/counts/log?tail=10"

@@ -12,6 +12,7 @@ from console.kube.runtime import Runtime
 from console.ui.clusters import clusters
 from rbac.current import no_host, use_host
 from tests.controlplane.waiting import eventually
+from tests.depth import number
 from tests.kube.clusters import live
 from tests.logs.conftest import binding
 from tests.logs.test_following import Browser, following
@@ -21,8 +22,9 @@ from tests.node.test_node import restarted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-#: Writes numbers, about a thousand a second.
-COUNTS = "i=0; while :; do echo line $i; i=$((i+1)); usleep 500; done"
+#: Writes numbers, about a thousand a second, ten at once: to sleep is a process of its own.
+TEN = "for j in 0 1 2 3 4 5 6 7 8 9; do echo line $i; i=$((i+1)); done"
+COUNTS = f"i=0; while :; do {TEN}; usleep 8000; done"
 #: Ends within milliseconds, so many times, with so many lines each time.
 RUNS, EACH = 6, 5
 CRASHES = (
@@ -87,7 +89,7 @@ async def test_each_run_of_what_crashes_at_once_comes_once(real_node: RealNode) 
     that its pod tells of. On a machine that is too busy a run's file may be gone before anybody asks for
     it, or the kubelet a run ahead of its pod all the time; then that is said, at the latest when the pod
     tells of the last one."""
-    names = [f"crash-{number}" for number in range(6)]
+    names = [f"crash-{at}" for at in range(number(3, 6))]
     async with AsyncExitStack() as stack:
         browsers = []
         for name in names:
