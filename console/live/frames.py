@@ -40,8 +40,8 @@ def freshness_frame(live: LiveState, lang: str) -> str:
 
 
 def order_frame(table: Table, lang: str) -> str:
-    """Which rows the page has now, in their order; the new ones came in a frame of rows. The same in
-    every language."""
+    """Which rows the page has now, in their order, and how many the list has; the new ones came in a
+    frame of rows. The same in every language."""
     order = [row.key for row in table.rows]
     return _json({"order": order, "url": table.url, "total": table.total, "etag": table.etag})
 

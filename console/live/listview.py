@@ -30,6 +30,7 @@ class _Had:
 
     rows: Mapping[str, str]
     order: tuple[str, ...]
+    total: int | None = None
     summary: object = None
     pager: object = None
 
@@ -70,7 +71,7 @@ class ListView(View):
         if old is None or self.reshaped:
             self._rows = _signatures(table.rows)
             return []
-        had = _Had(self._rows, _order(old), _summary(old), _pager(old))
+        had = _Had(self._rows, _order(old), old.total, _summary(old), _pager(old))
         look = None if mail.overflow or mail.state or mail.types else mail.keys
         changed, gone = self._compare(had, table, query, look)
         self._keep(table, changed, gone)
@@ -140,7 +141,7 @@ class ListView(View):
             found.append(self._draw(frames.summary_frame, table))
         if _pager(table) != had.pager:
             found.append(self._draw(frames.pager_frame, table))
-        if _order(table) != had.order:
+        if (_order(table), table.total) != (had.order, had.total):
             found.append(self._draw(frames.order_frame, table))
         return found
 

@@ -82,7 +82,8 @@ if (bar && form) {
     cancelAnimationFrame(asked);
     asked = requestAnimationFrame(show);
   };
-  // Rows come and go with pages, filters and updates.
-  new MutationObserver(soon).observe($("results"), { childList: true, subtree: true });
+  // Rows come and go with pages, filters and updates, and their number also where none is shown.
+  const changes = { childList: true, subtree: true, attributeFilter: ["data-total"] };
+  new MutationObserver(soon).observe($("results"), changes);
   show();
 }

@@ -7,6 +7,8 @@ import { keptOf, remember } from "./dockstore.js";
 
 const { frameElement } = window;
 const url = new URL(location.href);
+// The parameter that asks for a frame stands wherever it was put: a form puts its fields in its own order.
+url.searchParams.delete("frame");
 
 const tell = (what) => frameElement?.dispatchEvent(new CustomEvent("docktell", { bubbles: true, detail: what }));
 
@@ -28,10 +30,7 @@ addEventListener("keydown", (event) => {
   tell("leave");
 }, true);
 
-if (frameElement === null) {
-  url.searchParams.delete("frame");
-  location.replace(url);
-}
+if (frameElement === null) location.replace(url);
 
 const focus = () => (document.querySelector("[data-dock-focus]") ?? document.querySelector("main"))?.focus();
 

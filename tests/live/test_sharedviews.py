@@ -126,9 +126,10 @@ async def test_rights_that_change_while_a_frame_is_made_keep_it_back(
     monkeypatch.setattr("console.live.listview.rows", grown)
     bring(pods, pod("api-1", "team-a", waiting="ImagePullBackOff", restarts=71))
     assert 'data-key="shop/web-1"' in await first.html()
-    found = [await second.html() for _ in range(3)]
+    found = [await second.frame() for _ in range(4)]
     assert "team-a/api-1" in found[0]
     assert ['id="summary"' in found[1], 'id="pager"' in found[2]] == [True, True]
+    assert '"order"' in found[3]
     assert "shop/" not in "".join(found)
     assert await second.quiet()
 

@@ -173,7 +173,10 @@ def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, s
     frame.get_by_role("button", name="Show").click()
     eventually(lambda: "level" in shown(page).url, "what is asked for")
     expect(state(page)).to_have_text("Following")
+    frame.get_by_role("button", name="Pause").click()
+    expect(state(page)).to_have_text(re.compile("Paused"))
     page.reload()
+    expect(state(page)).to_have_text(re.compile("Paused"))
     assert "q=level%3Dinfo" in shown(page).url
     page.locator(BELOW).click()
     expect(tabs(page)).to_have_count(1)
