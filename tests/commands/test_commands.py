@@ -14,6 +14,7 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
 from tests.controlplane.waiting import eventually
 from tests.depth import fewer
@@ -126,6 +127,16 @@ def it_demonstrates_keeps_its_data_and_leaves_nothing_running(demo: Demo, tmp_pa
         assert again.end() == 0, again.output
 
 
+def it_does_not_demonstrate_where_the_port_is_taken(port: int, settings: Settings) -> None:
+    settings.PORT = port
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        with pytest.raises(CommandError, match=f"^Port {port} [^\n]*$"):
+            call_command("demo")
+
+
+@pytest.mark.deep
 def it_says_in_one_line_that_the_port_is_taken(tmp_path: Path, port: int) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", port))
@@ -144,6 +155,16 @@ def it_says_in_one_line_what_a_port_is(tmp_path: Path, text: str) -> None:
     assert "PORT must be a number" in done.stderr
 
 
+def it_does_not_demonstrate_where_it_cannot_write(
+    tmp_path: Path, port: int, settings: Settings
+) -> None:
+    (tmp_path / "file").touch()
+    settings.PORT, settings.STATE_DIR = port, tmp_path / "file" / "state"
+    with pytest.raises(CommandError, match="^Cannot write to [^\n]*$"):
+        call_command("demo")
+
+
+@pytest.mark.deep
 def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
     (tmp_path / "file").touch()
     done = run("demo", env=environment(tmp_path / "file" / "state", PORT=port))
@@ -179,7 +200,8 @@ def it_takes_no_such_secret(monkeypatch: pytest.MonkeyPatch, secret: str) -> Non
         call_command("serve")
 
 
-@pytest.mark.parametrize("secret", fewer(NO_SECRETS, "short"))
+@pytest.mark.deep
+@pytest.mark.parametrize("secret", NO_SECRETS)
 def it_does_not_serve_without_a_secret(tmp_path: Path, secret: str) -> None:
     done = run("serve", env=environment(tmp_path, SECRET_KEY=secret))
     assert done.returncode == 1

@@ -6,8 +6,10 @@ import sys
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS
 from devcluster.server import DevCluster
@@ -41,18 +43,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         "SECRET_KEY": "hostile-world-" + "x" * 40,
         "BASE_URL": f"http://127.0.0.1:{port}",
         "STATE_DIR": str(folder),
-        "QUARTERDECK_ADMIN_PASSWORD": PASSWORD,
     }
     manage = [sys.executable, str(ROOT / "manage.py")]
     with DevCluster(folder / "cluster") as cluster:
-        given = ("--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"])
-        subprocess.run(
-            [*manage, "install", *given],
-            env=environment,
-            cwd=ROOT,
-            check=True,
-            timeout=120,
-        )  # fmt: skip
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("QUARTERDECK_ADMIN_PASSWORD", PASSWORD)
+            call_command(
+                "install", "--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"],
+                stdout=StringIO(),
+            )  # fmt: skip
         # The controllers do not run: they would see to these objects.
         cluster.run(lambda parts: parts.ensure(CLUSTER_ROLE_BINDINGS, deepcopy(ADMINS)))
         cluster.run(world.define)

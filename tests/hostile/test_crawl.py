@@ -74,7 +74,7 @@ SEGMENTS = sorted(kind.segment for kind in kinds)
 #: the page is.
 FOLLOWED = frozenset(SEGMENTS if DEEP else CHOSEN)
 #: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
-OPENED = frozenset(some("opened", SEGMENTS, 5))
+OPENED = frozenset(some("opened", SEGMENTS, 3))
 #: Kinds whose pages are looked at at all.
 READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 5)))
 #: Links of one sort that are tried until one has a page.
@@ -296,12 +296,16 @@ def all_addresses() -> list[str]:
     return [url for url in addresses(named, leave) if not url.startswith(PROGRAMS)]
 
 
+def views_of(url: str) -> set[str]:
+    return {view for view, *_more in sort_of(url)}
+
+
 def is_opened(url: str) -> bool:
-    """Whether a page of a new sort is not only read: in the gate those of a third of the views are, and
+    """Whether a page of a new sort is not only read: in the gate those of a quarter of the views are, and
     what has scripts of its own, since scripts do the same on all others. Lists, objects, the editor, what
     is imported and searches are opened by other jobs."""
-    view, *_more = min(sort_of(url), default=("",))
-    return DEEP or view in ("log", "terminal") or choice(f"opened {view}", (True, False, False))
+    view = min(views_of(url), default="")
+    return DEEP or view in ("log", "terminal") or choice(f"opened {view}", range(4)) == 0
 
 
 def of_addresses(urls: list[str], seen: set[object]) -> Job:
@@ -324,7 +328,7 @@ async def of_views(visitor: Visitor) -> None:
     shown = [text.strip()[:MAX_NAME] for text in TEXTS]
     names = [text for text in shown if text and text.isprintable()]
     # Each is saved by a form and shown in the menu of all.
-    for name in names[:: 3 if DEEP else 9]:
+    for name in names[:: 3 if DEEP else 15]:
         await page.goto(f"{visitor.url}/views?list={quote(pods + '?status=error', safe='')}")
         await page.fill("#view-name", name)
         await page.click("form.menu-form button[type=submit]")
@@ -339,6 +343,7 @@ async def of_views(visitor: Visitor) -> None:
 async def of_links(visitor: Visitor, links: set[str], looked_at: Iterable[str]) -> None:
     """One of each sort of page that any page has led to, and that nobody has looked at."""
     seen = {part for url in (*looked_at, "/logout") for part in sort_of(url)}
+    opened = set[str]().union(*map(views_of, looked_at))
     done, tried = set[str](), Counter[frozenset[tuple[str, str, str]]]()
     # Whatever place of a page a link names, it is the same page.
     while new := sorted({urldefrag(link).url for link in links | visitor.links} - done):
@@ -350,8 +355,10 @@ async def of_links(visitor: Visitor, links: set[str], looked_at: Iterable[str]) 
             tried[sort] += 1
             if await visitor.glance(path) == 200:
                 seen |= sort
-                if is_opened(link):
+                # A view's other tabs and parameters have the same scripts.
+                if is_opened(link) and (DEEP or not opened.issuperset(views_of(link))):
                     await visitor.open(path)
+                    opened |= views_of(link)
         done |= set(new)
 
 

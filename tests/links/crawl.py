@@ -15,11 +15,16 @@ from django.urls import Resolver404, resolve
 from yarl import URL
 
 from console.ui.export import FORMATS
+from tests.depth import choice
 
 #: Requests of one person at a time.
 AT_ONCE = 4
 #: Media types by the `format` that a link asks for.
 TYPES = {**FORMATS, "yaml": "application/yaml; charset=utf-8", "text": "text/plain; charset=utf-8"}
+#: What is called by whoever makes it, in the addresses of pages that are made alike for all.
+OBJECTS = frozenset(("name", "namespace", "user", "group"))
+#: Of the kinds that have it an action or a tab is asked for at this many.
+KINDS = range(4)
 _TAG = re.compile(r"<(/?[a-z][a-z0-9]*)((?:\s+[^\s=>]+(?:=\"[^\"]*\")?)*)\s*/?>")
 _ATTRIBUTE = re.compile(r"([^\s=>]+)(?:=\"([^\"]*)\")?")
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
@@ -75,9 +80,10 @@ def _own(href: str, here: str) -> Iterator[Link]:
 
 def parts_of(url: str, *, whole: bool, part: bool = False) -> frozenset[tuple[str, ...]]:
     """What is new about an address: its path, and each parameter of its query by itself, since any
-    combination of them is a page. Unless `whole`, objects of a kind count as one, and so does a parameter
-    wherever the same view has it; of what htmx asks for, a `part`, each tab of a view is one for all
-    kinds: their addresses are those of pages, too."""
+    combination of them is a page. Unless `whole`, objects of a kind count as one, projects and people,
+    too, and so does a parameter wherever the same view has it; of an object's further pages, which are
+    made alike for all kinds, each is one for several of them. Of what htmx asks for, a `part`, each tab
+    of a view is one for all kinds: their addresses are those of pages, too."""
     parts = urlsplit(url)
     path = unquote(parts.path)
     query = parse_qsl(parts.query, keep_blank_values=True)
@@ -95,10 +101,13 @@ def _alike(path: str, *, part: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if part:
         tab = (match.view_name, match.kwargs.get("tab", ""))
         return tab, tab
-    given = sorted(match.kwargs.items())
-    bare = [f"{name}={value}" for name, value in given if name not in ("name", "namespace")]
-    alike = (match.view_name, *bare) if "name" in match.kwargs else (path,)
-    return alike, (match.view_name,)
+    given = dict(match.kwargs)
+    if not given.keys() & OBJECTS:
+        return (path,), (match.view_name,)
+    if match.view_name != "detail" or given.get("tab"):
+        given["resource"] = choice(f"{given.get('resource')} {given.get('action')}", KINDS)
+    bare = [f"{name}={value}" for name, value in sorted(given.items()) if name not in OBJECTS]
+    return (match.view_name, *bare), (match.view_name,)
 
 
 @dataclass

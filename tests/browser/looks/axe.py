@@ -24,8 +24,8 @@ COLOURS = ("color-contrast",)
 #: A function in JavaScript: what sort of element one is.
 SORT = (Path(__file__).parent / "sort.js").read_text()
 #: Those of a page's content that is seen.
-_SORTS = f"""((sort) => (without) => [...new Set([...document.querySelectorAll("#main *")]
-  .filter((one) => one.checkVisibility() && !one.closest(without)).map(sort))])({SORT})"""
+_SORTS = f"""((sort) => () => [...new Set([...document.querySelectorAll("#main *")]
+  .filter((one) => one.checkVisibility()).map(sort))])({SORT})"""
 
 
 @cache
@@ -36,24 +36,31 @@ def script() -> str:
 
 
 #: What all pages have around their content.
-_AROUND = ([".rail"], [".topbar"])
-#: Rows of a list after some of the same template.
-_MORE_ROWS = ["#results tbody > tr:nth-child(n+8)"]
+_AROUND = (".rail", ".topbar")
+#: Rows and lines after some of the same template.
+_MORE_ROWS = ["tbody > tr:nth-child(n+8)", ".log-line:nth-child(n+25)"]
+
+
+def shorten(page: Page, *, whole: bool) -> None:
+    """Takes out of a page, which is not used any more, what is like the rest of it: axe goes through all
+    that is there, also where it is not to look. Not `whole`: what all pages have around their content."""
+    without = ", ".join((*_MORE_ROWS, *(() if whole else _AROUND)))
+    page.evaluate(
+        "(those) => document.querySelectorAll(those).forEach((one) => one.remove())", without
+    )
 
 
 def sorts(page: Page) -> set[str]:
-    """Of the elements in the page's content that `violations` looks at."""
-    return set(page.evaluate(_SORTS, ", ".join(_MORE_ROWS)))
+    """Of the elements in the page's content that are seen."""
+    return set(page.evaluate(_SORTS))
 
 
-def violations(
-    page: Page | Frame, *, whole: bool = True, within: str = "html", of: Sequence[str] = ()
-) -> list[str]:
+def violations(page: Page | Frame, *, within: str = "html", of: Sequence[str] = ()) -> list[str]:
     """What breaks WCAG 2.2 A and AA or axe's best practices in the page as it is now: one line for each
-    element, with the rule, its address in the page and what to change. Not `whole`: its content alone;
-    `within`: a part of it; `of`: these rules alone."""
+    element, with the rule, its address in the page and what to change. `within`: a part of it; `of`:
+    these rules alone."""
     page.evaluate(f"window.axe === undefined && (() => {{ {script()} }})()")
-    without = [*([] if whole else _AROUND), *([] if DEEP else [_MORE_ROWS])]
+    without = [] if DEEP else [[one] for one in _MORE_ROWS]
     rules = {"type": "rule", "values": of} if of else {"type": "tag", "values": _TAGS}
     found: dict[str, Any] = page.evaluate(_RUN, [within, rules, without])
     return [

@@ -86,23 +86,25 @@ def walk(
     view: View,
     *,
     widths: Mapping[str, Collection[int]],
-    whole: bool = True,
+    whole: Collection[str] = (),
     known: Mapping[str, set[str]] | None = None,
 ) -> list[Seen]:
     """Each page is looked at by axe as it is in the view, and measured there and at those `widths`, or
-    at all. `whole`: axe also looks at what all pages have around their content. `known`: the sorts of
-    elements that axe has seen, by theme; it leaves out a page that has no others, looks for colours alone
-    at one that has no others than those of another theme, and adds those of the rest."""
+    at all. `known`: the sorts of elements that axe has seen, by theme; it leaves out a page that has no
+    others, looks for colours alone at one that has no others than those of another theme, and adds those
+    of the rest. It sees then what all pages have around their content on the pages of `whole`."""
     found = []
     for path in paths:
         others = [width for width in widths.get(path, HEIGHTS) if width != view.width]
         seen = _visit(page, url, path, view, others)
         if known is None:
-            seen.violations = axe.violations(page, whole=whole)
-        elif new := axe.sorts(page) - known[view.theme]:
-            of = axe.COLOURS if new <= set().union(*known.values()) else ()
-            seen.violations = axe.violations(page, whole=whole, of=of)
-            known[view.theme].update(new)
+            seen.violations = axe.violations(page)
+        else:
+            axe.shorten(page, whole=path in whole)
+            if new := axe.sorts(page) - known[view.theme]:
+                of = axe.COLOURS if new <= set().union(*known.values()) else ()
+                seen.violations = axe.violations(page, of=of)
+                known[view.theme].update(new)
         found.append(seen)
     return found
 
