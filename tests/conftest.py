@@ -66,6 +66,7 @@ _TOGETHER = (
         *("tests/node/", "tests/logs/test_on_a_node", "tests/logs/test_faults"),
         *("tests/proxying/test_on_a_node", "tests/terminals/test_on_a_node"),
     ),
+    ("tests/accounts/test_on_a_cluster", "tests/accounts/test_protection_on_a_cluster"),
     ("tests/chaos/",),
 )
 #: Parameters of a test that is marked `alike`, in the gate.
