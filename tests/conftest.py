@@ -66,6 +66,7 @@ _TOGETHER = (
         *("tests/node/", "tests/logs/test_on_a_node", "tests/logs/test_faults"),
         *("tests/proxying/test_on_a_node", "tests/terminals/test_on_a_node"),
     ),
+    ("tests/accounts/test_on_a_cluster", "tests/accounts/test_protection_on_a_cluster"),
     ("tests/chaos/",),
     ("tests/rbac/test_agreement", "tests/rbac/test_differential"),
 )

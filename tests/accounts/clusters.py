@@ -1,8 +1,9 @@
-"""The console's own three identities and its controllers in this process, on the embedded cluster and
+"""The console's own three identities and its controllers in this process, on the embedded cluster or
 on a real one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from rbac.current import use_host
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
+from tests.depth import fewer
 from tests.staticruntime import StaticRuntime
 
 FOLLOWED = (*SOURCES, GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, LOGIN_RECORDS)
@@ -77,26 +79,31 @@ async def until(check: Callable[[], object], what: str) -> None:
     await asyncio.to_thread(eventually, check, what)
 
 
-@pytest.fixture(scope="module", params=["embedded", "real"])
+def on(*gate: str) -> pytest.MarkDecorator:
+    """Which clusters a file's tests are tried on, all of them in the deep run."""
+    clusters = fewer(["embedded", "real"], *gate)
+    return pytest.mark.parametrize("running", clusters, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def running(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     """The console's own three identities, and its controllers."""
     folder = tmp_path_factory.mktemp("protection")
-    cluster: ControlPlane | DevCluster
-    if request.param == "embedded":
-        cluster = DevCluster(folder / "cluster")
-    else:
-        request.getfixturevalue("control_plane_programs")
-        cluster = ControlPlane(with_controllers=True)
-    with cluster:
+    with ExitStack() as stack:
+        cluster: ControlPlane | DevCluster
+        if request.param == "embedded":
+            cluster = stack.enter_context(DevCluster(folder / "cluster"))
+        else:
+            cluster = request.getfixturevalue("control_plane")
         world = World(cluster, folder)
         world.runtime.start()
+        stack.callback(world.runtime.stop)
         world.runtime.require(FOLLOWED)
         for factory in CONTROLLERS:
             world.runtime.spawn(controller.run(world.runtime, factory(world.runtime)))
         yield world
-        world.runtime.stop()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.staticruntime import StaticRuntime
 pytestmark = pytest.mark.django_db(transaction=True)
 
 EXAMPLES = settings(
-    max_examples=number(60, 1_000),
+    max_examples=number(40, 1_000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 OWN = ["/account/profile", "/account/password", "/account/sessions/end"]

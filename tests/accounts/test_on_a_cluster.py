@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,8 @@ PROJECTED = "quarterdeck:globalrolebinding:admin-platform-admin"
 
 
 @pytest.fixture(scope="module")
-def cluster(control_plane_programs: Mapping[str, Path]) -> Iterator[ControlPlane]:
-    with ControlPlane() as cluster:
-        yield cluster
+def cluster(control_plane: ControlPlane) -> ControlPlane:
+    return control_plane
 
 
 @pytest.fixture(scope="module")

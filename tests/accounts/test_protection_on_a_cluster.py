@@ -11,13 +11,13 @@ from accounts.users.reconciler import FINALIZER
 from console.kube.client import ConsoleClient
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, LOGIN_RECORDS, USERS
 from console.kube.indexes import indexes_of
-from tests.accounts.clusters import World, running, until, world
+from tests.accounts.clusters import World, on, running, until, world
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.rbac.objects import binding, user
 
 __all__ = ["running", "world"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), on("real")]
 
 NEW = "Quarterdeck-7"
 
@@ -42,21 +42,21 @@ def of_kubesphere(name: str, **spec: Any) -> dict[str, Any]:
 
 
 async def test_a_user_of_kubesphere_logs_in_and_chooses_a_password(world: World) -> None:
-    await world.create(USERS, of_kubesphere("moved"))
+    await world.create(USERS, of_kubesphere("mover"))
     browser = Browser()
-    assert (await browser.login("moved")).status_code == 302
+    assert (await browser.login("mover")).status_code == 302
     assert (await browser.get("/dashboard"))["Location"].startswith("/password/confirm")
     fields = {"current": PASSWORD, "password": NEW, "again": NEW}
     answer = await browser.post("/password/confirm", fields)
     assert answer.status_code == 302, answer.content.decode()
     assert (await browser.get("/dashboard")).status_code == 200
-    found = world.cached("moved")
+    found = world.cached("mover")
     assert found is not None
     assert bcrypt.checkpw(NEW.encode(), found["spec"]["password"].encode())
     assert (await browser.get("/account")).status_code == 200
-    fields = {"email": "moved@example.com", "displayName": "M", "language": "en", "theme": "auto"}
+    fields = {"email": "mover@example.com", "displayName": "M", "language": "en", "theme": "auto"}
     assert (await browser.post("/account/profile", fields)).status_code == 302
-    assert (world.cached("moved") or {})["spec"]["displayName"] == "M"
+    assert (world.cached("mover") or {})["spec"]["displayName"] == "M"
 
 
 async def test_failures_lock_and_an_administrator_unlocks(world: World) -> None:

@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,13 +86,31 @@ def read_all(connection: socket.socket) -> bytes:
     return answer
 
 
-@pytest.fixture
-def echo(tmp_path: Path) -> Iterator[Running]:
+@contextmanager
+def served(
+    temp: Path, *, files: int = 0, seconds: Mapping[str, float] | None = None
+) -> Iterator[Running]:
     port = free_port()
-    process = start(port, tmp_path)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    yield Running(port, process, tmp_path)
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process = start(port, temp, files=files, seconds=seconds)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n", process.communicate(timeout=20)
+        yield Running(port, process, temp)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def echo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One for all tests of a file that leave it running."""
+    with served(tmp_path_factory.mktemp("echo")) as found:
+        yield found
+
+
+@pytest.fixture
+def own_echo(tmp_path: Path) -> Iterator[Running]:
+    """For a test that ends it, or that looks at its memory or its files."""
+    with served(tmp_path) as found:
+        yield found

@@ -3,15 +3,14 @@
 import resource
 import socket
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from console.connections import FEWEST_OF_ONE, MOST, MOST_OF_ONE, OTHER_FILES, Limits, Seats
-from tests.ports import free_port
-from tests.server.conftest import Running, read_all, start
+from tests.server.conftest import Running, read_all, served
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n"
@@ -28,21 +27,6 @@ QUICK = {
     "BODY_SECONDS": 0.4,
     "ANSWER_SECONDS": 0.4,
 }
-
-
-@contextmanager
-def served(
-    temp: Path, *, files: int = 0, seconds: Mapping[str, float] | None = None
-) -> Iterator[Running]:
-    port = free_port()
-    process = start(port, temp, files=files, seconds=seconds)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n", process.communicate(timeout=20)
-        yield Running(port, process, temp)
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ import pytest
 from tests.ports import free_port
 from tests.server.conftest import Running, read_all, start
 
+#: The tests start servers.
+pytestmark = pytest.mark.programs
 MIB = 1024 * 1024
 PIECE = b"x" * 65536
 
@@ -37,14 +39,14 @@ UPGRADE = (
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
 
 
-def test_a_chunked_body_of_200_mb_is_refused_while_it_arrives(echo: Running) -> None:
-    before = echo.resident()
-    answer, sent = echo.raw(CHUNKED, chunked(200 * MIB))
+def test_a_chunked_body_of_200_mb_is_refused_while_it_arrives(own_echo: Running) -> None:
+    before = own_echo.resident()
+    answer, sent = own_echo.raw(CHUNKED, chunked(200 * MIB))
     assert answer.startswith(b"HTTP/1.1 413 ")
     # What the server reads is about 10 MiB; the rest waited in the two kernels' buffers.
     assert sent < 30 * MIB
-    assert list(echo.temp.iterdir()) == []
-    assert echo.resident() - before < 20 * MIB
+    assert list(own_echo.temp.iterdir()) == []
+    assert own_echo.resident() - before < 20 * MIB
 
 
 def test_an_announced_body_is_refused_before_it_arrives(echo: Running) -> None:
@@ -145,17 +147,17 @@ async def test_a_message_above_64_kib_closes_the_socket_with_1009(echo: Running)
                 assert await ws.receive_json() == [30_000, ""]
 
 
-async def test_a_frame_of_many_mebibytes_is_not_kept(echo: Running) -> None:
-    before = echo.resident()
+async def test_a_frame_of_many_mebibytes_is_not_kept(own_echo: Running) -> None:
+    before = own_echo.resident()
     async with aiohttp.ClientSession() as session:
-        url = f"http://127.0.0.1:{echo.port}/ws"
+        url = f"http://127.0.0.1:{own_echo.port}/ws"
         async with session.ws_connect(url) as ws:
             # The server hangs up while this is on its way, so the sender may find the line dead.
             with suppress(ConnectionError):
                 await ws.send_str("a" * (30 * MIB))
             await ws.receive()
             assert ws.close_code in (1009, 1006)
-    assert echo.resident() - before < 10 * MIB
+    assert own_echo.resident() - before < 10 * MIB
 
 
 async def test_what_goes_out_may_be_larger(echo: Running) -> None:
@@ -169,27 +171,26 @@ async def test_what_goes_out_may_be_larger(echo: Running) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_ends_sockets_with_1001_and_lets_requests_finish(
-    echo: Running, number: signal.Signals
+    own_echo: Running, number: signal.Signals
 ) -> None:
-    url = f"http://127.0.0.1:{echo.port}/ws"
-    with echo.connect() as slow, echo.connect() as unfinished:
+    url = f"http://127.0.0.1:{own_echo.port}/ws"
+    with own_echo.connect() as slow, own_echo.connect() as unfinished:
         unfinished.sendall(b"GET /half HTTP/1.1\r\n")
         slow.sendall(b"GET /slow HTTP/1.0\r\n\r\n")
         answer = b""
         while b"begun" not in answer:
             answer += slow.recv(1024)
         async with aiohttp.ClientSession() as session, session.ws_connect(url) as ws:
-            echo.process.send_signal(number)
+            own_echo.process.send_signal(number)
             message = await ws.receive()
             assert (message.type, ws.close_code) == (aiohttp.WSMsgType.CLOSE, 1001)
-        _, errors = await asyncio.to_thread(echo.process.communicate, timeout=20)
+        _, errors = await asyncio.to_thread(own_echo.process.communicate, timeout=20)
         answer += read_all(slow)
-    assert echo.process.returncode == 0
+    assert own_echo.process.returncode == 0
     assert errors == b""
     assert answer.endswith(b"begun,done")
 
 
-@pytest.mark.programs
 def test_sigint_ends_it_where_it_is_inherited_as_ignored(tmp_path: Path) -> None:
     process = start(free_port(), tmp_path, deaf=True)
     assert process.stdout is not None

@@ -31,17 +31,17 @@ def sent(echo: Running) -> int:
     return int(answer.split(b"\r\n")[-4])
 
 
-def test_no_more_is_made_than_is_read(echo: Running) -> None:
-    before = echo.resident()
-    with echo.connect() as stuck:
+def test_no_more_is_made_than_is_read(own_echo: Running) -> None:
+    before = own_echo.resident()
+    with own_echo.connect() as stuck:
         stuck.sendall(asks("/long"))
-        until(lambda: 0 < sent(echo) == sent(echo), "it waits")
+        until(lambda: 0 < sent(own_echo) == sent(own_echo), "it waits")
         # The kernel takes some megabytes.
-        assert sent(echo) < SIZE / 4
-        assert echo.resident() - before < 4 * MIB
+        assert sent(own_echo) < SIZE / 4
+        assert own_echo.resident() - before < 4 * MIB
         size, last = read_to_end(stuck)
     assert last.endswith(b"\r\n0\r\n\r\n") and size > SIZE
-    assert sent(echo) == SIZE
+    assert sent(own_echo) == SIZE
 
 
 def test_whoever_goes_is_no_longer_waited_for(echo: Running) -> None:

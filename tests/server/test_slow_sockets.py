@@ -194,12 +194,12 @@ def test_a_client_that_does_not_read_in_time_is_cut_off(pods: Pods) -> None:
             list(stuck.texts())
 
 
-def test_an_application_that_sends_on_costs_the_client_its_connection(echo: Running) -> None:
-    before = echo.resident()
-    with Client(echo.port, "stuck") as stuck:
+def test_an_application_that_sends_on_costs_the_client_its_connection(own_echo: Running) -> None:
+    before = own_echo.resident()
+    with Client(own_echo.port, "stuck") as stuck:
         stuck.say("pour")
-        until(lambda: (echo.temp / "poured").exists(), "all was sent")
-        assert echo.resident() - before < MAX_BUFFER + 6 * MIB
+        until(lambda: (own_echo.temp / "poured").exists(), "all was sent")
+        assert own_echo.resident() - before < MAX_BUFFER + 6 * MIB
         with pytest.raises(ConnectionResetError):
             list(stuck.texts())
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from console.kube.gvr import USERS
-from tests.accounts.clusters import World
+from tests.accounts.clusters import World, on
 from tests.accounts.conftest import HASH, ORIGIN, PASSWORD, Browser
 from tests.accounts.federation.conftest import Providers, entry
 from tests.accounts.federation.openid import OpenIDServer
@@ -24,7 +24,8 @@ from tests.accounts.federation.slapd import (
 from tests.controlplane.plugin import left_out
 from tests.rbac.objects import user
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# The same code leads there whatever the cluster is.
+pytestmark = [pytest.mark.django_db(transaction=True), on("embedded")]
 
 PODS = "/clusters/host/pods"
 THERE = "?next=%2Fclusters%2Fhost%2Fpods"

@@ -61,12 +61,13 @@ ENDS = {1000, POLICY, TOO_BIG, BROKEN, SESSION_OVER, NO_RIGHT}
 OF_EACH = number(1, 3)
 #: Of what programs call, for somebody who is signed in, in the gate.
 ENDPOINTS = 10
-#: Pages of one view that are looked at for forms, and addresses of one that say that it is elsewhere.
-LOOKS, MOVED = number(2, 9), number(5, 1_000)
+#: Pages of one view that are looked at for forms, addresses of one that say that it is elsewhere, and
+#: names that are tried in one though there was nothing of those before.
+LOOKS, MOVED, TRIED = number(2, 9), number(2, 1_000), number(3, 1_000)
 #: After so many somebody may have ended the session with a form that is there to do so.
 SIGN_IN_EVERY = 100
 HASH = re.compile(r"\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}")
-_NAMES = {"x": ("jane", "demo", "shop", "platform-regular")}
+_NAMES = ("demo", "shop", "jane", "platform-regular")
 #: Nobody listens there.
 _CLOSED = "http://127.0.0.1:9"
 _addresses = count()
@@ -147,22 +148,24 @@ class Visitor:
 def pages() -> Iterator[str]:
     """Every route, with names of things that there are."""
     for _name, path in routes(get_resolver().url_patterns):
-        yield path
-        for name in _NAMES["x"]:
+        for name in (*_NAMES, "x"):
             yield path.replace("/x", f"/{name}")
 
 
 async def forms_for(visitor: Visitor) -> list[Form]:
     """Those of all pages that this one can open, a few of each kind; logging out is not among them."""
     found: dict[tuple[str, tuple[str, ...]], list[Form]] = {}
+    tried = set(pages())
     waiting, seen = deque(pages()), set[str]()
-    looked, moved = Counter[str](), Counter[str]()
+    looked, moved, nothing = Counter[str](), Counter[str](), Counter[str]()
     while waiting:
         path = waiting.popleft()
         view = view_of(path)
         if path in seen or view == "accounts:logout":
             continue
         if looked[view] >= LOOKS or moved[view] >= MOVED:
+            continue
+        if path in tried and nothing[view] >= TRIED:
             continue
         seen.add(path)
         status, location, text = await visitor.get(path)
@@ -172,6 +175,7 @@ async def forms_for(visitor: Visitor) -> list[Form]:
             moved[view] += 1
             waiting.append(location)
         if status != 200:
+            nothing[view] += status != 302
             continue
         looked[view] += 1
         reader = Reader(path)

@@ -78,6 +78,8 @@ def test_the_types_are_the_ones_that_were_there(world: World) -> None:
         assert "app.kubernetes.io/managed-by" not in (found["metadata"].get("labels") or {})
 
 
+# tests/accounts/test_bootstrap.py says the same, and tests/accounts/test_on_a_cluster.py begins with two.
+@pytest.mark.deep
 def test_a_second_installation_changes_nothing(world: World) -> None:
     settled(world)
     names = ("admin", "jane", "dora", "leo")

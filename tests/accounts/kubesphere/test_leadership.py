@@ -87,6 +87,8 @@ def test_what_fails_is_tried_again_and_shows(world: World) -> None:
     )
 
 
+# The lease of one that was frozen runs out as well, and tests/kube/test_leader.py has one that died.
+@pytest.mark.deep
 def test_when_it_is_killed_another_goes_on(world: World) -> None:
     first = world.leader()
     first.process.kill()

@@ -86,15 +86,16 @@ def test_a_session_is_one_everywhere(world: World, visitor: Visitor) -> None:
 
 
 def test_a_session_that_one_ended_is_over_at_the_other(world: World, visitor: Visitor) -> None:
-    world.add_user("mona")
+    world.add_user("nell")
     other = Visitor(world)
-    assert visitor.login(0, "mona") == other.login(1, "mona") == 302
+    assert visitor.login(0, "nell") == other.login(1, "nell") == 302
     visitor.post(1, "/account/sessions/end", "/account", session="others")
     assert both(other) == {False}
     assert both(visitor) == {True}
 
 
-# Of a user who is deleted or disabled test_ends_on_replicas asks for sessions too.
+# Of a user who is disabled test_ends_on_replicas asks for sessions too, and for one who is deleted they
+# end for the same reason.
 @pytest.mark.parametrize(
     "ending", fewer(["deleted", "disabled", "another password"], "another password")
 )
