@@ -40,6 +40,8 @@ FRESH = 2
 AT_ONCE = 1.0
 #: Logs that are open at once, of runs that followed each other within seconds.
 AHEAD = 8
+#: Seconds after which a log ends at the latest once its container has, and is told to.
+LATE = 10.0
 
 #: Seconds for which a kube-apiserver that has allowed it may forbid it.
 FORBIDDEN = 15.0
@@ -188,8 +190,8 @@ class Follower:
         """Reads on until there is nothing more now."""
         looking: asyncio.Task[None] | None = None
         try:
-            run = await self._open(self._run)
-            looking = asyncio.create_task(self._look_ahead(run))
+            first = await self._open(self._run)
+            looking = asyncio.create_task(self._look_ahead(first))
             while await self._more(looking):
                 part = self._ahead.pop(0)
                 try:
@@ -212,21 +214,23 @@ class Follower:
                 looking.cancel()
             return bool(self._ahead)
 
-    async def _look_ahead(self, run: Run) -> None:
-        """Opens the logs of the runs that come after this one, while those before are read."""
+    async def _look_ahead(self, part: _Part) -> None:
+        """Opens the logs of the runs that come after this one, while those before are read. A log that
+        goes on when a later run's is open is that run's: its kubelet knew of it before the pod told."""
         try:
             while len(self._ahead) < AHEAD:
                 await self._runs.changed()
                 async with self._opening:
                     last = self._runs.last()
-                    if last is not None and last.after(run):
-                        run = await self._open(run)
+                    if last is not None and last.after(part.run):
+                        stream, part = part.stream, await self._open(part.run)
+                        asyncio.get_running_loop().call_later(LATE, stream.close_soon)
         except (ApiError, AuditUnavailable, Denied, NotArrived, Over, TooMany):
             # It is tried again when those before have been read.
             return
 
-    async def _open(self, last: Run) -> Run:
-        """The last run, whose log is then open, with that of the one before if it came after `last`."""
+    async def _open(self, last: Run) -> _Part:
+        """Of the last run, with the log of the one before if it came after `last`."""
         run = self._last() or last
         stream = await self._opened(self._followed(run))
         try:
@@ -234,8 +238,9 @@ class Follower:
         except BaseException:
             await stream.close()
             raise
-        self._ahead.append(_Part(stream, run, previous, asyncio.get_running_loop().time()))
-        return run
+        part = _Part(stream, run, previous, asyncio.get_running_loop().time())
+        self._ahead.append(part)
+        return part
 
     async def _previous(self) -> Stream | None:
         """None where it is not there, or there are too many."""
@@ -289,7 +294,8 @@ class Follower:
         if self._taken_for_another(run):
             yield self._lost_before(run)
         took = asyncio.get_running_loop().time() - part.opened
-        self._whole = took < AT_ONCE or self._is_over()
+        cut = part.stream.closing
+        self._whole = not cut and (took < AT_ONCE or self._is_over())
         if took > AT_ONCE:
             # Else it may be a kubelet that can follow no more logs: it ends each where it is now.
             self._wait = LEAST_WAIT
@@ -388,7 +394,7 @@ class Follower:
                 yield found
         # A line without an end may be one that was cut: it comes whole after the next try.
         rest = [one for one in splitter.end() if not seen.has(one)]
-        if rest and (over or self._is_over()):
+        if rest and (over or (self._is_over() and not (stream and stream.closing))):
             yield [self._next_line(one) for one in rest]
 
     def _next_line(self, line: Line) -> tuple[Line, str]:

@@ -159,6 +159,11 @@ class Lasting(ABC):
         self._pouring = self._closing = False
 
     @property
+    def closing(self) -> bool:
+        """Whether it was told to end, which what comes of it need not have done by itself."""
+        return self._closing
+
+    @property
     def _over(self) -> Over | None:
         return self._vigil.over
 

@@ -87,8 +87,8 @@ async def test_no_line_is_lost_or_twice_when_the_cluster_goes_and_comes(
 async def test_each_run_of_what_crashes_at_once_comes_once(real_node: RealNode) -> None:
     """Of several pods, so that they are opened at any moment of their first runs, each from the one on
     that its pod tells of. On a machine that is too busy a run's file may be gone before anybody asks for
-    it, or the kubelet a run ahead of its pod all the time; then that is said, at the latest when the pod
-    tells of the last one."""
+    it, or the kubelet a run ahead of its pod all the time; then that is said, at the latest ten seconds
+    after the pod has told of the last one."""
     names = [f"crash-{at}" for at in range(number(3, 6))]
     async with AsyncExitStack() as stack:
         browsers = []

@@ -179,6 +179,53 @@ async def test_a_run_is_not_taken_for_the_one_that_it_followed(
     assert browser.lines[:2] == pod.lines()[:2]
 
 
+async def test_a_later_run_that_goes_on_is_not_taken_for_the_one_before_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that the pod tells of is over before its own log is opened, and the next one writes no
+    more and does not end."""
+    monkeypatch.setattr(words, "LATE", 0.1)
+    pod = Pod(world, "hastiest")
+    pod.says(0, running(0))
+    ahead(monkeypatch, pod, 1, previous=False)
+    async with following(Browser(pod.path)) as browser:
+        await noted(browser, LOST)
+        assert browser.lines == pod.lines()
+    assert browser.notes.count(LOST) == 1
+
+
+async def test_what_a_slow_reader_has_not_read_when_a_later_run_is_told_comes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log of a run that has ended is given up when that of the next has been open for a while."""
+    monkeypatch.setattr(words, "LATE", 0.1)
+    pod, read = Pod(world, "slow"), Stream.read
+    slow: list[Stream] = []
+
+    async def half(self: Stream) -> bytes:
+        if self not in slow:
+            piece = await read(self)
+            if slow:
+                return piece
+            slow.append(self)
+            while piece.count(b"\n") < 2:
+                piece += await read(self)
+            # Within the second line.
+            return piece[:-3]
+        while not self.closing:
+            await asyncio.sleep(0.01)
+        return b""
+
+    pod.says(0, running(0))
+    monkeypatch.setattr(Stream, "read", half)
+    async with following(Browser(pod.path)) as browser:
+        await browser.until(1)
+        pod.says(1, running(1), ended(0))
+        await browser.until(len(pod.lines("&previous=true")) + 2)
+        assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
+    assert not any("missing" in note for note in browser.notes)
+
+
 @pytest.mark.parametrize("next_told", [1, 2])
 async def test_a_first_run_that_is_gone_before_the_pod_tells_of_the_second_is_missed(
     world: World, monkeypatch: pytest.MonkeyPatch, next_told: int
