@@ -92,8 +92,12 @@ def page(request: pytest.FixtureRequest, browser: Chromium, _tabs: list[Page]) -
     if alone or problems or _FAILED in request.node.stash:
         page.context.close()
     else:
-        _empty(page)
-        _tabs.append(page)
+        try:
+            _empty(page)
+            _tabs.append(page)
+        except Error:
+            # It was on its way to somewhere else by itself.
+            page.context.close()
     assert problems == []
 
 

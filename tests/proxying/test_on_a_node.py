@@ -182,6 +182,7 @@ async def test_what_goes_on_ends(httpd: Browser, person: Person, lost: str) -> N
     task = httpd.begin(answer, "GET", "/cgi-bin/slow", gone=gone)
     async with asyncio.timeout(20):
         while answer.body.count(b"x") < 3:
+            assert not task.done(), (answer.status, answer.text)
             await asyncio.sleep(0.05)
     if lost == "right":
         person.access.get_in = ()
