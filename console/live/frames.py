@@ -5,6 +5,7 @@ frames of their own, since a parser drops a table row that follows anything else
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 from django.template.loader import render_to_string
@@ -40,10 +41,18 @@ def freshness_frame(live: LiveState, lang: str) -> str:
 
 
 def order_frame(table: Table, lang: str) -> str:
-    """Which rows the page has now, in their order, and how many the list has; the new ones came in a
-    frame of rows. The same in every language."""
-    order = [row.key for row in table.rows]
-    return _json({"order": order, "url": table.url, "total": table.total, "etag": table.etag})
+    """Which rows the page has now, in their order; the new ones came in a frame of rows. The same in
+    every language."""
+    return _json({"order": [row.key for row in table.rows], **_list(table)})
+
+
+def total_frame(table: Table, lang: str) -> str:
+    """How many rows the list has, of which the page has the same. The same in every language."""
+    return _json(_list(table))
+
+
+def _list(table: Table) -> dict[str, Any]:
+    return {"total": table.total, "url": table.url, "etag": table.etag}
 
 
 def refresh_frame() -> str:

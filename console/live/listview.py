@@ -141,8 +141,10 @@ class ListView(View):
             found.append(self._draw(frames.summary_frame, table))
         if _pager(table) != had.pager:
             found.append(self._draw(frames.pager_frame, table))
-        if (_order(table), table.total) != (had.order, had.total):
+        if _order(table) != had.order:
             found.append(self._draw(frames.order_frame, table))
+        elif table.total != had.total:
+            found.append(self._draw(frames.total_frame, table))
         return found
 
     def _draw(self, frame: Callable[[Table, str], str], table: Table) -> str:

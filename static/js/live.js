@@ -141,12 +141,14 @@ function merge(fresh) {
   else later();
 }
 
-/** The rows there are now, as the socket tells it. */
+/** The rows there are now, and how many on all pages, as the socket tells it. */
 function reorder({ url, order, total, etag }) {
   const list = table();
   // Of a list that was left meanwhile.
   if (list?.dataset.url !== url) return;
   Object.assign(list.dataset, { total, etag });
+  // The same rows of another number.
+  if (!order) return waiting ? later() : wait(null);
   if (order.join() === rows().map((row) => row.dataset.key).join()) return wait(null);
   if (held() || waiting) {
     keep(order);
@@ -228,7 +230,7 @@ function control({ refresh: again, order, gone = [], error, ...told }) {
     deleted.add(key);
     markGone(row);
   }
-  if (order) reorder({ order, ...told });
+  if (told.etag) reorder({ order, ...told });
   if (again) refresh();
 }
 

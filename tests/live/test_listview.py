@@ -144,7 +144,7 @@ def test_changes_on_other_pages_change_the_counts_alone() -> None:
     assert open_list.flush(mail("p-05")) == []
     bring(informer, pod("p-06"))
     frames = open_list.flush(mail("p-06"))
-    assert kinds_of(frames) == ["summary", "pager", "order"]
+    assert kinds_of(frames) == ["summary", "pager", "total"]
     # What chooses all that match says how many these are.
     assert json.loads(frames[-1])["total"] == 7
 
@@ -191,7 +191,7 @@ def test_a_row_that_left_the_page_changes_where_a_reader_holds_it() -> None:
     [frame] = open_list.flush(mail("p-01"))
     assert 'data-key="shop/p-01"' in frame
     take_away(informer, pod("p-01"))
-    assert kinds_of(open_list.flush(mail("p-01"))) == ["gone", "summary", "pager", "order"]
+    assert kinds_of(open_list.flush(mail("p-01"))) == ["gone", "summary", "pager", "total"]
 
 
 def test_a_row_that_comes_back_to_the_page_is_sent_again() -> None:
@@ -336,7 +336,7 @@ def test_rows_in_another_order_are_put_into_this_one() -> None:
     # Nobody knows what number of rows it has been told.
     same = open_list.catch_up(before(open_list.page(), dict(page.rows)))
     assert same is not None
-    assert kinds_of(same) == ["summary", "pager", "order"]
+    assert kinds_of(same) == ["summary", "pager", "total"]
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ async def test_rights_that_change_while_a_frame_is_made_keep_it_back(
     found = [await second.frame() for _ in range(4)]
     assert "team-a/api-1" in found[0]
     assert ['id="summary"' in found[1], 'id="pager"' in found[2]] == [True, True]
-    assert '"order"' in found[3]
+    assert found[3].startswith('{"total"')
     assert "shop/" not in "".join(found)
     assert await second.quiet()
 
