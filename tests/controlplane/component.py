@@ -112,13 +112,17 @@ class Component:
 
     def freeze(self) -> None:
         """SIGSTOP: it keeps its connections and answers nothing."""
-        self._signal(signal.SIGSTOP)
+        pid = self._signal(signal.SIGSTOP)
+        # The first of its threads that runs again stops the others: until then they work.
+        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def thaw(self) -> None:
         """SIGCONT: it goes on where it was."""
         self._signal(signal.SIGCONT)
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _signal(self, number: signal.Signals) -> int:
+        """Returns the process id."""
         if self._process is None or self.pid is None:
             raise ComponentError(f"{self.name} does not run")
         self._process.send_signal(number)
+        return self._process.pid
