@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from access.roles.places import Role, informer_of, list_url, may, role_of
+from access.roles.places import Role, informer_of, list_url, may, role_of, seen_holders
 from access.roles.undoing import clean, remember
 from console.kube.cachewait import wait_for_cache
 from console.kube.errors import NotFound
@@ -21,7 +21,7 @@ from console.ui.facts import Fact
 from console.ui.kind import ResourceKind
 from console.ui.text import visible
 from rbac.builtin import Origin
-from rbac.holders import holders
+from rbac.holders import Holding, holders
 from rbac.levels import TYPES, Level, RoleScope
 
 #: Holders that are named.
@@ -58,12 +58,13 @@ class DeleteRole(Delete):
         role = self._found(access, gvr, key)
         if role.origin is not Origin.OWN:
             raise Refused(_("This role is not yours to delete."))
-        held = holders(access.cluster.runtime, role.place, role.name)
-        names = list(dict.fromkeys(visible(one.name) for one in held))
-        if not names:
+        held = list(holders(access.cluster.runtime, role.place, role.name))
+        if not held:
             return
-        if not may(access, "list", TYPES[self.level].bindings, role.place):
-            names = [_("somebody")]
+        seen: list[Holding] = []
+        if may(access, "list", TYPES[self.level].bindings, role.place):
+            seen = list(seen_holders(access, role))
+        names = list(dict.fromkeys(visible(one.name) for one in seen)) or [_("somebody")]
         text = _("This role is held by %(names)s. It can be deleted when nobody holds it.")
         raise Refused(text % {"names": ", ".join(names[:MOST])})
 

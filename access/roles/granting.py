@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from access.roles.editing import MOST
-from access.roles.places import Role, find_role, informer_of, level_of, may
+from access.roles.places import Role, find_role, informer_of, level_of, may, seen_holders
 from access.roles.showing import is_managers, nothing, shown
 from access.roles.undoing import clean, remember
 from access.roles.writing import Escalation, Manifest, require_bindable, write
@@ -89,7 +89,7 @@ async def revoke(
     if not may(access, "list", bindings, found.place):
         raise Denied("list", bindings, namespace)
     wanted = tuple(request.POST.get(field, "") for field in ("where", "binding", "subject"))
-    all_of_them = list(holders(get_runtime(), found.place, name))
+    all_of_them = list(seen_holders(access, found))
     holding = next(
         (one for one in all_of_them if (one.namespace, one.binding, one.subject) == wanted), None
     )

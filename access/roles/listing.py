@@ -11,10 +11,18 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from access.roles.places import Role, RolesUnknown, informer_of, may, may_natively, new_url, role_of
+from access.roles.places import (
+    Role,
+    RolesUnknown,
+    informer_of,
+    may,
+    may_natively,
+    new_url,
+    role_of,
+    seen_holders,
+)
 from access.roles.undoing import offered
 from access.roles.words import ORIGINS, description_of
-from console.kube.current import get_runtime
 from console.kube.gvr import GVR, ROLE_BINDINGS
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
@@ -30,7 +38,6 @@ from console.ui.registry import kinds
 from console.views.guard import access_of
 from console.views.page import page
 from rbac.builtin import Origin
-from rbac.holders import holders
 from rbac.levels import TYPES, Level, RoleScope
 
 #: Roles on one page; the list of the kind has all of them.
@@ -252,8 +259,7 @@ def _lines(access: Access, place: RoleScope, everything: bool) -> Iterator[Line]
 def _held(access: Access, role: Role) -> int | None:
     if not may(access, "list", TYPES[role.place.level].bindings, role.place):
         return None
-    found = holders(get_runtime(), role.place, role.name)
-    return len({(one.subject, one.namespace) for one in found})
+    return len({(one.subject, one.namespace) for one in seen_holders(access, role)})
 
 
 def _new_url(access: Access, place: RoleScope) -> str:

@@ -1,6 +1,6 @@
 """Which role an address names, and what its viewer may do with it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -11,13 +11,14 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.current import get_runtime
 from console.kube.factory import UnknownKind
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import GVR, ROLE_BINDINGS, Key
 from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, NotArrived
 from rbac.builtin import Origin, origin_of
 from rbac.current import get_levels
+from rbac.holders import Holding, holders
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.rules import Question, Rules, parse_rules
 
@@ -134,6 +135,16 @@ def may_by_role(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str
         return False
     asked = Question(verb, gvr.group, gvr.resource, name=name)
     return get_levels().may(access.identity, asked, place)
+
+
+def seen_holders(access: Access, role: Role) -> Iterator[Holding]:
+    """For a viewer who may see the bindings of the role's place. A role of the cluster may be given in
+    projects as well: of those there are the ones whose bindings the viewer may see, too."""
+    for one in holders(access.cluster.runtime, role.place, role.name):
+        place = RoleScope(Level.PROJECT, "", one.namespace)
+        wider = one.namespace and role.place.level is Level.CLUSTER
+        if not wider or may(access, "list", ROLE_BINDINGS, place):
+            yield one
 
 
 def find_role(access: Access, level: Level, namespace: str, name: str) -> Role | None:

@@ -19,6 +19,7 @@ from access.roles.places import (
     list_url,
     may,
     new_url,
+    seen_holders,
     shown_url,
 )
 from access.roles.tree import titles
@@ -42,7 +43,7 @@ from console.views.guard import access_of
 from console.views.page import page
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.builtin import Origin
-from rbac.holders import Holding, holders
+from rbac.holders import Holding
 from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.names import GLOBAL_ROLE, WORKSPACE_ROLE, projected_name, source_of
 from rbac.projection import CLUSTER_ADMIN, leaves_out
@@ -168,7 +169,7 @@ def _facts(found: Role, origin: Origin) -> Sequence[tuple[str, str]]:
 
 
 def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
-    for one in holders(get_runtime(), found.place, found.name):
+    for one in seen_holders(access, found):
         place = RoleScope(Level.PROJECT, "", one.namespace) if one.namespace else found.place
         removable = (
             one.source is None
@@ -177,8 +178,6 @@ def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
             and may(access, "update", one.gvr, place, one.binding)
         )
         is_bound_wider = one.namespace and found.place.level is Level.CLUSTER
-        if is_bound_wider and not may(access, "list", ROLE_BINDINGS, place):
-            continue
         yield HolderLine(
             SUBJECTS.get(one.kind, one.kind),
             visible(one.name),

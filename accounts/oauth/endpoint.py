@@ -44,8 +44,9 @@ Fields = Mapping[str, str]
 _MAX_HEADER = 4096
 
 
-def endpoint(*methods: str) -> Callable[[View], View]:
-    """Answers other methods with 405, and every `OAuthError` that the view raises."""
+def endpoint(*methods: str, again: bool = True) -> Callable[[View], View]:
+    """Answers other methods with 405, and every `OAuthError` that the view raises. `again`: see
+    `unavailable`."""
 
     def decorate(view: View) -> View:
         @csrf_exempt
@@ -60,10 +61,11 @@ def endpoint(*methods: str) -> Callable[[View], View]:
             except TooBusy:
                 return unavailable("Too many passwords are being checked.").response()
             except UsersUnknown:
-                return unavailable("The users have not arrived from the cluster.").response()
+                text = "The users have not arrived from the cluster."
+                return unavailable(text, again=again).response()
             except (AuditUnavailable, DatabaseError) as error:
                 log.error("The token service cannot use the database: %s", error)
-                return unavailable("The database cannot be used.").response()
+                return unavailable("The database cannot be used.", again=again).response()
 
         return guarded
 

@@ -61,8 +61,10 @@ def insufficient_scope(scope: str) -> OAuthError:
     return OAuthError("insufficient_scope", description, status=403, WWW_Authenticate=challenge)
 
 
-def unavailable(description: str) -> OAuthError:
-    return OAuthError("temporarily_unavailable", description, status=503, Retry_After=5)
+def unavailable(description: str, *, again: bool = True) -> OAuthError:
+    """`again`: whether the caller is told when to ask again."""
+    headers = {"Retry_After": 5} if again else {}
+    return OAuthError("temporarily_unavailable", description, status=503, **headers)
 
 
 def too_many(wait: float) -> OAuthError:

@@ -13,9 +13,11 @@ from django.utils.translation import override
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
+    ROLE_BINDINGS,
     ROLES,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
@@ -23,9 +25,15 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
-from tests.access.conftest import Browser
+from tests.access.conftest import READ, Browser
 from tests.rbac.fakes import without_version
-from tests.rbac.objects import rule, workspace_binding, workspace_role
+from tests.rbac.objects import (
+    native_binding,
+    native_role,
+    rule,
+    workspace_binding,
+    workspace_role,
+)
 from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -149,6 +157,53 @@ async def test_a_role_says_what_it_means_and_who_holds_it() -> None:
     assert "quarterdeck:workspacerole:shop-viewer" in text
     assert 'data-key="User bob"' in text
     assert "Edit role" not in text, "it is built in"
+
+
+@pytest.fixture
+def auditor(runtime: StaticRuntime) -> None:
+    """Alice may see who has which role of the cluster, and in the project web all that there is."""
+    put, rbac = runtime.console.put, "rbac.authorization.k8s.io"
+    sees = rule(READ, "clusterroles clusterrolebindings", rbac)
+    put(CLUSTER_ROLES, native_role("auditor", sees))
+    put(CLUSTER_ROLE_BINDINGS, native_binding("auditors", "auditor", "User alice"))
+    put(CLUSTER_ROLE_BINDINGS, native_binding("readers", "reader", "User charlie"))
+    for project, who in (("web", "bob"), ("kube-system", "carol")):
+        put(ROLE_BINDINGS, native_binding("readers", "reader", f"User {who}", namespace=project))
+
+
+@pytest.mark.usefixtures("auditor")
+async def test_who_holds_a_role_in_a_project_is_for_those_who_may_look_there() -> None:
+    for who, names in (("alice", ["bob", "charlie"]), ("admin", ["bob", "carol", "charlie"])):
+        text = text_of(await (await signed_in(who)).get("/access/roles/cluster/reader"))
+        assert re.findall(r'data-key="User (\w+)"', text) == names, who
+
+
+@pytest.mark.usefixtures("auditor")
+async def test_so_is_how_many_hold_it() -> None:
+    for who, count in (("alice", "2"), ("admin", "3")):
+        text = text_of(await (await signed_in(who)).get("/access/roles?level=cluster"))
+        line = text.partition('data-key="/reader"')[2].partition("</tr>")[0]
+        assert re.findall(r'class="number[^"]*">([^<]*)<', line) == [count], who
+
+
+@pytest.mark.usefixtures("auditor")
+async def test_so_is_who_keeps_it_from_being_deleted(runtime: StaticRuntime) -> None:
+    roles = rule("delete", "clusterroles", "rbac.authorization.k8s.io")
+    runtime.console.put(CLUSTER_ROLES, native_role("deleter", roles))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("deleters", "deleter", "User alice"))
+    url = "/clusters/host/clusterroles/reader/actions/delete"
+    for who, names in (("alice", "bob, charlie"), ("admin", "bob, carol, charlie")):
+        text = text_of(await (await signed_in(who)).get(url))
+        assert f"This role is held by {names}." in text, who
+
+
+@pytest.mark.usefixtures("auditor")
+async def test_taking_it_from_somebody_there_is_answered_as_if_nobody_had_it() -> None:
+    alice, url = await signed_in("alice"), "/access/roles/cluster/reader/revoke"
+    for subject in ("User carol", "User nobody"):
+        taken = {"where": "kube-system", "binding": "readers", "subject": subject}
+        answer = await alice.post(url, taken)
+        assert answer.status_code == 409 and "not so any more" in text_of(answer), subject
 
 
 # Making one.

@@ -8,14 +8,15 @@ from django.db import connection
 T = TypeVar("T")
 
 
-def overtaken(act: Callable[[], T]) -> tuple[T, T]:
-    """What the quicker one gets, and the other: it acts when that is about to write. Off the loop."""
+def overtaken(act: Callable[[], T], at: str = "UPDATE") -> tuple[T, T]:
+    """What the quicker one gets, and the other: it acts when that is about to write, by a statement that
+    begins with `at`. Off the loop."""
     quicker: list[T] = []
     ahead = True
 
     def wrapper(execute: Callable[..., Any], sql: str, *given: Any) -> Any:
         nonlocal ahead
-        if ahead and sql.startswith("UPDATE"):
+        if ahead and sql.startswith(at):
             ahead = False
             quicker.append(act())
         return execute(sql, *given)

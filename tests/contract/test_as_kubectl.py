@@ -123,7 +123,7 @@ CASES = (
     Case(types.DEPLOYMENTS, "restart", WEB),
     Case(types.DEPLOYMENTS, "pause", WEB),
     Case(types.DEPLOYMENTS, "resume", PAUSED),
-    Case(types.DEPLOYMENTS, "set-image", WEB, {"image.c0": "example/zero:2"}),
+    Case(types.DEPLOYMENTS, "set-image", WEB, {"image.c0": "example/zero:2;it's"}),
     Case(types.DEPLOYMENTS, "set-resources", WEB, RESOURCES),
     Case(types.DEPLOYMENTS, "environment", WEB, ENV),
     Case(types.DEPLOYMENTS, "probes", WEB, PROBE),

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from console.audit.models import AuditRecord
 from console.draining import running
+from console.draining.results import Result
 from console.draining.running import get_drains
 from console.kube import client
 from console.kube.gvr import NODES, POD_DISRUPTION_BUDGETS, PODS, Key
@@ -196,6 +197,30 @@ async def it_moves_every_pod_and_cordons_before(
     await site.page("uncordon").does()
     known(site.runtime, NODES, site.admin.get(f"{NODE_PATH}/{site.name}").ok())
     assert "has drained this node" not in await site.progress()
+
+
+async def it_asks_for_a_few_evictions_at_a_time(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many pods there are: a kube-apiserver has others to serve."""
+    monkeypatch.setattr(running, "AT_ONCE", 2)
+    ask, asking, most = running.Drain._ask, 0, 0
+
+    async def counted(self: running.Drain, result: Result) -> None:
+        nonlocal asking, most
+        asking += 1
+        most = max(most, asking)
+        try:
+            await ask(self, result)
+        finally:
+            asking -= 1
+
+    monkeypatch.setattr(running.Drain, "_ask", counted)
+    for _ in range(4):
+        site.pod()
+    await site.page().does(minutes="5")
+    await site.says("has drained this node", "4 of 4")
+    assert most == 2
 
 
 async def it_leaves_the_pods_of_daemonsets(site: Site, scrap: Scrap) -> None:

@@ -94,6 +94,8 @@ class FakeServer:
         self.lists: list[str] = []
         self.watches: list[str] = []
         self.list_errors: list[ApiError] = []
+        #: Lists to come that are asked for and never answered.
+        self.unanswered = 0
         #: One item per watch to come: what ends it after its replay. None is a normal end.
         self.endings: list[Exception | None] = []
         #: Ends every watch after that many events; 0 is never.
@@ -147,6 +149,9 @@ class FakeServer:
         self.lists.append(resource_version)
         if self.list_errors:
             raise self.list_errors.pop(0)
+        if self.unanswered:
+            self.unanswered -= 1
+            await asyncio.Event().wait()
         items = [raw(item) for item in self.objects.values()]
         batches = [items[at : at + self.batch_size] for at in range(0, len(items), self.batch_size)]
         yield FakeListing(batches, ListMeta(str(self.version)))

@@ -40,4 +40,5 @@ def test_a_short_one_is_left_to_the_collector() -> None:
     """Informers come and go: what is garbage then, and what they had, would stay for ever."""
     frozen = gc.get_freeze_count()
     preloaded(PODS, pods(10))
-    assert gc.get_freeze_count() == frozen
+    # What was frozen before may end meanwhile.
+    assert gc.get_freeze_count() <= frozen

@@ -307,6 +307,23 @@ async def it_takes_up_a_watch_anew_when_it_may_be_deaf(world: World) -> None:
         assert world.names() == {"a", "b"}
 
 
+async def it_asks_anew_for_a_list_that_may_never_come(world: World) -> None:
+    world.server.put("a")
+    world.server.unanswered = 1
+    task = asyncio.create_task(world.informer.follow({"": world.server}))
+    try:
+        async with asyncio.timeout(5):
+            while not world.server.lists:
+                await asyncio.sleep(0)
+        world.informer.renew()
+        await world.settled()
+        assert world.server.lists == ["0", "0"]
+        assert world.names() == {"a"}
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
 async def it_is_stale_until_a_watch_that_may_be_deaf_is_open_anew(world: World) -> None:
     async with world.following():
         began = world.clock.now()

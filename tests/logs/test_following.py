@@ -11,12 +11,14 @@ import pytest
 from channels.testing import WebsocketCommunicator
 
 from console.audit.models import AuditRecord
+from console.kube.errors import Forbidden
 from console.live.limits import SocketCap
 from console.live.routing import websocket_application
 from console.live.sessionmonitor import get_session_monitor
 from console.logs.consumer import UNREAD, LogConsumer
 from console.logs.following import Follower
 from console.logs.runs import Run
+from console.streams.stream import Stream
 from console.ui.clusters import clusters
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
@@ -185,6 +187,34 @@ async def test_a_node_that_cannot_follow_is_asked_more_and_more_seldom(
             await browser.until(len(browser.lines) + 1)
         same(browser, world, "crowded")
     assert waits[:5] == [0.02, 0.04, 0.08, 0.1, 0.1]
+
+
+async def test_a_cluster_that_does_not_know_a_right_yet_is_asked_again_each_time(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kube-apiserver that has come back forbids for a moment what it allows, whenever it comes back."""
+    path = world.start(world.pod("forbidden", **{RATE_ANNOTATION: "50"}))
+    monkeypatch.setattr("console.logs.following.LEAST_WAIT", 0.02)
+    # Of two that follow each other the second counts.
+    monkeypatch.setattr("console.logs.following.FORBIDDEN", 0.0)
+    followed, opened, asked = Follower._followed, Stream.open, 0
+
+    def in_parts(self: Follower, run: Run) -> list[tuple[str, str]]:
+        return [one for one in followed(self, run) if one[0] != "follow"]
+
+    async def every_second_time(self: Stream) -> None:
+        nonlocal asked
+        asked += 1
+        if asked % 2 == 0:
+            raise Forbidden(403, "not yet")
+        await opened(self)
+
+    monkeypatch.setattr(Follower, "_followed", in_parts)
+    monkeypatch.setattr(Stream, "open", every_second_time)
+    async with following(Browser(f"{path}?tail=1")) as browser:
+        while asked < 6:
+            await browser.until(len(browser.lines) + 1)
+        same(browser, world, "forbidden")
 
 
 async def test_equal_moments_are_counted(world: World) -> None:

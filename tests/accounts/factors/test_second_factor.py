@@ -190,6 +190,11 @@ async def test_of_two_replicas_one_takes_a_code(alice: Enrolled) -> None:
     assert await sync_to_async(overtaken)(use) == (True, False)
 
 
+async def test_of_two_replicas_one_takes_a_recovery_code(alice: Enrolled) -> None:
+    use = partial(register.use, "alice", "uid-alice", alice.codes[0], alice.app.clock.now())
+    assert await sync_to_async(overtaken)(use, "DELETE") == (True, False)
+
+
 async def test_a_recovery_code_counts_once_however_it_is_written(alice: Enrolled) -> None:
     code = alice.codes[3]
     assert (await show(await owing(), f" {code.upper().replace('-', ' ')} ")).status_code == 302

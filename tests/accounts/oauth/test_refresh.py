@@ -15,14 +15,17 @@ from accounts.oauth.options import options
 from accounts.oauth.register import Issued, RefusedGrant
 from accounts.oauth.token import _Discarding
 from console.kube.informer import Informer
-from tests.accounts.conftest import PASSWORD, hashed
+from tests.accounts.conftest import PASSWORD, Browser, hashed
 from tests.accounts.oauth.conftest import (
+    CALLBACK,
     CLIENTS,
     ME,
     SECRET,
     Config,
     Program,
+    authorize_url,
     error_of,
+    sent,
 )
 from tests.accounts.overtaking import overtaken
 from tests.informers import bring, take_away
@@ -174,6 +177,24 @@ async def test_with_the_user_or_the_password_all_tokens_end_for_good(
     bring(users, user("alice", password=HASHED))
     assert not await program.works(tokens["access_token"])
     assert not await program.works(unused["access_token"])
+
+
+async def test_all_tokens_end_when_an_administrator_ends_what_somebody_has(
+    program: Program, alice: Browser
+) -> None:
+    """The user and the password stay as they are."""
+    tokens = await program.signed_in()
+    code = sent(await alice.get(authorize_url()))["code"]
+    admin = Browser()
+    await admin.login("admin")
+    answer = await admin.post(
+        "/clusters/host/users.iam.kubesphere.io/alice/actions/end-sessions", {"uid": "uid-alice"}
+    )
+    assert answer.status_code == 302
+    assert not await program.works(tokens["access_token"])
+    assert error_of(await program.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
+    used = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
+    assert error_of(used) == (400, "invalid_grant")
 
 
 async def test_a_lock_for_failed_attempts_ends_no_tokens(

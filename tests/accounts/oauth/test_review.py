@@ -139,7 +139,9 @@ async def test_without_the_database_nobody_is_let_in(
         raise DatabaseError("gone")
 
     monkeypatch.setattr("accounts.oauth.register.grant_of_access", fail)
-    assert error_of(await ask(program, question(token))) == (503, "temporarily_unavailable")
+    answer = await ask(program, question(token))
+    assert error_of(answer) == (503, "temporarily_unavailable")
+    assert "Retry-After" not in answer, "kube-apiserver would wait, and so would its users"
 
 
 async def test_it_has_a_rate(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

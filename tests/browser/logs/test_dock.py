@@ -237,6 +237,12 @@ def it_fills_the_screen_of_a_phone(console: Console, page: Page, two: tuple[str,
     assert box is not None and (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 390, 844)
     page.reload()
     follows(page)
+    # Nor is what asks for other lines wider than the phone.
+    frame = page.frame_locator(".dock-panel[data-current] iframe")
+    frame.get_by_text("Which lines").click()
+    box = frame.get_by_role("search", name="Which lines").bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+    frame.get_by_text("Which lines").click()
     # On the next page it is a bar below, which covers nothing.
     page.goto(console.url + PODS)
     expect(page.locator("html")).to_have_attribute("data-dock", "bar")
@@ -304,6 +310,22 @@ def it_keeps_a_shell_over_pages(console: Console, page: Page, two: tuple[str, st
     expect(page.locator("#main")).to_be_focused()
     tabs(page).click(button="middle")
     expect(page.locator("#dock")).to_be_hidden()
+
+
+def it_says_that_a_shell_in_the_background_has_ended(
+    console: Console, page: Page, start: StartPod
+) -> None:
+    start("leaves")
+    page.goto(f"{console.url}{PLACE}/leaves")
+    expect(page.locator(".acts [data-below-kind=terminal]")).to_be_visible()
+    page.keyboard.press("Shift+T")
+    frame = page.frame_locator(".dock-panel[data-current] iframe")
+    expect(frame.locator("[data-terminal-state]")).to_have_text(re.compile("Connected to app"))
+    page.locator(BELOW).click()
+    expect(tabs(page).nth(1)).to_have_attribute("aria-selected", "true")
+    console.kubectl("delete", "pod", "leaves", "--grace-period=0", "--force")
+    console.made.remove(("default", "leaves"))
+    expect(tabs(page).first).to_have_accessible_name(re.compile("ended"))
 
 
 # Whichever way it ends, the page of the login forgets it.

@@ -50,6 +50,11 @@ def shorten(page: Page, *, whole: bool) -> None:
     )
 
 
+def wear(page: Page, theme: str) -> None:
+    """The page as it is, in that theme."""
+    page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+
+
 def sorts(page: Page) -> set[str]:
     """Of the elements in the page's content that are seen."""
     return set(page.evaluate(_SORTS))

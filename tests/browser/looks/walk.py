@@ -91,8 +91,9 @@ def walk(
 ) -> list[Seen]:
     """Each page is looked at by axe as it is in the view, and measured there and at those `widths`, or
     at all. `known`: the sorts of elements that axe has seen, by theme; it leaves out a page that has no
-    others, looks for colours alone at one that has no others than those of another theme, and adds those
-    of the rest. It sees then what all pages have around their content on the pages of `whole`."""
+    others, looks for colours alone at one that has no others than those of another theme, and in the
+    other theme for those of what is new there, and adds what it has seen. It sees then what all pages
+    have around their content on the pages of `whole`."""
     found = []
     for path in paths:
         others = [width for width in widths.get(path, HEIGHTS) if width != view.width]
@@ -101,10 +102,18 @@ def walk(
             seen.violations = axe.violations(page)
         else:
             axe.shorten(page, whole=path in whole)
-            if new := axe.sorts(page) - known[view.theme]:
+            there = axe.sorts(page)
+            if new := there - known[view.theme]:
                 of = axe.COLOURS if new <= set().union(*known.values()) else ()
                 seen.violations = axe.violations(page, of=of)
                 known[view.theme].update(new)
+            for theme in known:
+                # No other page may have them.
+                if new := there - known[theme]:
+                    axe.wear(page, theme)
+                    other = [f"{theme}: {one}" for one in axe.violations(page, of=axe.COLOURS)]
+                    seen.violations = [*(seen.violations or ()), *other]
+                    known[theme].update(new)
         found.append(seen)
     return found
 

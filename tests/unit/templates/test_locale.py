@@ -1,6 +1,5 @@
 """The Chinese catalogue: complete, compiled, and in keeping with its own typography."""
 
-import ast
 import gettext
 import re
 import shutil
@@ -68,13 +67,6 @@ _MARKUP = (
 )
 #: Attributes that are read out or shown.
 _SHOWN = re.compile(r'\s(?:alt|aria-label|label|placeholder|title)="([^"]*)"')
-#: What gives texts to the translation, and what only operators or programs read.
-_TRANSLATED = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Sentence|SelectorError|log\.\w+")
-_FOR_PROGRAMS = re.compile(
-    r"accounts/(oauth/|federation/backchannel\.py)|console/(metrics/|live/counters\.py)"
-    r"|.*/(management|migrations)/"
-)
-_SENTENCE = re.compile(r"[A-Z].*[a-z] .*[.!?…]", re.DOTALL)
 
 
 def test_the_catalogue_is_read() -> None:
@@ -119,30 +111,6 @@ def test_templates_tell_others_to_say_nothing_that_is_not_translated() -> None:
             # Each language is called as it calls itself.
             wrong += [f"{name}: {word}" for word in words if word not in {*SAME, "English"}]
     assert not wrong, "\n".join(wrong)
-
-
-def test_code_says_no_sentence_that_is_not_translated() -> None:
-    wrong = []
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            name = path.relative_to(ROOT).as_posix()
-            if not _FOR_PROGRAMS.match(name):
-                wrong += [f"{name}: {text}" for text in _untranslated(ast.parse(path.read_text()))]
-    assert not wrong, "\n".join(wrong)
-
-
-def _untranslated(node: ast.AST) -> Iterator[str]:
-    """Its sentences, but for those that are given to the translation, and what documents it."""
-    if isinstance(node, ast.Call) and _TRANSLATED.fullmatch(ast.unparse(node.func)):
-        return
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        if _SENTENCE.fullmatch(node.value):
-            yield node.value
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _untranslated(child)
 
 
 def test_nothing_is_left_out_or_guessed() -> None:

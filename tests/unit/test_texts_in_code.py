@@ -1,0 +1,109 @@
+"""What the console's own code says is translated, when somebody reads it."""
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+import pytest
+
+from tests.unit.templates.files import ROOT
+from tests.unit.templates.test_locale import PACKAGES
+
+#: What gives texts to the translation, and what only operators or programs read.
+_TRANSLATED = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Sentence|SelectorError|log\.\w+")
+_FOR_PROGRAMS = re.compile(
+    r"accounts/(oauth/|federation/backchannel\.py)|console/(metrics/|live/counters\.py)"
+    r"|.*/(management|migrations)/"
+)
+_AT_ONCE = re.compile("n?p?gettext")
+_SENTENCE = re.compile(r"[A-Z].*[a-z] .*[.!?…]", re.DOTALL)
+#: What fields, pages and actions are given to say, also in less than a sentence.
+_GIVEN = {"label", "help_text", "title", "title_text", "button", "button_text", "about"}
+
+
+@pytest.fixture(scope="module")
+def modules() -> Mapping[str, ast.Module]:
+    """By path from the root."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text())
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+    }
+
+
+def test_no_sentence_is_left_untranslated(modules: Mapping[str, ast.Module]) -> None:
+    wrong = [
+        f"{name}: {text}"
+        for name, module in modules.items()
+        if not _FOR_PROGRAMS.match(name)
+        for text in _untranslated(module)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _untranslated(node: ast.AST) -> Iterator[str]:
+    """Its sentences, but for those that are given to the translation, and what documents it."""
+    if isinstance(node, ast.Call) and _TRANSLATED.fullmatch(ast.unparse(node.func)):
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if _SENTENCE.fullmatch(node.value):
+            yield node.value
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _untranslated(child)
+
+
+def test_no_label_is_left_untranslated(modules: Mapping[str, ast.Module]) -> None:
+    wrong = [f"{name}: {text}" for name, module in modules.items() for text in _labels(module)]
+    assert not wrong, "\n".join(wrong)
+
+
+def _labels(module: ast.Module) -> Iterator[str]:
+    """The words that arguments and attributes of these names are, untranslated."""
+    for node in ast.walk(module):
+        match node:
+            case (
+                ast.keyword(arg=name, value=ast.Constant(value=str(text)))
+                | ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(text)))
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=str(text)))
+            ):
+                if name in _GIVEN and re.match("[A-Z][a-z]", text):
+                    yield text
+
+
+def test_what_is_worked_out_at_import_waits_for_the_readers_language(
+    modules: Mapping[str, ast.Module],
+) -> None:
+    """Nobody reads yet when a module or a class is made: a text there is `gettext_lazy`'s."""
+    wrong = [
+        f"{name}: {call}"
+        for name, module in modules.items()
+        for call in _at_import(module, _names_of_gettext(module))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _names_of_gettext(module: ast.Module) -> frozenset[str]:
+    """What the module calls the functions that translate at once."""
+    imports = (node for node in ast.walk(module) if isinstance(node, ast.ImportFrom))
+    names = (one for node in imports for one in node.names if _AT_ONCE.fullmatch(one.name))
+    return frozenset(one.asname or one.name for one in names)
+
+
+def _at_import(node: ast.AST, names: Collection[str]) -> Iterator[str]:
+    """The translations that are made when the module is imported."""
+    children: Iterable[ast.AST]
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            given = node.args
+            children = (*node.decorator_list, *given.defaults, *filter(None, given.kw_defaults))
+        case ast.Lambda():
+            children = ()
+        case _:
+            children = ast.iter_child_nodes(node)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in names:
+        yield ast.unparse(node)
+    for child in children:
+        yield from _at_import(child, names)
