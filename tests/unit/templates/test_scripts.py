@@ -60,6 +60,12 @@ def test_scripts_write_no_markup_and_evaluate_nothing() -> None:
     assert re.findall(r"(\w+)\.innerHTML\s*=", text) == ["frame"]
 
 
+def test_scripts_have_no_words_of_their_own() -> None:
+    """Words come from the page, in its reader's language; names of keys and states are one word."""
+    code = re.sub(r"^\s*(//|/?\*).*$|\s// .*$", "", scripts(), flags=re.MULTILINE)
+    assert not re.findall(r"""["'`>]([A-Z]\w+ [\w ]*)""", code)
+
+
 def test_each_word_that_scripts_say_is_in_the_page() -> None:
     said = set(re.findall(r'\bword\("(\w+)"', scripts()))
     given = set(re.findall(r'data-word="(\w+)"', source("ui/_words.html")))
