@@ -19,12 +19,12 @@ _FOR_PROGRAMS = re.compile(
 #: Phrases that stay English: objects' conditions, what the audit trail is told, and Kubernetes' own.
 _IN_ENGLISH = re.compile(
     r"accounts/(bootstrap\.py|kubeconfigs/csr\.py|users/)|rbac/platform\.py"
-    r"|console/(audit/trail\.py|proxying/closing\.py|streams/stream\.py|server\.py)"
+    r"|console/(audit/trail\.py|kube/leader\.py|proxying/closing\.py|streams/stream\.py|server\.py)"
     r"|console/ui/(attention|scheduling)\.py"
 )
 _AT_ONCE = re.compile("n?p?gettext")
 _SENTENCE = re.compile(r"[A-Z].*[a-z] .*[.!?…]", re.DOTALL)
-_PHRASE = re.compile(r"[A-Z][a-z]+( [a-z0-9%(){}]+)+")
+_PHRASE = re.compile(r"[A-Z][a-z]+(?= .*\b[a-z]{2})( [\w%(){},'-]+)+")
 #: What fields, pages and actions are given to say, also in less than a sentence.
 _GIVEN = {"label", "help_text", "title", "title_text", "button", "button_text", "about"}
 

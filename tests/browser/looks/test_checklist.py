@@ -3,9 +3,9 @@
 One page of each sort is looked at in two of four ways, pods in all of them, in which each theme,
 language and width meets each other one. The others are looked at once, on a phone or a desktop, in one
 theme and one language, which their addresses decide: each that is made of what no other is, each kind's
-list or the page of one object, some of the rest. Texts are read in Chinese on all pages. axe looks until
-it has seen each sort of element in each theme. The deep run looks at every page in all eight ways, also
-axe.
+list or the page of one object, some of the rest. Of all pages the texts are read in Chinese, and the
+width is measured on a phone. axe looks until it has seen each sort of element in each theme. The deep run
+looks at every page in all eight ways, also axe.
 """
 
 import re
@@ -91,10 +91,10 @@ def seen(demo: str, session: Any, browser: Chromium, pages: Tour, with_axe: None
     found = []
     others = looked_at(pages)
     # Pages of all kinds, and the forms of all actions, are made of the same templates: four in nine of
-    # them are measured at one more width than their own, what is made of its own at two.
+    # them are measured at one more width than a phone's and their own, what is made of its own at two.
     alike = {*pages.lists, *pages.details, *pages.tabs, *pages.confirmations, *pages.forms}
-    some_width = (*[()] * 5, (320,), (768,), (1280,), (2560,))
-    both = ((320, 768), (320, 2560))
+    some_width = (*[(390,)] * 5, *((390, width) for width in (320, 768, 1280, 2560)))
+    both = ((320, 390, 768), (320, 390, 2560))
     widths = {path: choice(path, some_width if path in alike else both) for path in others}
     widths = {} if DEEP else widths
     known: dict[str, set[str]] = {"light": set(), "dark": set()}
@@ -147,6 +147,22 @@ def test_no_page_is_wider_than_its_window(seen: list[Seen]) -> None:
         ]
 
     assert _of(seen, wider) == []
+
+
+def test_nor_are_those_that_were_looked_at_nowhere_on_a_phone(
+    demo: str, session: Any, browser: Chromium, pages: Tour, seen: list[Seen]
+) -> None:
+    rest = set(pages.everything) - {one.path for one in seen if 390 in one.measures}
+    wide = []
+    for view in (view for view in PAIRWISE if view.width == 390):
+        with opened(browser, view, session) as page:
+            for path in sorted(
+                path for path in rest if choice(path, ("en", "zh")) == view.language
+            ):
+                page.goto(demo + path)
+                by = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                wide += [f"{path}: {view.language} by {by}"] if by > 0 else []
+    assert not wide, "\n".join(wide)
 
 
 def test_a_screen_holds_enough_rows(seen: list[Seen]) -> None:
