@@ -73,7 +73,8 @@ def _types(params: QueryDict, level: str, name: str, namespace: str = "") -> tup
     of_level = TYPES[found]
     # What it is in Kubernetes is on the page too, and those of the cluster are given in projects as well.
     more = {CLUSTER_ROLES, *((ROLE_BINDINGS,) if found is Level.CLUSTER else ())}
-    return (of_level.roles, of_level.bindings, *sorted(more - set(of_level[:2])))
+    # Holders lead to their accounts, if there are such.
+    return (of_level.roles, of_level.bindings, *sorted(more - set(of_level[:2])), USERS)
 
 
 def _look(access: Access, params: QueryDict, level: str, name: str, namespace: str = "") -> object:

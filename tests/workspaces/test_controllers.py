@@ -463,6 +463,23 @@ async def test_what_a_share_may_have_is_given_to_nobody_else(
     assert sum(asked(runtime).values()) <= 8
 
 
+@pytest.mark.parametrize("workspace", ["other", None])
+async def test_those_that_stay_have_what_a_project_that_left_had(workspace: str | None) -> None:
+    projects = [new_project(name, "acme") for name in ("ann", "zoe")]
+    runtime = acme(*projects, quotas=[workspace_quota("acme", pods="8")])
+    runtime.console.put(WORKSPACE_TEMPLATES, template("other", "bob"))
+    runtime = await settle(runtime)
+    tenancy = Tenancy(cast(Runtime, runtime))
+    await tenancy.shares.sync("acme")
+    assert asked(runtime) == {"ann": 4, "zoe": 4}
+    change(runtime, NAMESPACES, "zoe", labels={"kubesphere.io/workspace": workspace})
+    for _ in range(3):
+        # As it is told: the namespace has changed, and then its share.
+        await tenancy.projects.sync("zoe")
+        await tenancy.projects.sync_share("zoe")
+    assert runtime.console.of(RESOURCE_QUOTAS)[f"ann/{SHARE}"]["spec"]["hard"] == {"pods": "8"}
+
+
 async def test_what_one_project_cannot_have_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     projects = [new_project(name, "acme") for name in ("ann", "zoe")]
     runtime = await settle(acme(*projects, quotas=[workspace_quota("acme", pods="8")]))

@@ -12,6 +12,8 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import (
     GROUP_BINDINGS,
     GROUPS,
+    GVR,
+    LIMIT_RANGES,
     NAMESPACES,
     RESOURCE_QUOTAS,
     SERVICE_ACCOUNTS,
@@ -291,6 +293,12 @@ async def test_nobody_hands_on_or_takes_away_more_than_they_hold(tenancy: Tenanc
     assert answer.json()["status"] == "Success"
 
 
+def _is_cached(tenancy: Tenancy, gvr: GVR, name: str, namespace: str) -> bool:
+    found = tenancy.runtime.informer(gvr).store.get(Key(namespace, name))
+    version = read(tenancy, gvr, name, namespace)["metadata"]["resourceVersion"]
+    return found is not None and found.resource_version == version
+
+
 async def test_a_saved_quota_keeps_what_its_form_does_not_show(tenancy: Tenancy) -> None:
     home = f"kept-{words()}"
     boss, project = f"{home}-boss", f"{home}-shop"
@@ -302,7 +310,7 @@ async def test_a_saved_quota_keeps_what_its_form_does_not_show(tenancy: Tenancy)
         "metadata": {"name": home, **notes},
         "spec": {
             "selector": {"kubesphere.io/workspace": home},
-            "quota": {"hard": {**pods, "count/jobs.batch": "5"}},
+            "quota": {"hard": {**pods, "count/jobs.batch": "5"}, "scopes": ["NotTerminating"]},
         },
     }
     apply(tenancy, user(boss), template(home, boss), whole)
@@ -332,7 +340,8 @@ async def test_a_saved_quota_keeps_what_its_form_does_not_show(tenancy: Tenancy)
         before = read(tenancy, gvr, name, namespace)
         answer = await person.get(page)
         assert answer.status_code == 200, answer.content.decode()
-        answer = await person.post(page, **{**fields_of(answer), "pods": "7"})
+        shown = fields_of(answer)
+        answer = await person.post(page, **{**shown, "pods": "7"})
         assert answer.status_code == 302, answer.content.decode()
         after = read(tenancy, gvr, name, namespace)
         assert after["metadata"]["annotations"] == before["metadata"]["annotations"]
@@ -340,6 +349,49 @@ async def test_a_saved_quota_keeps_what_its_form_does_not_show(tenancy: Tenancy)
         quota = before["spec"].get("quota", before["spec"])
         quota["hard"]["pods"] = "7"
         assert after["spec"] == before["spec"]
+        # Whoever saw what was there before takes nothing back, also where the cache has all since.
+        await until(partial(_is_cached, tenancy, gvr, name, namespace), "the news")
+        assert (await person.post(page, **{**shown, "pods": "5"})).status_code == 409
+
+    page = f"/workspaces/{home}/projects/{project}/limits"
+    for cpu in ("1", "2"):
+        shown = fields_of(await manager.get(page))
+        assert (await manager.post(page, **{**shown, "default.cpu": cpu})).status_code == 302
+        assert (await manager.post(page, **{**shown, "default.cpu": "3"})).status_code == 409
+    found = read(tenancy, LIMIT_RANGES, project, project)
+    assert found["spec"]["limits"][0]["default"]["cpu"] == "2"
+
+
+async def test_roles_are_given_in_the_place_of_those_that_were_seen(tenancy: Tenancy) -> None:
+    """Of a member, and of a department."""
+    home = f"seen-{words()}"
+    boss, zoe = f"{home}-boss", f"{home}-zoe"
+    apply(tenancy, user(boss), user(zoe), template(home, boss))
+    manager = await opened(tenancy, home, boss)
+    members, departments = f"/workspaces/{home}/members", f"/workspaces/{home}/departments"
+    answer = await manager.post(f"{members}/invite", user=zoe, role=f"{home}-viewer")
+    assert answer.status_code == 302, answer.content.decode()
+    assert (await manager.post(f"{departments}?new", title="Heads")).status_code == 302
+    named = indexes_of(tenancy.runtime.informer(GROUPS).store).by_label
+    heads = (await until(lambda: named.get(f"kubesphere.io/workspace={home}"), "the department"))[0]
+    store = tenancy.runtime.informer(WORKSPACE_ROLE_BINDINGS).store
+
+    def role_of(who: str) -> list[str]:
+        found = [entry.projection for entry in store.snapshot().entries.values()]
+        return [one.role.removeprefix(f"{home}-") for one in found if one.subjects == (who,)]
+
+    for page, who in (
+        (f"{members}/{zoe}/role", zoe),
+        (f"{departments}/{heads.key.name}", heads.key.name),
+    ):
+        for role in ("regular", "self-provisioner"):
+            shown = fields_of(await manager.get(page))
+            answer = await manager.post(page, **{**shown, "role": f"{home}-{role}"})
+            assert answer.status_code == 302, answer.content.decode()
+            await until(lambda who=who, role=role: role_of(who) == [role], role)
+        answer = await manager.post(page, **{**shown, "role": f"{home}-admin"})
+        assert answer.status_code == 409
+        assert role_of(who) == ["self-provisioner"]
 
 
 async def test_settings_are_of_what_was_seen_and_the_end_waits_for_others(tenancy: Tenancy) -> None:

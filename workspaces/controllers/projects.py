@@ -142,7 +142,7 @@ class ProjectSync:
         name = project.name
         # Before anybody has rights there: those come with the owner, and with the end of preparing.
         if not dealt:
-            await self._shares.sync(workspace.name)
+            await self._shares.sync_project(name)
         if _is_new(project, workspace) and not self._shares.is_enforced(name, workspace.name):
             # The change of its share brings it back.
             return Result()

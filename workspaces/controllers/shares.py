@@ -38,11 +38,14 @@ class ShareSync:
         """All projects of the workspace that this one is, or was, in."""
         entry = self._world.find(NAMESPACES, name)
         now = entry.projection.workspace if entry is not None else ""
-        before = self._was_in.pop(name, "")
-        if now:
-            self._was_in[name] = now
+        before = self._was_in.get(name, "")
         for workspace in sorted({before, now} - {""}):
             await self.sync(workspace)
+        # Not before it is done: whoever it left may have failed.
+        if now:
+            self._was_in[name] = now
+        else:
+            self._was_in.pop(name, None)
 
     def is_enforced(self, project: str, workspace: str) -> bool:
         """Whether kube-apiserver has said that it keeps the project to its share of the quota: until then
@@ -59,7 +62,7 @@ class ShareSync:
                 return
             projects = self._world.projects(name)
             for project in projects:
-                self._was_in[project.name] = name
+                self._was_in.setdefault(project.name, name)
             hard = workspace_hard(self._world, name)
             shares = {project.name: self._share(project.name) for project in projects}
             failure = await self._deal(workspace, projects, hard, shares)

@@ -12,13 +12,14 @@ from django.db import OperationalError
 from accounts.users.reconciler import FINALIZER
 from console.audit.models import AuditRecord
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, ServerError, Unavailable
-from console.kube.gvr import LOGIN_RECORDS, USERS
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, LOGIN_RECORDS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.protection.test_retention import record
+from tests.informers import bring
 from tests.rbac.fakes import START, MovableClock
-from tests.rbac.objects import user
+from tests.rbac.objects import IAM, native_binding, native_role, rule, user
 from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -497,6 +498,21 @@ async def test_the_page_says_what_is_known(admin: Browser, runtime: StaticRuntim
     assert "192.0.2.77" in text
     assert "<script>x" not in text and "\u202e" not in text
     assert HASH not in text
+
+
+async def test_sessions_are_told_to_those_who_may_end_them(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    await Browser(**{"User-Agent": "Some program"}).login("alice")
+    await browser.login("bob")
+    for verbs in ("get list", "patch"):
+        name = verbs.replace(" ", "-")
+        bring(runtime.informer(CLUSTER_ROLES), native_role(name, rule(verbs, "users", IAM)))
+        given = native_binding(name, name, "User bob")
+        bring(runtime.informer(CLUSTER_ROLE_BINDINGS), given)
+        answer = await browser.get(f"{USERS_PAGE}/users/alice")
+        assert answer.status_code == 200
+        assert ("Some program" in answer.content.decode()) is (verbs == "patch")
 
 
 async def test_before_the_users_have_arrived_nothing_is_done(

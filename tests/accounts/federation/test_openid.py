@@ -8,14 +8,18 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from asgiref.sync import sync_to_async
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from accounts.mfa import register, totp
 from accounts.models import Grant
 from accounts.providers import base
-from console.kube.gvr import USERS
+from accounts.users.directory import users
+from console.kube.gvr import USERS, Key
 from tests.accounts.conftest import Browser
+from tests.accounts.factors.conftest import STEP, App, show
 from tests.accounts.federation.conftest import Providers, entry
 from tests.accounts.federation.openid import (
     CLIENT,
@@ -332,6 +336,23 @@ async def test_a_logout_there_ends_the_tokens_here(jane: Browser, openid: OpenID
     assert await say(openid.logout_token()) == 200
     rows = Grant.objects.exclude(ended=None).values_list("user", "reason")
     assert [row async for row in rows] == [("jane", "ProviderLogout")]
+
+
+async def test_a_logout_there_ends_what_went_on_after_a_code(
+    jane: Browser, openid: OpenIDServer, clock: MovableClock
+) -> None:
+    """The session has another key from then on than the provider's was noted with."""
+    secret, user = totp.new_secret(), users().store.snapshot().entries[Key("", "jane")].projection
+    codes = await sync_to_async(register.turn_on)(
+        "jane", user.uid, secret, App(secret, clock).code(), clock.time
+    )
+    assert codes is not None
+    await log_in(jane, openid, "c2")
+    assert (await jane.get("/dashboard"))["Location"].startswith(STEP)
+    assert (await show(jane, codes[0])).status_code == 302
+    assert (await jane.get("/dashboard")).status_code == 200
+    assert await say(openid.logout_token()) == 200
+    assert await accounts_in() == []
 
 
 async def test_a_logout_token_counts_once(jane: Browser, openid: OpenIDServer) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Response, expect
 
 from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_pods import CRASHING, RUNNING, row
@@ -169,3 +169,15 @@ def it_counts_in_the_rail_what_fails(console: Console, page: Page) -> None:
         console.set_status("apple", CRASHING)
         expect(count).to_have_text(f"{before + 1:,}")
         expect(count).to_be_visible()
+
+
+def it_asks_again_for_a_list_that_it_did_not_get(console: Console, page: Page) -> None:
+    opened(console, page)
+    page.route("**/pods?*", lambda route: route.fulfill(status=503), times=1)
+
+    def is_the_list(answer: Response) -> bool:
+        return answer.ok and "hx-request" in answer.request.headers
+
+    with page.expect_response(is_the_list):
+        page.evaluate("quarterdeck.update()")
+    live(page)

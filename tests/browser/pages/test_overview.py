@@ -14,10 +14,14 @@ CLUSTER = "/clusters/host"
 def test_an_overview_follows_the_cluster_without_a_reload(
     console: Console, page: Page, apart: None
 ) -> None:
+    """Also after the console did not answer for a while."""
     page.clock.install()
     sign_in(page, console, CLUSTER)
     expect(page.get_by_role("heading", name="Cluster host")).to_be_visible()
     page.evaluate("window.same = true")
+    page.route(console.url + CLUSTER, lambda route: route.fulfill(status=503), times=1)
+    page.clock.fast_forward(11_000)
+    expect(page.locator("body")).to_have_attribute("data-live", "off")
     console.pod("troubled")
     console.set_status("troubled", CRASHING)
     item = page.locator(".attention li", has_text="troubled").first
@@ -28,6 +32,8 @@ def test_an_overview_follows_the_cluster_without_a_reload(
 
     _eventually(polled)
     expect(page.locator(".attention")).to_contain_text("Crash loop")
+    expect(page.locator("body")).not_to_have_attribute("data-live", "off")
+    assert page.evaluate("window.same")
     item.get_by_role("link", name="troubled", exact=True).click()
     expect(page).to_have_url(f"{console.url}/clusters/host/projects/default/pods/troubled")
 

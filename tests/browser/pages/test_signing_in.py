@@ -50,6 +50,12 @@ def log_in(page: Page, console: Console, user: str) -> None:
     page.click("button.primary")
 
 
+def fits(page: Page) -> None:
+    """On a phone, too: what is shown once, after a form, no walk through all pages comes to."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 # The code is drawn and the scripts of the frame run in the one; that forms need none is seen in
 # test_whole_flow.py.
 @pytest.mark.parametrize(
@@ -76,6 +82,7 @@ def it_asks_for_a_code_after_the_password(
         page.wait_for_selector(".codes")
         codes = page.locator(".codes code").all_inner_texts()
         assert len(codes) == 10
+        fits(page)
 
         other = browser.new_context(locale="en-GB", java_script_enabled=scripts)
         try:
@@ -84,6 +91,7 @@ def it_asks_for_a_code_after_the_password(
             expect(again).to_have_url(re.compile("/login/second-factor"))
             again.goto(console.url + "/dashboard")
             expect(again.locator("#factor-code")).to_be_visible()
+            fits(again)
             again.fill("#factor-code", "000000")
             again.click("button.primary")
             expect(again.get_by_text("This code is wrong").first).to_be_visible()
@@ -94,9 +102,16 @@ def it_asks_for_a_code_after_the_password(
         finally:
             other.close()
 
+        page.goto(console.url + "/account")
+        page.fill("#token-name", "ci")
+        page.get_by_role("button", name="Create token").click()
+        page.wait_for_selector("code.secret")
+        fits(page)
+
         page.goto(console.url + "/account/second-factor")
         page.fill("#factor-current", PASSWORD)
         page.fill("#factor-code", codes[0])
+        fits(page)
         page.get_by_role("button", name="Turn off").click()
         expect(page.get_by_text("The second factor is off.")).to_be_visible()
     finally:
