@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import pytest
 
+from accounts.kubeconfigs.keeping import Keeper, Kept
 from accounts.users.finalizer import LOOK_AGAIN, UserFinalizer
 from accounts.users.reconciler import FINALIZER
 from console.kube.controller import Request, Result
@@ -14,6 +15,7 @@ from console.kube.gvr import (
     GVR,
     LOGIN_RECORDS,
     ROLE_BINDINGS,
+    SECRETS,
     USERS,
     Key,
 )
@@ -78,6 +80,16 @@ async def test_what_is_labelled_as_the_users_goes_and_then_the_finalizer() -> No
     assert set(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == {"bob-admin"}
     assert runtime.console.of(LOGIN_RECORDS) == {}
     assert runtime.console.of(USERS)["alice"]["metadata"]["finalizers"] == ["other/x"]
+
+
+async def test_nobody_of_the_same_name_gets_the_key_of_who_is_gone() -> None:
+    runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER])
+    for user_ in ("alice", "bob"):
+        await Keeper(cast(Runtime, runtime).console).save(Kept(user_, key="a key"))
+    await reconcile(runtime)
+    # It is here for as long as it may be theirs.
+    assert await reconcile(runtime) == Result()
+    assert set(runtime.console.of(SECRETS)) == {"quarterdeck-kubeconfigs/kubeconfig-bob"}
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,15 @@ async def test_a_changed_binding_asks_for_a_new_decision(
     assert await browser.closed() == 4403
 
 
+async def test_who_comes_after_the_last_one_has_left_hears_of_rights_as_well(
+    browsers: Browsers, bindings: Informer[Any]
+) -> None:
+    first = Browser(admin())
+    assert await first.connect()
+    await first.leave()
+    await test_a_changed_binding_asks_for_a_new_decision(browsers, bindings)
+
+
 async def test_a_narrowed_right_takes_rows_away(browsers: Browsers, pods: Informer[Any]) -> None:
     access = FakeAccess("alice", list_in={"team-a", "shop"}, delete_in=())
     browser = await browsers(access)

@@ -13,6 +13,7 @@ from console.ui.declared import DeclaredAccess
 from console.ui.registry import kinds
 from console.ui.rights import rights_key
 from console.ui.states import denied_text
+from console.ui.storage.copies import Clone
 from console.views.denial import Missing, request_text
 from console.views.denial import denied_page as page_of
 from tests.ui.support import FakeAccess, admin, alice
@@ -34,6 +35,17 @@ def test_a_right_is_to_an_object_a_part_of_it_or_another_type_in_its_project() -
         "team-b",
         "",
     )
+
+
+def test_a_clone_has_the_modes_and_the_class_of_its_claim() -> None:
+    same = {"accessModes": ["ReadWriteMany"], "storageClassName": "fast", "volumeMode": "Block"}
+    claim = {"spec": {**same, "volumeName": "pv-1", "selector": {"matchLabels": {"a": "b"}}}}
+    body = Clone().body(Key("shop", "data"), claim, {"name": "copy", "size": "2Gi"})
+    assert body["spec"] == {
+        **same,
+        "resources": {"requests": {"storage": "2Gi"}},
+        "dataSource": {"kind": "PersistentVolumeClaim", "name": "data"},
+    }
 
 
 def test_two_administrators_share_no_list_of_users() -> None:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import pytest
 
@@ -79,6 +79,46 @@ def _labels(module: ast.Module) -> Iterator[str]:
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=str(text)))
             ):
                 if name in _GIVEN and re.match("[A-Z][a-z]", text):
+                    yield text
+
+
+def test_no_text_among_translated_ones_is_left_untranslated(
+    modules: Mapping[str, ast.Module],
+) -> None:
+    """What one table, list or choice says is either for people or not."""
+    wrong = [
+        f"{name}: {text}"
+        for name, module in modules.items()
+        if not _FOR_PROGRAMS.match(name)
+        for node in ast.walk(module)
+        for alike in _alike(node)
+        for text in _beside_translated(alike)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _alike(node: ast.AST) -> Iterator[Sequence[ast.expr | None]]:
+    """What is of one sort: the values of a table, the items of a list, the first of several pairs and the
+    second ones, and the two of a choice."""
+    match node:
+        case ast.Dict(values=values):
+            yield values
+        case ast.IfExp(body=one, orelse=other):
+            yield (one, other)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            rows = [item.elts for item in items if isinstance(item, ast.Tuple)]
+            yield from zip(*rows, strict=False)
+            if isinstance(node, ast.List):
+                yield items
+
+
+def _beside_translated(alike: Sequence[ast.expr | None]) -> Iterator[str]:
+    """Those that are words, where another is translated."""
+    calls = (ast.unparse(one.func) for one in alike if isinstance(one, ast.Call))
+    if any(map(_TRANSLATED.fullmatch, calls)):
+        for one in alike:
+            match one:
+                case ast.Constant(value=str(text)) if re.match("[A-Z][a-z]", text):
                     yield text
 
 

@@ -90,6 +90,9 @@ async def test_views_of_a_kind_that_one_may_not_see_are_not_shown(client_as: Cli
     await save(client_as, "all", who="admin", sharing="platform")
     assert (await client_as("charlie").get(f"/views?list={LIST}")).status_code == 403
     assert (await save(client_as, "x", who="charlie")).status_code == 403
+    # Nor among those of all lists.
+    for who, told in (("bob", 1), ("charlie", 0)):
+        assert (await text_of(await client_as(who).get("/views"))).count(">all<") == told
 
 
 async def test_renaming_and_deleting(client_as: ClientAs) -> None:

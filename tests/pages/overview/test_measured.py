@@ -5,13 +5,15 @@ from collections.abc import Collection
 import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
+from console.kube.gvr import POD_METRICS
 from console.kube.metricslist import Problem
 from console.kube.prometheus import Past, Prometheus
 from console.kube.usage import UsageHistory
 from rbac.current import use_host
 from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
-from tests.pages.overview.world import Measuring, measured
+from tests.pages.overview.world import But, Measuring, measured
 from tests.staticruntime import StaticRuntime
+from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 
 NOTES: list[tuple[Measuring, str]] = [
@@ -61,6 +63,19 @@ async def it_shows_a_viewer_only_what_their_projects_use(
     html = await page(client_as, CLUSTER, "alice")
     assert gauge(html, "cpu") == "CPU Used 200m Requested 250m"
     assert section(html, "projects").endswith("team-a 1 250m used 200m 64Mi used 64Mi 1")
+
+
+@MEASURED
+async def it_tells_of_no_project_what_its_viewer_may_not_measure(
+    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may list the pods of two projects, and what they use in one of them alone."""
+    monkeypatch.setitem(CAST, "erin", lambda: But(POD_METRICS, "team-a"))
+    await runtime.usage.take()
+    html = await page(client_as, CLUSTER, "erin")
+    assert gauge(html, "cpu").startswith("CPU Used 200m Requested 1.8")
+    found = section(html, "projects")
+    assert "shop 1 1.5 1.5Gi 2 team-a 1 250m used 200m" in found
 
 
 class _Past(Prometheus):

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import pytest
+
 from console.kube.gvr import (
     DEPLOYMENTS,
     JOBS,
@@ -17,7 +19,8 @@ from console.ui.sight import look
 from tests.informers import bring, set_stale, take_away
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
 from tests.staticruntime import StaticRuntime
-from tests.ui.support import alice, charlie, pod
+from tests.ui.support import FakeAccess, alice, charlie, pod
+from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 
 PLATFORM, CLUSTER, SHOP = "/dashboard", "/clusters/host", "/clusters/host/projects/shop"
@@ -207,6 +210,20 @@ async def test_a_viewer_of_one_project_sees_sums_over_that_alone(client_as: Clie
     assert gauge(html, "pods") == "Pods Not ended 1"
     assert section(html, "projects").endswith("team-a 1 250m 64Mi 1")
     assert section(html, "nodes") == ""
+
+
+async def test_of_the_quotas_of_a_project_those_are_told_that_the_viewer_may_see(
+    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where rights name single ones."""
+    status = {"hard": {"requests.memory": "8Gi"}, "used": {"requests.memory": "1Gi"}}
+    another = {"metadata": meta("another", "team-a"), "status": status}
+    bring(runtime.informer(RESOURCE_QUOTAS), another)
+    assert "Memory request" in await page(client_as, TEAM_A, "alice")
+    access = FakeAccess("erin", list_in=(), delete_in=(), names={Key("team-a", "team")})
+    monkeypatch.setitem(CAST, "erin", lambda: access)
+    found = section(await page(client_as, TEAM_A, "erin"), "quotas")
+    assert "CPU request" in found and "Memory request" not in found
 
 
 async def test_what_is_forbidden_and_what_is_not_there_look_the_same(client_as: ClientAs) -> None:

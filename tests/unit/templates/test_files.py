@@ -99,3 +99,21 @@ def test_every_class_has_a_rule_and_every_rule_a_use() -> None:
     markers = {"htmx-request", "xterm-viewport"}
     assert used - defined - {"clock", "moment"} == set(), "no stylesheet knows these"
     assert defined - used - markers == set(), "no template uses these"
+
+
+#: Of the narrowest phone that counts, without the gaps at its sides.
+PHONE = 22.0
+_WIDE_ALONE = re.compile(r"@media[^{]*\(min-width[^{]*{(?:[^{}]*{[^{}]*})*[^{}]*}")
+#: What is as wide as it says, however little room there is.
+_WIDTH = re.compile(
+    r"(?:minmax\(|(?<![\w(-])(?:min-)?(?:width|inline-size):\s*)(\d*\.?\d+)rem[^;}]*"
+)
+
+
+def test_nothing_asks_for_more_room_than_a_phone_has() -> None:
+    """Also on pages that are seen once, and in states that no test sees."""
+    css = _WIDE_ALONE.sub("", stylesheets())
+    found = list(_WIDTH.finditer(css))
+    assert len(found) > 20
+    wide = [one[0] for one in found if float(one[1]) > PHONE]
+    assert not wide, "\n".join(wide)

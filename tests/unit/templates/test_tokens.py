@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.unit.templates.files import STATIC
+from tests.unit.templates.files import STATIC, stylesheets
 
 GROUNDS = ("surface", "canvas", "sunken", "hover")
 PAIRS = [
@@ -56,3 +56,32 @@ def test_everything_can_be_read() -> None:
             if found < least:
                 wrong.append(f"{front} on {back} in the {theme} theme: {found:.2f}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_a_rule_paints_itself_can_be_read() -> None:
+    """Also where no test looks: a rule that has both the ground and the text on it."""
+    tokens, wrong = _tokens(), []
+    painted = 0
+    for rule in re.findall(r"{([^{}]*)}", stylesheets()):
+        said = dict(re.findall(r"(?:^|;)\s*(background|color):\s*([^;]+)", rule))
+        both = [_colours(said.get(name, ""), tokens) for name in ("color", "background")]
+        if not all(both):
+            continue
+        painted += 1
+        wrong += [
+            f"{found:.2f} in the {theme} theme: {' '.join(rule.split())}"
+            for theme, *pair in zip(("light", "dark"), *both, strict=True)
+            if (found := contrast(*pair)) < 4.5
+        ]
+    assert painted > 15
+    assert not wrong, "\n".join(wrong)
+
+
+def _colours(text: str, tokens: dict[str, tuple[str, str]]) -> tuple[str, ...]:
+    """In the light theme and in the dark one; none of what is another thing."""
+    token = re.fullmatch(r"var\(--([\w-]+)\)", text)
+    if token is not None:
+        return tokens.get(token[1], ())
+    found = re.fullmatch(r"light-dark\((#\w{6}), (#\w{6})\)", text)
+    one = re.fullmatch(r"#\w{6}", text)
+    return found.groups() if found is not None else (text, text) if one is not None else ()
