@@ -24,6 +24,8 @@ UNDO = "undo_role"
 SECONDS = 600
 #: Bytes of a manifest that a session keeps.
 MAX_BODY = 64 * 1024
+#: What ties an object to others. Made anew it has none: they may be gone.
+_TIES = ("ownerReferences", "finalizers")
 
 
 async def remember(
@@ -112,8 +114,9 @@ async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: RoleScope)
             return None
         meta = {**before["metadata"], "resourceVersion": version}
         if not uid:
-            fresh = clean(before)
-            return await client.create(gvr, fresh, namespace=kept["namespace"], audit_id=audit_id)
+            fresh = {name: value for name, value in before["metadata"].items() if name not in _TIES}
+            body = {**before, "metadata": fresh}
+            return await client.create(gvr, body, namespace=kept["namespace"], audit_id=audit_id)
         return await client.replace(
             gvr,
             {**before, "metadata": {**meta, "uid": uid}},
@@ -140,6 +143,6 @@ async def _compare(
 
 def clean(manifest: Manifest) -> Manifest:
     """Without what the server adds."""
-    kept = ("name", "namespace", "labels", "annotations")
+    kept = ("name", "namespace", "labels", "annotations", *_TIES)
     meta = {field: value for field, value in manifest["metadata"].items() if field in kept}
     return {**manifest, "metadata": meta}

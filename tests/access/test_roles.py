@@ -443,6 +443,19 @@ async def test_one_of_several_subjects_goes_and_the_others_stay(runtime: StaticR
     )
 
 
+async def test_a_binding_that_has_somebody_more_by_now_stays(runtime: StaticRuntime) -> None:
+    """The cache is behind: there the role is carol's alone."""
+    admin, both = await signed_in("admin"), stored(runtime, GLOBAL_ROLE_BINDINGS, "carol-keeper")
+    both["subjects"].append({"kind": "User", "name": "bob"})
+    runtime.console.delayed = True
+    runtime.console.put(GLOBAL_ROLE_BINDINGS, both)
+    taken = {"where": "", "binding": "carol-keeper", "subject": "User carol"}
+    answer = await admin.post(f"{PLATFORM}/keeper/revoke", taken, Accept="application/json")
+    assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
+    left = stored(runtime, GLOBAL_ROLE_BINDINGS, "carol-keeper")
+    assert left["subjects"] == both["subjects"]
+
+
 @pytest.mark.parametrize(
     ("kind", "subject", "code"),
     [
@@ -723,6 +736,32 @@ async def test_an_edit_is_taken_back_unless_somebody_changed_it_since(
     answer = await alice.post("/access/roles/undo", Accept="application/json")
     assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
     assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == []
+
+
+async def test_what_was_made_is_taken_back_unless_somebody_changed_it_since(
+    runtime: StaticRuntime,
+) -> None:
+    alice = await signed_in("alice")
+    assert (await make(alice)).status_code == 302
+    changed = {**stored(runtime, WORKSPACE_ROLES, "shop-dev"), "rules": [rule("get", "pods")]}
+    runtime.console.put(WORKSPACE_ROLES, changed)
+    answer = await alice.post("/access/roles/undo", Accept="application/json")
+    assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
+    assert stored(runtime, WORKSPACE_ROLES, "shop-dev")["rules"] == changed["rules"]
+
+
+async def test_what_is_taken_back_goes_with_its_owner_as_before(
+    runtime: StaticRuntime, own: dict[str, Any]
+) -> None:
+    owner = {"apiVersion": "v1", "kind": "Workspace", "name": "shop", "uid": "uid-shop"}
+    own["metadata"] |= {"ownerReferences": [owner], "finalizers": ["example.com/keep"]}
+    runtime.console.put(WORKSPACE_ROLES, own)
+    before = stored(runtime, WORKSPACE_ROLES, "shop-own")
+    alice = await signed_in("alice")
+    await alice.post(f"{SHOP}/shop-own/edit", seen(before, template=[VIEW]))
+    await alice.post("/access/roles/undo")
+    now = stored(runtime, WORKSPACE_ROLES, "shop-own")
+    assert without_version(now) == without_version(before)
 
 
 async def test_forms_of_other_sites_are_refused(runtime: StaticRuntime) -> None:
