@@ -72,7 +72,7 @@ async def secret_for(request: HttpRequest, user: User) -> Secret:
 
 async def turn_on(request: HttpRequest, user: User, form: ConsoleForm) -> list[str]:
     """The recovery codes, to be shown once; else the form, which is right and has a `code`, says why not.
-    All other sessions and all tokens end. Raises `AuditUnavailable` and DatabaseError."""
+    All other sessions and all OAuth tokens end. Raises `AuditUnavailable` and DatabaseError."""
     secret, moment = await secret_for(request, user), now()
     ticket = await sync_to_async(attempts.begin)(
         user.name, origin_of(request).network, options().limits, moment, kind=attempts.CODE

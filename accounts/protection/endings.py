@@ -25,6 +25,8 @@ from console.kube.errors import ApiError
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from console.saved.book import forget_own
+from console.saved.pins import unpin_all
 from rbac.authorizer import is_usable
 
 log = logging.getLogger(__name__)
@@ -74,7 +76,8 @@ class Endings:
             if entry is not None and entry.projection.deleted is not None:
                 # On its word alone: a cache that has lost a user must not weaken one who is there.
                 await sync_to_async(factors.turn_off)(request.name)
-                await sync_to_async(forget_all)(request.name)
+                for forget in (forget_all, forget_own, unpin_all):
+                    await sync_to_async(forget)(request.name)
         except DatabaseError as error:
             raise Away(f"The database: {error}") from error
         return Result()

@@ -132,6 +132,12 @@ def forget(reader: Reader, number: int) -> bool:
     return gone
 
 
+def forget_own(account: str) -> None:
+    """Those of somebody who is there no more, before the name is free for somebody else."""
+    SavedView.objects.filter(Reader(account).own).delete()
+    _openings.clear()
+
+
 @transaction.atomic
 def choose(reader: Reader, number: int, *, opens: bool) -> bool:
     """Makes it the one that its list opens with, or not. False if there is no such view."""

@@ -46,6 +46,11 @@ def unpin(account: str, cluster: str, kind: str) -> None:
     _known.pop(account, None)
 
 
+def unpin_all(account: str) -> None:
+    Pin.objects.filter(account=account).delete()
+    _known.pop(account, None)
+
+
 def forget_all() -> None:
     """What is remembered, as in another process."""
     _known.clear()

@@ -1,7 +1,7 @@
 """What ends without anybody showing it, and what is cleared away."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -11,13 +11,16 @@ from django.db import OperationalError
 
 from accounts.models import FailedAttempts, Grant, SignIn
 from accounts.protection import signins
-from accounts.protection.endings import Endings, clean
+from accounts.protection.endings import Endings, clean, keep_clean
 from console.drafts import keeping as drafts
 from console.drafts.models import Draft
 from console.kube.controller import Away, Request
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime
+from console.saved.book import Reader, save
+from console.saved.models import Pin, SavedView, Sharing
+from console.saved.pins import pin
 from tests.accounts.conftest import HASH, Browser
 from tests.accounts.oauth.conftest import Config, Program
 from tests.informers import bring, take_away
@@ -41,13 +44,16 @@ def config(settings: Any, tmp_path: Any) -> Config:
 
 
 @pytest.mark.parametrize("ending", ["disabled", "going"])
-async def test_drafts_go_with_their_user(
+async def test_drafts_views_and_pins_go_with_their_user(
     endings: Endings, users: Informer[Any], ending: str
 ) -> None:
     """Not with one who may come back: another one of the name must not read them."""
     for name in ("alice", "bob"):
         place = drafts.Place(name, "host", "pods", "shop", "web")
         await sync_to_async(drafts.keep)(place, drafts.Content("a", "b", "u"), 0)
+        await sync_to_async(pin)(name, "host", "pods")
+        await sync_to_async(save)(Reader(name), Sharing.OWN, "host", "pods", "mine", "q=secret")
+    await sync_to_async(save)(Reader("alice", True), Sharing.PLATFORM, "host", "pods", "all", "")
     if ending == "disabled":
         bring(users, user("alice", password=HASH, state="Disabled"))
     else:
@@ -55,6 +61,8 @@ async def test_drafts_go_with_their_user(
     await endings.reconcile(Request("", "alice"))
     left = [draft.account async for draft in Draft.objects.order_by("account")]
     assert left == (["alice", "bob"] if ending == "disabled" else ["bob"])
+    assert [one.account async for one in Pin.objects.order_by("account")] == left
+    assert [one.holder async for one in SavedView.objects.order_by("holder")] == ["", *left]
 
 
 @pytest.mark.parametrize("ending", ["disabled", "deleted", "going"])
@@ -120,3 +128,27 @@ async def test_a_round_of_cleaning_leaves_what_counts(clock: MovableClock) -> No
     later = clock.now() + timedelta(hours=13)
     await asyncio.to_thread(clean, later)
     assert [await table._default_manager.acount() for table in tables] == [0, 0, 0, 0]
+
+
+async def test_a_database_that_was_away_is_cleaned_the_next_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Once(MovableClock):
+        rounds = 0
+
+        async def sleep(self, seconds: float) -> None:
+            self.rounds += 1
+            if self.rounds == 2:
+                raise asyncio.CancelledError
+
+    cleaned: list[datetime] = []
+
+    def once(now: datetime) -> None:
+        cleaned.append(now)
+        if len(cleaned) == 1:
+            raise OperationalError("database is locked")
+
+    monkeypatch.setattr("accounts.protection.endings.clean", once)
+    with pytest.raises(asyncio.CancelledError):
+        await keep_clean(Once())
+    assert len(cleaned) == 2
