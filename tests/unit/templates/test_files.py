@@ -117,3 +117,20 @@ def test_nothing_asks_for_more_room_than_a_phone_has() -> None:
     assert len(found) > 20
     wide = [one[0] for one in found if float(one[1]) > PHONE]
     assert not wide, "\n".join(wide)
+
+
+#: What the script gives the focus to, so that nobody has to find it.
+_WITHOUT_RING = {
+    ".main:focus-visible, .dialog:focus-visible", ".docked > .main",
+}  # fmt: skip
+
+
+def test_whatever_can_have_the_focus_shows_that_it_has_it() -> None:
+    """Also with a pointer's rule, which would count for the keyboard as well."""
+    rules = re.findall(r"([^{};/]+){([^{}]*)}", stylesheets())
+    bare = {
+        " ".join(selector.split())
+        for selector, rule in rules
+        if re.search(r"outline(-style|-width)?:\s*(0|none|transparent)\b", rule)
+    }
+    assert bare == _WITHOUT_RING

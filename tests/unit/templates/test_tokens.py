@@ -21,6 +21,7 @@ PAIRS = [
     ("error", "error-tint", 3.0),
     ("error", "change-tint", 3.0),
     ("surface", "ink", 4.5),
+    *((f"ansi-{ink}", "sunken", 4.5) for ink in ("red", "green", "yellow", "blue", "magenta", "cyan")),
 ]  # fmt: skip
 
 
