@@ -16,7 +16,8 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.depth import DEEP, SEED, choice, some
 
 pytest_plugins = [
-    *("tests.connections", "tests.controlplane.plugin", "tests.programs", "tests.timelimit"),
+    *("tests.connections", "tests.controlplane.plugin", "tests.lists", "tests.programs"),
+    "tests.timelimit",
 ]
 
 # The gate tries the same examples in every run. A property has its own number where these are too few.

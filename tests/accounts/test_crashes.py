@@ -190,6 +190,17 @@ async def test_what_the_end_is() -> None:
     assert groups_of(runtime, "alice") == ("team",)
 
 
+async def test_other_owners_of_a_group_stay() -> None:
+    runtime = everything()
+    crew = {"apiVersion": "example.com/v1", "kind": "Crew", "name": "blue", "uid": "uid-blue"}
+    staff = runtime.console.of(GROUPS)["staff"]
+    meta = {**staff["metadata"], "ownerReferences": [crew]}
+    runtime.console.put(GROUPS, {**staff, "metadata": meta})
+    await settle(runtime, FACTORIES, kubernetes)
+    owners = runtime.console.of(GROUPS)["staff"]["metadata"]["ownerReferences"]
+    assert [owner["kind"] for owner in owners] == ["Crew", "Workspace"]
+
+
 async def test_who_has_just_joined_a_group_stays_when_another_ends() -> None:
     """The cache has not heard of them yet."""
     runtime = everything()

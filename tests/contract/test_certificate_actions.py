@@ -12,7 +12,7 @@ from cryptography.x509.oid import NameOID
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, Key
 from console.kube.runtime import Runtime
 from console.ui.certificates import names_in
-from tests.contract.client import Client, Obj
+from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule
 from tests.contract.objects import unique
@@ -121,6 +121,17 @@ async def test_it_is_denied(admin: Client, scrap: Scrap, runtime: Runtime, olga:
     assert (await page.status())["status"] == "Success"
     assert _verdicts(admin, made) == ["Denied"]
     assert await recorded() == [(olga.name, "update", "denial", made["metadata"]["name"], 200)]
+
+
+async def test_what_was_said_of_it_before_stays(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    made = _request(scrap, runtime)
+    checked = {"type": "Checked", "status": "True", "reason": "ByScanner"}
+    status = f"{REQUESTS}/{made['metadata']['name']}/status"
+    admin.patch(status, {"status": {"conditions": [checked]}}, MERGE_PATCH).ok()
+    await olga.on("approve", SEGMENT, made).does()
+    assert _verdicts(admin, made) == ["Checked", "Approved"]
 
 
 async def test_none_is_approved_unseen(

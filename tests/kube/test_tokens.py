@@ -2,15 +2,19 @@
 
 import json
 from base64 import urlsafe_b64encode
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
 import pytest
 import urllib3
+import yaml
 from kubernetes import client as official
 
-from console.kube import tokens
+from console.kube import credentials, tokens
+from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, Unauthorized, Unavailable
+from console.kube.kubeconfig import ISSUER
 from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
 
 
@@ -109,6 +113,31 @@ def test_one_in_doubt_serves_only_while_no_other_comes(server: Server) -> None:
     assert requested.text() == first and server.asked == 2
     server.failure, server.now = None, server.now + 3
     assert requested.text() != first and server.asked == 3
+
+
+def test_one_that_the_server_does_not_take_is_asked_for_anew(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its account may have been made anew, or the keys that sign: its time is not over."""
+    monkeypatch.setattr(credentials, "request_token", lambda _issuer, _role: server.ask())
+    monkeypatch.setattr(credentials, "RELOAD_INTERVAL", 0.0)
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(
+        yaml.safe_dump(
+            {
+                "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+                "users": [{"name": "u", "user": {}}],
+                "contexts": [{"name": ISSUER, "context": {"cluster": "c", "user": "u"}}],
+                "current-context": ISSUER,
+            }
+        )
+    )
+    found = Credentials("reader", str(kubeconfig))
+    first = found.authorization()
+    assert first == found.authorization()
+    assert found.reload()
+    assert found.authorization() not in (None, first)
+    assert server.asked == 2
 
 
 def test_a_server_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,19 @@ async def test_changed_freshness_is_a_change_of_state(informer: Informer[Any]) -
     assert (mail.state, mail.keys) == (True, frozenset())
 
 
+async def test_a_change_does_not_hide_that_the_freshness_changed(informer: Informer[Any]) -> None:
+    box = Box()
+    Hub().subscribe(informer, box.mailbox)
+
+    def both() -> None:
+        bring(informer, pod("a"))
+        informer.disconnected("connection refused")
+
+    on_another_thread(both)
+    mail = await box.take()
+    assert (mail.state, mail.keys) == (True, frozenset({Key("shop", "a")}))
+
+
 async def test_objects_that_grant_rights_change_the_state(informer: Informer[Any]) -> None:
     box, other = Box(), Box()
     hub = Hub()

@@ -8,6 +8,7 @@ from console.kube.errors import ApiError, Conflict, NotFound, error_from_status
 from console.kube.gvr import EVENTS, GVR, Key
 from console.kube.informer import Informer
 from tests.informers import bring, preloaded, take_away
+from tests.lists import check_lists
 from tests.staticruntime import StaticRuntime
 
 Manifest = dict[str, Any]
@@ -106,13 +107,15 @@ class FakeConsole:
         audit_id: str = "",
         warnings: list[str] | None = None,
     ) -> Manifest:
+        check_lists(body)
         self.calls.append(("patch", gvr.resource, name, subresource))
         if subresource == "status" and not self.status_subresource:
             raise NotFound(404, "the server could not find the requested resource")
         found = self._found(gvr, str(Key(namespace, name)))
-        if "resourceVersion" in body["metadata"]:
+        meta = body.get("metadata", {})
+        if "resourceVersion" in meta:
             self._check_version(found, body)
-        if body["metadata"].get("uid") not in (None, found["metadata"].get("uid")):
+        if meta.get("uid") not in (None, found["metadata"].get("uid")):
             cause = {"field": "metadata.uid", "message": "field is immutable"}
             raise error_from_status(422, {"details": {"causes": [cause]}})
         body = copy.deepcopy(body)

@@ -2,19 +2,26 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from pytest_django import Settings
 
 from console.audit.models import AuditRecord
-from console.kube.gvr import GVR
+from console.kube.clock import SystemClock
+from console.kube.errors import Unavailable
+from console.kube.gvr import GVR, PODS
+from console.kube.runtime import Runtime
 from console.live.sessionmonitor import get_session_monitor
+from console.shells.sweeping import sweep
 from console.terminals.held import get_terminals
 from console.ui.clusters import clusters
 from console.ui.nodes.shell import CONTAINER, LABEL
+from tests.informers import bring, preloaded
 from tests.logs.conftest import POD_PATH, World
 from tests.terminals.conftest import SOON, Browser, typing
-from tests.ui.support import FakeAccess
+from tests.ui.support import FakeAccess, pod
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -135,3 +142,26 @@ async def test_it_stays_when_another_command_in_it_ends(world: World) -> None:
         await browser.last()
     await get_terminals().close()
     assert is_there(world, "used") and await deletions() == []
+
+
+class Refusing:
+    """Stands in for the console: kube-apiserver is away once."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def delete(self, _gvr: GVR, *, name: str, **_about: str) -> None:
+        self.asked.append(name)
+        if len(self.asked) == 1:
+            raise Unavailable("connection refused")
+
+
+async def test_one_that_cannot_be_swept_keeps_no_other_and_ends_nothing() -> None:
+    pods = preloaded(PODS)
+    for name in ("one", "two"):
+        body = pod(name, "default", labels={LABEL: "node"})
+        bring(pods, {**body, "status": {"phase": "Succeeded"}})
+    console = Refusing()
+    runtime = SimpleNamespace(informer=lambda _gvr: pods, console=console, clock=SystemClock())
+    await sweep(cast(Runtime, runtime))
+    assert sorted(console.asked) == ["one", "two"]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.http import QueryDict
+from django.utils.translation import override
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.ui.chosen import MOST_LABELS
 from console.ui.export import item
+from console.ui.filterform import filter_form
 from console.ui.picker import column_picker
 from console.ui.rows import make_row
 from console.ui.selection import ListQuery
@@ -141,3 +143,14 @@ def test_the_form_offers_all_columns_and_carries_the_rest() -> None:
     assert set(offered) == {*WHOLE, "label:app"} - {"name"}
     assert {name for name, shown in offered.items() if shown} == {"age", "label:app"}
     assert column_picker(spec_of("q=web")).default_url is None
+
+
+def test_what_is_kept_of_a_lists_form_is_kept_for_each_language() -> None:
+    """Whoever reads it first does not choose the language of all others."""
+    spec, said = spec_of("label=app%3Dweb"), []
+    for lang in ("en", "zh-hans"):
+        with override(lang):
+            form = filter_form(spec, frozenset())
+            said.append((form.covers, form.chips[0].label))
+    [one, other] = said
+    assert one[0] != other[0] and one[1] != other[1]

@@ -110,6 +110,21 @@ async def test_owners_lead_up_to_the_last_one(client_as: ClientAs) -> None:
     ]
 
 
+async def test_what_owns_an_owner_is_told_to_those_who_may_see_that(
+    client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_events()
+    access = CAST["admin"]()
+    real = access.namespaces_where
+    access.namespaces_where = lambda verb, gvr, subresource="": (  # type: ignore[method-assign]
+        frozenset({"team-a"}) if gvr == REPLICA_SETS else real(verb, gvr, subresource)
+    )
+    monkeypatch.setitem(CAST, "admin", lambda: access)
+    html = await page(client_as, "/clusters/host/projects/shop/pods/owned")
+    assert "<li>ReplicaSet" in html
+    assert "shop-web" not in html
+
+
 async def test_labels_lead_to_lists_by_them(client_as: ClientAs) -> None:
     html = await page(client_as, "/clusters/host/projects/shop/pods/web-1")
     assert 'href="/clusters/host/pods?namespace=shop&amp;label=tier%3Dfront"' in html

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from console.kube.controller import Folding, NotSynced, Request
-from console.kube.errors import ApiError, Invalid, Unavailable
+from console.kube.errors import ApiError, Conflict, Invalid, Unavailable
 from console.kube.gvr import (
     CLUSTER_ROLES,
     EVENTS,
@@ -25,11 +25,13 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
+    Key,
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.projections.namespace import SYSTEM_NAMESPACES
 from console.kube.runtime import Runtime
+from rbac.ensure import ensure
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import binding, global_role, rule, workspace_binding, workspace_role
 from tests.workspaces.fakes import (
@@ -105,6 +107,12 @@ async def test_another_manager_takes_the_place_of_the_first() -> None:
         "manager": "bob",
         "networkIsolation": True,
     }
+    runtime.console.put(WORKSPACE_TEMPLATES, {
+        **runtime.console.of(WORKSPACE_TEMPLATES)["acme"],
+        "spec": {"template": {"spec": {"manager": "bob"}}},
+    })  # fmt: skip
+    runtime = await settle(runtime)
+    assert runtime.console.of(WORKSPACES)["acme"]["spec"] == {"manager": "bob"}
 
 
 @pytest.mark.parametrize("manager", ["", "system:admin", " alice", "system:serviceaccount:a:b"])
@@ -213,6 +221,7 @@ async def test_a_system_namespace_is_no_tenants_whatever_it_says(
 
 async def test_roles_that_somebody_changed_are_repaired() -> None:
     runtime = await settle(acme(new_project("shop", "acme")))
+    change(runtime, WORKSPACE_ROLES, "acme-viewer", labels={"team": "crew"})
     for gvr, name in ((ROLES, "shop/viewer"), (WORKSPACE_ROLES, "acme-viewer")):
         runtime.console.put(gvr, {**runtime.console.of(gvr)[name], "rules": []})
     delete(runtime, WORKSPACE_ROLES, "acme-regular")
@@ -222,7 +231,20 @@ async def test_roles_that_somebody_changed_are_repaired() -> None:
         {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
     ]
     assert runtime.console.of(WORKSPACE_ROLES)["acme-viewer"]["rules"] == everything
+    labels = runtime.console.of(WORKSPACE_ROLES)["acme-viewer"]["metadata"]["labels"]
+    assert labels["team"] == "crew"
     assert "acme-regular" in runtime.console.of(WORKSPACE_ROLES)
+
+
+async def test_what_somebody_has_just_changed_is_not_taken_away() -> None:
+    """The cache has not heard of it yet."""
+    runtime = await settle(acme())
+    seen = runtime.informer(WORKSPACE_ROLES).store.get(Key("", "acme-viewer"))
+    runtime.console.delayed = True
+    change(runtime, WORKSPACE_ROLES, "acme-viewer", labels={"kubesphere.io/workspace": "other"})
+    with pytest.raises(Conflict):
+        await ensure(cast(Any, runtime.console), WORKSPACE_ROLES, seen, None)
+    assert "acme-viewer" in runtime.console.of(WORKSPACE_ROLES)
 
 
 async def test_roles_that_others_made_stay_as_they_are() -> None:

@@ -7,9 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from console.kube.gvr import EVENTS, REPLICA_SETS, STATEFUL_SETS, Key
+from console.kube.errors import Forbidden
+from console.kube.gvr import EVENTS, GVR, REPLICA_SETS, STATEFUL_SETS, Key
 from console.kube.runtime import Runtime
 from tests.workspaces.fakes import TenantRuntime
+from workspaces.controllers.refusalevents import RefusalEvents
 from workspaces.controllers.refused import Refused
 
 WORDS = "exceeded quota: quarterdeck-workspace, requested: pods={}, used: pods=0, limited: pods=1"
@@ -131,3 +133,28 @@ def test_a_change_of_whoever_waits_is_news(gvr: Any, name: str, tells: bool) -> 
     found = refused_with(events=[event("one", "StatefulSet/db")], sets=[workload("db", 1)])
     amounts(found)
     assert found.tells(gvr, Key("shop", name)) is tells
+
+
+class Events:
+    """Stands in for the console; `projects`: where it wrote one."""
+
+    def __init__(self) -> None:
+        self.projects: list[str] = []
+
+    async def create(self, gvr: GVR, _body: Any, *, namespace: str) -> None:
+        assert gvr == EVENTS
+        self.projects.append(namespace)
+
+
+def test_each_project_has_its_own_event_of_what_people_were_refused() -> None:
+    """Also where somebody was refused elsewhere a moment ago, or this share would not grow."""
+    runtime, events = TenantRuntime({}), Events()
+    runtime.console = cast(Any, events)
+    note = RefusalEvents(cast(Runtime, runtime)).note
+    refusal = Forbidden(403, f"pods is forbidden: {WORDS.format(1)}")
+    for project in ("shop", "mill", "shop"):
+        note(f"/api/v1/namespaces/{project}/pods", refusal)
+    assert events.projects == ["shop", "mill"]
+    runtime.clock.move(seconds=1)
+    note("/api/v1/namespaces/shop/pods", refusal)
+    assert events.projects == ["shop", "mill", "shop"]

@@ -19,7 +19,7 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, USERS
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.factors.conftest import OWN, STEP, App, Enrolled, enrol, owing, show
-from tests.accounts.oauth.conftest import Config
+from tests.accounts.oauth.conftest import Config, Program
 from tests.accounts.overtaking import overtaken
 from tests.accounts.test_sessions import routes
 from tests.accounts.test_socket import connect, from_ours
@@ -119,6 +119,17 @@ async def test_other_sessions_end_and_the_own_key_changes(
     thief = Browser()
     thief.key = before or ""
     assert not await is_in(thief)
+
+
+async def test_programs_that_were_let_in_without_it_are_out(
+    browser: Browser, clock: MovableClock, program: Program
+) -> None:
+    tokens = await program.signed_in()
+    assert await program.works(tokens["access_token"])
+    await browser.login("alice")
+    await enrol(browser, clock)
+    assert not await program.works(tokens["access_token"])
+    assert (await program.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
 
 
 # Showing it.

@@ -2,20 +2,22 @@
 
 import json
 import time
-from base64 import urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from typing import Any
+from urllib.parse import unquote_plus
 
-from aiohttp import encode_basic_auth, web
+from aiohttp import web
 from joserfc import jws
 from joserfc.jwk import ECKey, RSAKey
 
 from accounts.jose import challenge_of
 from tests.accounts.federation.servers import query
 
-CLIENT, SECRET = "console", "the-secret-of-the-client"
+#: With what means something else in a form, and in what two are joined by.
+CLIENT, SECRET = "console", "the secret: 100%/of+the&client="
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 #: Made once: RSA keys take their time.
 RSA = RSAKey.generate_key(2048, {"kid": "rsa"})
@@ -36,6 +38,12 @@ def by_hand(claims: dict[str, Any], sign: Callable[[bytes], bytes], **header: An
     parts = [json.dumps(part).encode() for part in (header, claims)]
     text = b".".join(urlsafe_b64encode(part).rstrip(b"=") for part in parts)
     return (text + b"." + urlsafe_b64encode(sign(text)).rstrip(b"=")).decode()
+
+
+def _shown(request: web.Request) -> list[str]:
+    """A client's name and secret, by RFC 6749, 2.3.1."""
+    _scheme, _space, encoded = request.headers.get("Authorization", "").partition(" ")
+    return [unquote_plus(part) for part in b64decode(encoded).decode().split(":")]
 
 
 @dataclass
@@ -117,7 +125,7 @@ class OpenIDServer:
         asked = self._codes.pop(str(form.get("code")), None)
         right = (
             asked is not None
-            and request.headers.get("Authorization") == encode_basic_auth(CLIENT, SECRET)
+            and _shown(request) == [CLIENT, SECRET]
             and form.get("redirect_uri") == asked["redirect_uri"]
             and challenge_of(str(form.get("code_verifier"))) == asked["code_challenge"]
         )

@@ -25,7 +25,7 @@ from tests.rbac.fakes import FakeConsole
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
 
 REQUIRE = "REQUIRE_OIDC_PROVIDER"
-CLIENT, SECRET = "console", "the-secret-of-the-client"
+CLIENT, SECRET = "console", "the secret: 100%/of+the&client="
 CALLBACK = f"{ORIGIN}/oauth/callback/oidc"
 #: Where the provider says that somebody logged out; the test brings it to the console.
 LOGOUT_PORT = free_port()

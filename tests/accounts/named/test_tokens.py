@@ -219,6 +219,16 @@ async def test_it_ends_with_what_it_came_from(
     assert await review(token) == {"authenticated": False}
 
 
+async def test_another_one_of_the_name_knows_nothing_of_it(users: Informer[Any]) -> None:
+    browser, other = Browser(), Browser()
+    await browser.login("bob")
+    await make(browser, name="night backups")
+    bring(users, user("bob", password=HASH, uid="another"))
+    await other.login("bob")
+    assert "night backups" not in (await other.get("/account")).content.decode()
+    await make(other, name="night backups")
+
+
 async def test_it_outlives_the_end_of_sessions_and_of_other_tokens(admin: Browser) -> None:
     token = await make(admin)
     await admin.post("/account/sessions/end", {"session": "others"})

@@ -106,6 +106,8 @@ async def test_the_profile_is_saved(alice: Browser, runtime: StaticRuntime) -> N
     assert (row.actor, row.name, row.subresource) == ("alice", "alice", "profile")
     assert row.outcome.code == 200
     text = (await alice.get(ACCOUNT)).content.decode()
+    # It is told in the language that was chosen, not in the one that the form was in.
+    assert "个人资料已保存。" in text
     assert '<option value="zh-hans" selected' in text and '<option value="dark" selected' in text
 
 

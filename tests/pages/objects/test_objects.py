@@ -167,6 +167,17 @@ async def test_members_go_up_to_their_workspace(browser: Browser, runtime: Stati
     assert f'href="{TEAM}/projects" data-up' in await text_of(browser, SHOP)
 
 
+async def test_whose_a_project_is_is_told_to_those_who_may_see_the_workspace(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    rules = rule("get", "namespaces", names="shop"), rule("list", "pods")
+    runtime.console.put(CLUSTER_ROLES, native_role("guest", *rules))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("guest", "guest", "User alice"))
+    for who, told in (("alice", False), ("admin", True)):
+        await browser.login(who)
+        assert (TEAM in await text_of(browser, SHOP)) is told
+
+
 async def test_how_many_members_there_are_is_told_to_those_who_may_list_them(
     browser: Browser, runtime: StaticRuntime
 ) -> None:

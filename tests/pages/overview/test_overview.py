@@ -17,7 +17,7 @@ from console.kube.gvr import (
 from console.ui.attention import attention, bring_up, watched
 from console.ui.sight import look
 from tests.informers import bring, set_stale, take_away
-from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
+from tests.pages.overview.world import EVIL, But, Obj, claim, deployment, meta, node
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, alice, charlie, pod
 from tests.views.cast import CAST
@@ -122,6 +122,19 @@ async def it_tells_of_a_workload_and_its_pods_in_one_line(
     take_away(runtime.informer(DEPLOYMENTS), deployment("web", "shop"))
     html = await page(client_as, SHOP)
     assert any(line.startswith("Crash loop web-5d4 2 pods") for line in lines(html))
+
+
+async def test_owners_count_where_the_viewer_may_see_them(
+    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Erin may see deployments of another project."""
+    monkeypatch.setitem(CAST, "erin", lambda: But(DEPLOYMENTS, "team-a"))
+    for name in ("web-5d4-a", "web-5d4-b"):
+        bring(runtime.informer(PODS), of_deployment(name, "CrashLoopBackOff"))
+    for who, told in (("admin", "web deployment · shop"), ("erin", "web-5d4 shop")):
+        found = [line for line in lines(await page(client_as, CLUSTER, who)) if " 2 pods " in line]
+        assert len(found) == 1
+        assert found[0].startswith(f"Crash loop {told} 2 pods")
 
 
 async def it_counts_those_of_which_no_line_tells(
