@@ -7,7 +7,6 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from _pytest._code.code import ExceptionRepr
 from django.core.signals import setting_changed
 from django.test.signals import root_urlconf_changed
 from hypothesis import settings
@@ -135,40 +134,12 @@ def pytest_report_header() -> str:
     return f"depth: {'deep' if DEEP else 'gate'}, TEST_SEED={SEED}"
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why the first try failed of a test that was tried again."""
-    for report in terminalreporter.stats.get("rerun", ()):
-        terminalreporter.section(f"first try of {report.nodeid}", sep="_")
-        terminalreporter.write_line(report.longreprtext)
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """The last lines name them and what went wrong where, for a shortened log has only those."""
-    if reporter := config.pluginmanager.get_plugin("terminalreporter"):
-        for report in reporter.stats.get("rerun", ()):
-            reporter.write_line(f"tried again: {report.nodeid}")
-            if isinstance(report.longrepr, ExceptionRepr):
-                reporter.write_line(_in_one_line(report.longrepr))
-
-
-def _in_one_line(failure: ExceptionRepr) -> str:
-    """Each call on the way to what was raised, and that."""
-    calls = [getattr(call, "reprfileloc", None) for call in failure.reprtraceback.reprentries]
-    where = " > ".join(f"{call.path}:{call.lineno}" for call in calls if call is not None)
-    raised = failure.reprcrash.message if failure.reprcrash else ""
-    return f"    {where}: {raised[:300]!r}"
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not DEEP:
         left_out = {item for item in items if item.get_closest_marker("deep")}
         left_out |= _like_others(items) | _on_both(items)
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
-    for item in items:
-        if item.get_closest_marker("programs"):
-            # Tried once more. The run's last lines name each that was: a fault to find.
-            item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=_place)
 
 

@@ -20,7 +20,7 @@ def act(world: World, who: Visitor, name: str, what: str, **fields: str) -> int:
 
 
 def test_they_make_and_reset_users_and_touch_nobody_who_holds_more(world: World) -> None:
-    # A second try meets nobody of the first.
+    # Names of its own: the world is shared.
     once = uuid4().hex[:6]
     manager, nina = f"meg-{once}", f"nina-{once}"
     made = user(manager)

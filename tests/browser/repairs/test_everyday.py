@@ -40,7 +40,7 @@ def it_edits_keys_and_restarts_what_uses_them(operator: Operator) -> None:
     source = [{"configMapRef": {"name": "settings"}}]
     patch = [{"op": "add", "path": "/spec/template/spec/containers/0/envFrom", "value": source}]
     operator.kubectl("patch", *target, "--type", "json", "-p", json.dumps(patch))
-    # As it was, if the test is tried again.
+    # As it was before another operator did the same.
     before = json.dumps({"data": {"tier": "prod", "currency": None}})
     operator.kubectl("patch", "configmap/settings", "-n", SHIPPING, "--type", "merge", "-p", before)
     operator.open(SHIPPING, "configmaps", "settings")
