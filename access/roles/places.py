@@ -138,12 +138,12 @@ def may_by_role(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str
 
 
 def seen_holders(access: Access, role: Role) -> Iterator[Holding]:
-    """For a viewer who may see the bindings of the role's place. A role of the cluster may be given in
-    projects as well: of those there are the ones whose bindings the viewer may see, too."""
+    """Whoever holds it, for a viewer who may see the bindings of its place. A role of the cluster may be
+    given in projects as well; there they are left out whose project's bindings the viewer may not see."""
+    of_cluster = role.place.level is Level.CLUSTER
+    projects = access.namespaces_where("list", ROLE_BINDINGS) if of_cluster else None
     for one in holders(access.cluster.runtime, role.place, role.name):
-        place = RoleScope(Level.PROJECT, "", one.namespace)
-        wider = one.namespace and role.place.level is Level.CLUSTER
-        if not wider or may(access, "list", ROLE_BINDINGS, place):
+        if not one.namespace or projects is None or one.namespace in projects:
             yield one
 
 
