@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.depth import DEEP, SEED, choice, some
 
 pytest_plugins = [
-    *("tests.connections", "tests.controlplane.plugin", "tests.lists", "tests.programs"),
+    *("tests.connections", "tests.controlplane.plugin", "tests.mergepatches", "tests.programs"),
     "tests.timelimit",
 ]
 

@@ -163,6 +163,16 @@ async def test_a_socket_that_comes_back_goes_on_where_it_was(world: World) -> No
     same(second, world, "again")
 
 
+def _follow_never(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each log ends where it is now, so that it is asked for again."""
+    followed = Follower._followed
+
+    def never(self: Follower, run: Run) -> list[tuple[str, str]]:
+        return [one for one in followed(self, run) if one[0] != "follow"]
+
+    monkeypatch.setattr(Follower, "_followed", never)
+
+
 async def test_a_node_that_cannot_follow_is_asked_more_and_more_seldom(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,16 +181,13 @@ async def test_a_node_that_cannot_follow_is_asked_more_and_more_seldom(
     monkeypatch.setattr("console.logs.following.LEAST_WAIT", 0.02)
     monkeypatch.setattr("console.logs.following.MOST_WAIT", 0.1)
     waits: list[float] = []
-    followed, pause = Follower._followed, Follower._pause
-
-    def never(self: Follower, run: Run) -> list[tuple[str, str]]:
-        return [one for one in followed(self, run) if one[0] != "follow"]
+    pause = Follower._pause
 
     async def paused(self: Follower) -> None:
         waits.append(self._wait)
         await pause(self)
 
-    monkeypatch.setattr(Follower, "_followed", never)
+    _follow_never(monkeypatch)
     monkeypatch.setattr(Follower, "_pause", paused)
     async with following(Browser(f"{path}?tail=1")) as browser:
         while len(waits) < 5:
@@ -197,10 +204,7 @@ async def test_a_cluster_that_does_not_know_a_right_yet_is_asked_again_each_time
     monkeypatch.setattr("console.logs.following.LEAST_WAIT", 0.02)
     # Of two that follow each other the second counts.
     monkeypatch.setattr("console.logs.following.FORBIDDEN", 0.0)
-    followed, opened, asked = Follower._followed, Stream.open, 0
-
-    def in_parts(self: Follower, run: Run) -> list[tuple[str, str]]:
-        return [one for one in followed(self, run) if one[0] != "follow"]
+    opened, asked = Stream.open, 0
 
     async def every_second_time(self: Stream) -> None:
         nonlocal asked
@@ -209,7 +213,7 @@ async def test_a_cluster_that_does_not_know_a_right_yet_is_asked_again_each_time
             raise Forbidden(403, "not yet")
         await opened(self)
 
-    monkeypatch.setattr(Follower, "_followed", in_parts)
+    _follow_never(monkeypatch)
     monkeypatch.setattr(Stream, "open", every_second_time)
     async with following(Browser(f"{path}?tail=1")) as browser:
         while asked < 6:

@@ -8,7 +8,7 @@ from console.kube.errors import ApiError, Conflict, NotFound, error_from_status
 from console.kube.gvr import EVENTS, GVR, Key
 from console.kube.informer import Informer
 from tests.informers import bring, preloaded, take_away
-from tests.lists import check_lists
+from tests.mergepatches import check_lists
 from tests.staticruntime import StaticRuntime
 
 Manifest = dict[str, Any]

@@ -89,6 +89,18 @@ class FakeAccess:
         return frozenset(self.names if verb == "list" else ())
 
 
+class But(FakeAccess):
+    """May look in shop and in team-a; at one type in one of them alone."""
+
+    def __init__(self, gvr: GVR, there: str) -> None:
+        super().__init__("erin", list_in={"shop", "team-a"}, delete_in=())
+        self._but = gvr, frozenset({there})
+
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
+        found, (less, there) = super().namespaces_where(verb, gvr, subresource), self._but
+        return there if gvr == less and found else found
+
+
 class CountingAccess:
     """Somebody's rights, and how often each question about them was `asked`. What is kept for as long as
     they stand is kept."""

@@ -11,7 +11,7 @@ from console.kube.store import Store
 from rbac.current import use_host
 from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
-from tests.ui.support import namespace, pod, small_world
+from tests.ui.support import But, namespace, pod, small_world
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -114,13 +114,8 @@ async def test_what_owns_an_owner_is_told_to_those_who_may_see_that(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_events()
-    access = CAST["admin"]()
-    real = access.namespaces_where
-    access.namespaces_where = lambda verb, gvr, subresource="": (  # type: ignore[method-assign]
-        frozenset({"team-a"}) if gvr == REPLICA_SETS else real(verb, gvr, subresource)
-    )
-    monkeypatch.setitem(CAST, "admin", lambda: access)
-    html = await page(client_as, "/clusters/host/projects/shop/pods/owned")
+    monkeypatch.setitem(CAST, "erin", lambda: But(REPLICA_SETS, "team-a"))
+    html = await page(client_as, "/clusters/host/projects/shop/pods/owned", "erin")
     assert "<li>ReplicaSet" in html
     assert "shop-web" not in html
 

@@ -11,8 +11,9 @@ from console.kube.prometheus import Past, Prometheus
 from console.kube.usage import UsageHistory
 from rbac.current import use_host
 from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
-from tests.pages.overview.world import But, Measuring, measured
+from tests.pages.overview.world import Measuring, measured
 from tests.staticruntime import StaticRuntime
+from tests.ui.support import But
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 

@@ -17,9 +17,9 @@ from console.kube.gvr import (
 from console.ui.attention import attention, bring_up, watched
 from console.ui.sight import look
 from tests.informers import bring, set_stale, take_away
-from tests.pages.overview.world import EVIL, But, Obj, claim, deployment, meta, node
+from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
 from tests.staticruntime import StaticRuntime
-from tests.ui.support import FakeAccess, alice, charlie, pod
+from tests.ui.support import But, FakeAccess, alice, charlie, pod
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 

@@ -29,22 +29,10 @@ from console.kube.gvr import (
 from console.kube.throttledreader import Chunks
 from tests.informers import preloaded
 from tests.staticruntime import StaticRuntime
-from tests.ui.support import NAMESPACE_NAMES, FakeAccess, namespace, pod
+from tests.ui.support import NAMESPACE_NAMES, namespace, pod
 
 Obj = dict[str, Any]
 EVIL = "<script>alert(1)</script>\u202egnp"
-
-
-class But(FakeAccess):
-    """May look in shop and in team-a; at one type in one of them alone."""
-
-    def __init__(self, gvr: GVR, there: str) -> None:
-        super().__init__("erin", list_in={"shop", "team-a"}, delete_in=())
-        self._but = gvr, frozenset({there})
-
-    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
-        found, (less, there) = super().namespaces_where(verb, gvr, subresource), self._but
-        return there if gvr == less and found else found
 
 
 def meta(name: str, namespace: str = "", **more: Any) -> Obj:
