@@ -247,6 +247,20 @@ async def test_what_somebody_has_just_changed_is_not_taken_away() -> None:
     assert "acme-viewer" in runtime.console.of(WORKSPACE_ROLES)
 
 
+async def test_a_workspace_that_somebody_has_just_changed_is_looked_at_anew() -> None:
+    """What it is to be was worked out of what it was."""
+    runtime = await settle(acme())
+    runtime.console.put(WORKSPACE_TEMPLATES, {
+        **runtime.console.of(WORKSPACE_TEMPLATES)["acme"],
+        "spec": {"template": {"spec": {"manager": "bob"}}},
+    })  # fmt: skip
+    runtime.console.delayed = True
+    change(runtime, WORKSPACES, "acme", labels={"team": "crew"})
+    with pytest.raises(Conflict):
+        await Tenancy(cast(Runtime, runtime)).workspaces.sync_template("acme")
+    assert runtime.console.of(WORKSPACES)["acme"]["spec"] == {"manager": "alice"}
+
+
 async def test_roles_that_others_made_stay_as_they_are() -> None:
     theirs: Manifest = {
         "apiVersion": "iam.kubesphere.io/v1alpha2",
