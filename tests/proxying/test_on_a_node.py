@@ -176,14 +176,24 @@ async def test_redirects_stay_within_it(httpd: Browser) -> None:
     assert answer.get("location") == ""
 
 
+def everything(node: RealNode) -> str:
+    """Who waits for what, on both sides."""
+    tasks = "\n".join(map(repr, asyncio.all_tasks()))
+    asked = "ps; netstat -tn"
+    return tasks + "\n" + node.cluster.kubectl("exec", "httpd", "--", "sh", "-c", asked).stdout
+
+
 @pytest.mark.parametrize("lost", ["right", "nobody"])
-async def test_what_goes_on_ends(httpd: Browser, person: Person, lost: str) -> None:
+async def test_what_goes_on_ends(node: RealNode, httpd: Browser, person: Person, lost: str) -> None:
     answer, gone = Answer(), asyncio.Event()
     task = httpd.begin(answer, "GET", "/cgi-bin/slow", gone=gone)
-    async with asyncio.timeout(20):
-        while answer.body.count(b"x") < 3:
-            assert not task.done(), (answer.status, answer.text)
-            await asyncio.sleep(0.05)
+    try:
+        async with asyncio.timeout(20):
+            while answer.body.count(b"x") < 3:
+                assert not task.done(), (answer.status, answer.text)
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        pytest.fail(f"{answer}\n{everything(node)}")
     if lost == "right":
         person.access.get_in = ()
     else:
