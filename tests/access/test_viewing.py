@@ -208,22 +208,23 @@ async def test_never_more_than_one_level(runtime: StaticRuntime) -> None:
     assert answer.status_code == 403 and "Stop that first." in text_of(answer)
 
 
+async def scope_of(browser: Browser) -> dict[str, Any]:
+    """What a socket of this browser is told of whose it is."""
+    found: dict[str, Any] = {}
+
+    async def application(given: dict[str, Any], _receive: Any, _send: Any) -> None:
+        found.update(given)
+
+    cookie = f"__Host-quarterdeck={browser.key}".encode()
+    headers = [(b"origin", ORIGIN.encode()), (b"cookie", cookie)]
+    await asgi.SessionAuthMiddleware(application)({"headers": headers}, None, None)
+    return found
+
+
 async def test_sockets_have_the_rights_of_whom_one_views_as(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
-
-    async def scope() -> dict[str, Any]:
-        found: dict[str, Any] = {}
-
-        async def application(given: dict[str, Any], _receive: Any, _send: Any) -> None:
-            found.update(given)
-
-        cookie = f"__Host-quarterdeck={admin.key}".encode()
-        headers = [(b"origin", ORIGIN.encode()), (b"cookie", cookie)]
-        await asgi.SessionAuthMiddleware(application)({"headers": headers}, None, None)
-        return found
-
     began = session_presence(admin.key, await find_session(admin.key))
-    own = await scope()
+    own = await scope_of(admin)
     assert own["access_in"](clusters.host).identity.name == "admin" and await own["session_alive"]()
     await admin.post(BEGIN.format("bob"))
     assert not await own["session_alive"](), "what is open shows the rights of another one"
@@ -231,9 +232,19 @@ async def test_sockets_have_the_rights_of_whom_one_views_as(runtime: StaticRunti
     theirs = session_presence(admin.key, await find_session(admin.key))
     assert theirs is not None and await theirs.lasts()
     assert theirs.access_in(clusters.host).identity.name == "bob"
-    seen = await scope()
+    seen = await scope_of(admin)
     assert seen["account"] == "admin" and seen["access_in"](clusters.host).identity.name == "bob"
     await admin.post(END)
     assert not await seen["session_alive"]()
     assert await began.lasts() and not await theirs.lasts()
-    assert (await scope())["access_in"](clusters.host).identity.name == "admin"
+    assert (await scope_of(admin))["access_in"](clusters.host).identity.name == "admin"
+
+
+async def test_sockets_change_nothing_until_that_is_allowed() -> None:
+    """As a terminal's, whose page offers none meanwhile: its address is known."""
+    admin = await signed_in("admin")
+    assert (await scope_of(admin))["writes"]
+    await admin.post(BEGIN.format("alice"))
+    assert not (await scope_of(admin))["writes"]
+    await admin.post(ALLOW)
+    assert (await scope_of(admin))["writes"]

@@ -392,6 +392,19 @@ async def test_who_changed_the_same_is_asked(web: Page, side: str) -> None:
     assert spec["template"]["spec"]["containers"][0]["image"] == "example/web:2"
 
 
+async def test_what_was_decided_stays_when_more_is_asked(web: Page) -> None:
+    opened = await web.open()
+    mine = opened.changing("replicas: 0", "replicas: 2").changing("Limit: 10", "Limit: 5")
+    web.patch({"spec": {"replicas": 4}})
+    asked = await web.send(mine)
+    decided = asked.radios[0]
+    web.patch({"spec": {"revisionHistoryLimit": 7}})
+    asked = await web.send(asked, "review", **{decided: "theirs"})
+    assert asked.status == 409 and len(asked.radios) == 2
+    chosen = re.findall(r'name="([^"]+)" value="(\w+)" required checked', asked.html)
+    assert chosen == [(decided, "theirs")]
+
+
 async def test_what_was_not_shown_is_not_saved(web: Page) -> None:
     reviewed = await web.send((await web.open()).changing("web:1", "web:2"))
     again = await web.send(reviewed.changing("web:2", "web:3"), "save")

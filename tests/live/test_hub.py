@@ -116,6 +116,32 @@ async def test_objects_that_grant_rights_change_the_state(informer: Informer[Any
     assert (await other.take()).keys == {Key("shop", "binding")}
 
 
+class Interrupted(set[Key]):
+    """Another thread deals while a key is put into it, or as soon as it may."""
+
+    def __init__(self, deal: Callable[[], None]) -> None:
+        super().__init__()
+        self.dealing = Thread(target=deal)
+
+    def add(self, key: Key) -> None:
+        self.dealing.start()
+        # One that need not wait is done by now.
+        self.dealing.join(0.2)
+        super().add(key)
+
+
+async def test_no_change_is_lost_that_is_noted_while_others_are_dealt(
+    informer: Informer[Any],
+) -> None:
+    hub, box = Hub(), Box()
+    hub.subscribe(informer, box.mailbox)
+    feed = hub._feeds[informer]
+    keys = feed._keys = Interrupted(feed._deal)
+    on_another_thread(lambda: bring(informer, pod("a")))
+    keys.dealing.join()
+    assert box.mailbox.take().keys == {Key("shop", "a")}
+
+
 async def test_nothing_comes_after_the_end(informer: Informer[Any]) -> None:
     hub, gone, stays = Hub(), Box(), Box()
     end = hub.subscribe(informer, gone.mailbox)

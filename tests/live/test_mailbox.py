@@ -1,6 +1,10 @@
+from collections.abc import Callable
+
+import pytest
+
 from console.kube.gvr import EVENTS, PODS, Key
 from console.live.counters import counters
-from console.live.mailbox import Mailbox
+from console.live.mailbox import Mail, Mailbox, Slot
 
 A, B, C = Key("ns", "a"), Key("ns", "b"), Key("ns", "c")
 
@@ -75,3 +79,16 @@ def test_of_other_types_it_says_which_have_news() -> None:
     assert mail.types == {EVENTS, PODS}
     assert (mail.keys, mail.overflow, mail.state, bell.rung) == (frozenset(), False, False, 1)
     assert not mailbox.take()
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [lambda slot: slot.mark([A]), lambda slot: slot.mark_state(), lambda slot: slot.overflow()],
+    ids=["a-key", "freshness", "too-many-keys"],
+)
+def test_whatever_is_told_of_another_type_is_news(tell: Callable[[Slot], None]) -> None:
+    """A panel of its objects is drawn anew also when more of them changed than can be named."""
+    bell = Bell()
+    mailbox = Mailbox(bell)
+    tell(mailbox.slot(PODS))
+    assert (mailbox.take(), bell.rung) == (Mail(types=frozenset({PODS})), 1)

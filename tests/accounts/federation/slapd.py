@@ -73,11 +73,13 @@ _ENTRIES = "\n\n".join(
         _person("Mixed.Case", "mixed@example.com", employeeType="staff"),
         _person("admin", "root@example.com"),
         _person("no-mail"),
+        # What a filter would take for its own.
+        _person("lee (it)", displayName="*"),
         # Twice in the tree, once among the people.
         _person("twin", "a@example.com"),
         _person("twin", "b@example.com", "former"),
         f"dn: cn=console,ou=groups,{BASE}\nobjectClass: groupOfNames\ncn: console\n"
-        f"member: uid=jane,ou=people,{BASE}",
+        f"member: uid=jane,ou=people,{BASE}\nmember: uid=lee (it),ou=people,{BASE}",
         f"dn: cn=others,ou=groups,{BASE}\nobjectClass: groupOfNames\ncn: others\n"
         f"member: uid=no-mail,ou=people,{BASE}",
     ]

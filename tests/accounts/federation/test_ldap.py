@@ -169,6 +169,15 @@ async def test_a_group_narrows(server: OpenLDAP) -> None:
     assert error.value.reason == "WrongPassword"
 
 
+async def test_nobody_is_in_a_group_by_what_a_filter_means(server: OpenLDAP) -> None:
+    """Some attributes people write themselves, and a name may have brackets."""
+    groups = {"groupSearchBase": f"ou=groups,{BASE}", "groupMemberAttribute": "member"}
+    assert (await ldap(server, **groups).check("lee (it)", PASSWORD)).subject == "lee (it)"
+    with pytest.raises(Refused) as error:
+        await ldap(server, **groups, userMemberAttribute="displayName").check("lee (it)", PASSWORD)
+    assert error.value.reason == "NotInGroup"
+
+
 async def test_a_manager_who_is_refused_is_not_the_visitors_fault(server: OpenLDAP) -> None:
     with pytest.raises(Unreachable):
         await ldap(server, managerPassword="wrong").check("jane", PASSWORD)

@@ -186,6 +186,24 @@ def test_a_node_shows_a_tenant_the_tenants_own(shop: World) -> None:
     assert "shop" not in text(html)
 
 
+def test_of_many_pods_a_node_counts_those_that_the_viewer_may_see() -> None:
+    objects = everything()
+    objects[types.PODS] = [
+        a_pod(f"web-{at}", namespace)
+        for namespace, count in (("shop", 55), ("team-b", 51), ("team-c", 3))
+        for at in range(count)
+    ]
+    found = world(objects)
+
+    def said(access: PerType | None = None) -> str:
+        return text(drawn(subject_of(found, types.NODES, Key("", "node-1"), access)))
+
+    assert "All 109" in said()
+    assert "All 51" in said(PerType({types.NODES: None, types.PODS: ("team-b",)}))
+    few = said(PerType({types.NODES: None, types.PODS: ("team-c",)}))
+    assert "All " not in few and "more" not in few
+
+
 def test_a_map_leads_to_its_neighbours_and_says_the_same_in_words(shop: World) -> None:
     html = drawn(
         subject_of(shop, types.REPLICA_SETS, Key("shop", "web-2")), panel(types.REPLICA_SETS, "map")

@@ -92,6 +92,19 @@ def test_each_phrase_that_the_editor_says_is_in_its_part() -> None:
     assert {phrase for phrase in given - own if f'"{phrase}"' not in library} == set()
 
 
+def test_codemirror_says_nothing_in_english_alone() -> None:
+    """Whatever its parts say when they are built in, whether or not a page of a test opens them."""
+    given = set(re.findall(r'data-phrase="([^"]+)"', source("ui/_editor_phrases.html")))
+    library = (STATIC / "vendor" / "codemirror" / "codemirror.js").read_text()
+    shorter = re.findall(r"function ([\w$]+)\(\w,\w\){return \w\.state\.phrase\(\w\)}", library)
+    calls = "|".join([r"\.phrase\(", *(rf"\b{re.escape(name)}\(\w," for name in shorter)])
+    asked = re.findall(rf'(?:{calls})[^"()]*("[^()]*")', library)
+    said = {phrase for found in asked for phrase in re.findall(r'"([^"]+)"', found)}
+    assert {"Find", "Fold line", "current match"} <= said, "they are found"
+    # Of the buttons of a merge, which there are none of, and of what is written as its code point.
+    assert said - given == {"Accept", "Reject", "Control character"}
+
+
 def test_scripts_run_in_the_order_of_what_they_need() -> None:
     order = re.findall(r'static "([^"]+)"', source("ui/scripts.html"))
     assert [path.rpartition("/")[2] for path in order] == [
