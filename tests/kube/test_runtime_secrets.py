@@ -124,6 +124,9 @@ def it_reads_one_for_whoever_may_list_none(
         assert found.freshness.stale_since is None
         control_plane.kubectl("delete", "rolebinding", "nina", "-n", "vault")
         eventually(lambda: found.refusal, "the right to it has ended")
+        secrets("first")
+        control_plane.kubectl("create", *bind)
+        eventually(lambda: live(found) and len(found.store), "after a refusal it is read again")
     with (
         runtime.live_object(SECRETS, nina, Key("vault", "second")) as refused,
         pytest.raises(Forbidden, match='User "nina" cannot get resource "secrets"'),
