@@ -28,6 +28,10 @@ _CLONE_NEWNS, _CLONE_NEWPID, _CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000
 _SECONDS = 60.0
 _CGROUPS = Path(__file__).with_name("cgroups.py")
 
+#: The bridge's own for good: else it takes that of one of its ports, another one as pods come and go, and
+#: a pod that only sends is not told of it.
+_HARDWARE_ADDRESS = "02:00:00:00:00:01"
+
 #: What is written here stays in the box and is gone with it.
 _PRIVATE = ("/run", "/var/lib", "/var/log")
 _PREPARE = (
@@ -35,7 +39,7 @@ _PREPARE = (
     "mount -t proc proc /proc",
     *(f"mount -t tmpfs tmpfs {folder}" for folder in _PRIVATE),
     "ip link set lo up",
-    f"ip link add {BRIDGE} type bridge",
+    f"ip link add {BRIDGE} address {_HARDWARE_ADDRESS} type bridge",
     f"ip address add {ADDRESS}/24 dev {BRIDGE}",
     f"ip link set {BRIDGE} up",
 )

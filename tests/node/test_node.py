@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.controlplane.waiting import eventually
-from tests.node.box import Box
+from tests.node.box import BRIDGE, Box
 from tests.node.cgroups import ROOT as CGROUPS
 from tests.node.node import NAME, Obj, RealNode, container, is_ready
 
@@ -178,3 +178,17 @@ def test_nothing_is_left_of_a_node_when_the_tests_are_killed(
         assert len(left(box, known)) > len(inhabitants(known)) > 4
         owner.kill()
     eventually(lambda: left(box, known) == [], "all of it is gone")
+
+
+def test_a_bridge_keeps_its_address_whatever_comes_and_goes(
+    real_node: object, tmp_path: Path
+) -> None:
+    """What a pod sends goes to the address that it knows, until it has to ask for it again."""
+    with Box(tmp_path) as box:
+        found = set()
+        for last in "029":
+            found.add(box.run("ip", "-o", "link", "show", BRIDGE).partition("link/")[2])
+            port, other = f"port{last}", f"02:00:00:00:00:0{last}"
+            box.run("ip", "link", "add", port, "address", other, "type", "veth")
+            box.run("ip", "link", "set", port, "master", BRIDGE)
+        assert len(found) == 1
