@@ -28,6 +28,7 @@ from console.ui.places import PagePlace, find_place
 from tests.access.conftest import READ, Browser
 from tests.rbac.fakes import without_version
 from tests.rbac.objects import (
+    GROUP,
     native_binding,
     native_role,
     rule,
@@ -92,6 +93,9 @@ def writes(runtime: StaticRuntime) -> list[Any]:
         ("alice", f"{PLATFORM}/platform-admin", 403),
         ("alice", "/access/roles/project/web/operator", 200),
         ("alice", "/access/roles/project/kube-system/operator", 403),
+        ("alice", "/access/roles?level=project&namespace=kube-system", 403),
+        ("alice", "/access/roles?level=global", 403),
+        ("alice", "/access/roles?level=cluster", 403),
         ("bob", f"{SHOP}/shop-admin", 200),
         ("bob", NEW_SHOP, 403),
         ("bob", f"{SHOP}/shop-inviter/edit", 403),
@@ -352,6 +356,35 @@ async def test_whoever_holds_the_words_of_the_administrator_is_none(runtime: Sta
     assert len(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == 2
 
 
+@pytest.mark.parametrize("more", ["", "escalate", "bind"])
+async def test_kubernetes_own_rights_to_give_more_are_enough_for_its_own_roles(
+    runtime: StaticRuntime, more: str
+) -> None:
+    rights = [rule("get create", "roles rolebindings", GROUP)]
+    if more:
+        rights.append(rule(more, "roles", GROUP, "dev" if more == "escalate" else "operator"))
+    runtime.console.put(CLUSTER_ROLES, native_role("gives", *rights))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("gives", "gives", "User charlie"))
+    charlie, words = await signed_in("charlie"), "You cannot give rights that you do not have"
+    further = "- {verbs: [get], apiGroups: [''], resources: [secrets]}"
+    path = "/access/roles/new/project?namespace=web"
+    answer = await make(charlie, path, template=[], further=further)
+    assert (words not in text_of(answer)) is ("web/dev" in runtime.console.of(ROLES))
+    assert ("web/dev" in runtime.console.of(ROLES)) is (more == "escalate")
+    path = "/access/roles/project/web/operator/grant"
+    answer = await charlie.post(path, {"kind": "User", "subject": "bob"})
+    assert (words not in text_of(answer)) is (more == "bind")
+    assert ("web/bob-operator" in runtime.console.of(ROLE_BINDINGS)) is (more == "bind")
+
+
+async def test_what_is_beyond_ones_own_rights_is_said_before() -> None:
+    for who, beyond in (("admin", set()), ("carol", {"manage-users"})):
+        text = text_of(await (await signed_in(who)).get("/access/roles/new/global"))
+        leaves = re.findall(r'value="role-template-([^"]*)"(.*?)<ul', text, re.DOTALL)
+        said = {name: "beyond your own rights" in leaf for name, leaf in leaves}
+        assert {name for name in ("manage-users", "manage-roles") if said[name]} == beyond, who
+
+
 async def test_a_workspace_is_not_another_one(runtime: StaticRuntime) -> None:
     alice = await signed_in("alice")
     for path in (
@@ -475,6 +508,13 @@ async def test_to_whom(runtime: StaticRuntime, kind: str, subject: str, code: in
     answer = await admin.post(f"{PLATFORM}/platform-regular/grant", fields)
     assert answer.status_code == code
     assert len(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == (3 if code == 302 else 2)
+
+
+async def test_who_there_is_is_for_those_who_may_list_users(runtime: StaticRuntime) -> None:
+    """To others a name that nobody has is one like any other."""
+    alice = await signed_in("alice")
+    fields = {"kind": "User", "subject": "nobody-here"}
+    assert (await alice.post(f"{SHOP}/shop-viewer/grant", fields)).status_code == 302
 
 
 async def test_the_last_administrator_stays(runtime: StaticRuntime) -> None:

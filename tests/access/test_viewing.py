@@ -20,10 +20,10 @@ from console.kube.gvr import (
 from console.ui.clusters import clusters
 from tests.access.conftest import IAM, Browser
 from tests.access.test_roles import signed_in, text_of, writes
-from tests.accounts.conftest import ORIGIN
+from tests.accounts.conftest import HASH, ORIGIN
 from tests.informers import bring, take_away
 from tests.rbac.fakes import MovableClock, merged
-from tests.rbac.objects import native_binding, native_role, rule
+from tests.rbac.objects import native_binding, native_role, rule, user
 from tests.staticruntime import StaticRuntime
 from tests.views.test_keys import fields_of
 
@@ -158,6 +158,13 @@ async def test_who_may_not() -> None:
     assert (await admin.post(END)).status_code == 302
 
 
+async def test_it_is_offered_to_whoever_may() -> None:
+    for who, offered in (("admin", True), ("carol", False)):
+        answer = await (await signed_in(who)).get("/access/accounts/users/bob")
+        assert answer.status_code == 200
+        assert (BEGIN.format("bob") in text_of(answer)) is offered, who
+
+
 async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
     acting = native_role("acting", rule("impersonate", "users"), rule("get list", "users", IAM))
     runtime.console.put(CLUSTER_ROLES, acting)
@@ -178,6 +185,21 @@ async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
 
 
 async def test_it_ends_when_the_right_to_it_does(runtime: StaticRuntime) -> None:
+    """Also as somebody who has no more than oneself."""
+    acting = native_role("acting", rule("impersonate", "users"), rule("get", "users", IAM))
+    runtime.console.put(CLUSTER_ROLES, acting)
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("acting", "acting", "User charlie"))
+    runtime.console.put(USERS, user("dave", password=HASH))
+    charlie = await signed_in("charlie")
+    assert (await charlie.post(BEGIN.format("dave"))).status_code == 302
+    assert "Viewing as <strong>dave" in text_of(await charlie.get("/dashboard"))
+    given = runtime.console.of(CLUSTER_ROLE_BINDINGS)["acting"]
+    take_away(runtime.informer(CLUSTER_ROLE_BINDINGS), given)
+    text = text_of(await charlie.get("/dashboard"))
+    assert "has ended" in text and "Viewing as" not in text
+
+
+async def test_it_ends_when_the_other_is_gone(runtime: StaticRuntime) -> None:
     admin = await viewing("bob")
     gone = runtime.console.of(USERS)["bob"]
     take_away(runtime.informer(USERS), gone)

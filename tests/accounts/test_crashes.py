@@ -201,6 +201,22 @@ async def test_other_owners_of_a_group_stay() -> None:
     assert [owner["kind"] for owner in owners] == ["Crew", "Workspace"]
 
 
+async def test_no_group_is_owned_by_one_of_another_workspace_or_within_itself() -> None:
+    """An owner's end would be that of what it owns."""
+    groups = [
+        group("foreign", "other"),
+        group("guest", parent="foreign"),
+        group("hen", parent="egg"),
+        group("egg", parent="hen"),
+        group("self", parent="self"),
+    ]
+    runtime = world({WORKSPACES: [workspace("acme"), workspace("other")], GROUPS: groups})
+    await settle(runtime, FACTORIES, kubernetes)
+    for name, item in runtime.console.of(GROUPS).items():
+        [owner] = item["metadata"]["ownerReferences"]
+        assert owner["kind"] == "Workspace", name
+
+
 async def test_who_has_just_joined_a_group_stays_when_another_ends() -> None:
     """The cache has not heard of them yet."""
     runtime = everything()

@@ -1,0 +1,180 @@
+"""Each page of a workspace is for whoever may do what it is for, and the pages before it lead them there
+and nobody else."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from django.test import AsyncClient
+
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GROUPS,
+    GVR,
+    NAMESPACES,
+    NODES,
+    PODS,
+    USERS,
+    WORKLOADS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+from console.kube.identity import Identity
+from console.ui.clusters import clusters
+from console.ui.decisions import Denied
+from console.ui.places import PagePlace, find_place
+from rbac.current import no_host, use_host
+from tests.informers import bring, preloaded
+from tests.rbac.objects import (
+    IAM,
+    TENANT,
+    Manifest,
+    native_binding,
+    native_role,
+    project,
+    rule,
+    user,
+    workspace,
+    workspace_binding,
+    workspace_role,
+)
+from tests.staticruntime import StaticRuntime
+from tests.workspaces.fakes import TYPES, template, workspace_quota
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
+
+QUOTA = "quota.kubesphere.io"
+ACME, SHOP = "/workspaces/acme", "/workspaces/acme/projects/shop"
+TEMPLATE = "/clusters/host/workspacetemplates.tenant.kubesphere.io/acme"
+
+
+class Page(NamedTuple):
+    """`right`: without which there is no such page; `own`: one of the workspace's role, rather than of
+    the cluster's. `before`: what leads there."""
+
+    right: Manifest
+    before: str = ""
+    own: bool = False
+
+
+def native(verbs: str, resources: str, groups: str = "core", before: str = "") -> Page:
+    return Page(rule(verbs, resources, groups), before)
+
+
+def own(verbs: str, resources: str, before: str = "", groups: str = IAM) -> Page:
+    return Page(rule(verbs, resources, groups), before, own=True)
+
+
+PAGES = {
+    "/workspaces/new": native("create", "workspacetemplates", TENANT, "/workspaces"),
+    ACME: native("get", "workspaces", TENANT, "/workspaces"),
+    f"{ACME}/quota": native("get", "resourcequotas", QUOTA, ACME),
+    f"{ACME}/quota?edit": native("update", "resourcequotas", QUOTA, f"{ACME}/quota"),
+    f"{ACME}/settings?edit": own("update", "workspaces", f"{ACME}/settings", TENANT),
+    f"{TEMPLATE}/overview": native("get", "workspacetemplates", TENANT, ACME),
+    f"{TEMPLATE}/actions/delete": native(
+        "delete", "workspacetemplates", TENANT, f"{ACME}/settings"
+    ),
+    f"{ACME}/members": own("list", "workspacemembers", ACME),
+    f"{ACME}/members/invite": own("create", "workspacemembers", f"{ACME}/members"),
+    f"{ACME}/members/mia/role": own("update", "workspacemembers", f"{ACME}/members"),
+    f"{ACME}/members/mia/remove": own("delete", "workspacemembers", f"{ACME}/members"),
+    "/access/accounts/users/mia": native("get", "users", IAM, f"{ACME}/members"),
+    f"{ACME}/departments": own("list", "groups"),
+    f"{ACME}/departments?new": own("create", "groups", f"{ACME}/departments"),
+    f"{ACME}/departments/heads": own("update", "groups", f"{ACME}/departments"),
+    f"{ACME}/departments/heads/delete": own("delete", "groups", f"{ACME}/departments"),
+    f"{ACME}/projects/new": own("create", "namespaces", f"{ACME}/projects", "core"),
+    SHOP: native("get", "namespaces", before=f"{ACME}/projects"),
+    f"{SHOP}/quota": native("update", "resourcequotas"),
+    "/projects/shop/quota": native("update", "resourcequotas"),
+    f"{SHOP}/limits": native("update", "limitranges", before=SHOP),
+    f"{SHOP}/member": native("create", "rolebindings", "rbac.authorization.k8s.io", SHOP),
+}
+#: Whose rights the others need besides.
+SIGHT = (ACME, f"{TEMPLATE}/overview", SHOP)
+
+
+def department(name: str) -> Manifest:
+    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"}
+    return {"metadata": {**meta, "labels": {"kubesphere.io/workspace": "acme"}}}
+
+
+@pytest.fixture
+def runtime() -> Iterator[StaticRuntime]:
+    objects: dict[GVR, list[Any]] = {
+        USERS: [user("nina"), user("mia")],
+        WORKSPACES: [workspace("acme")],
+        WORKSPACE_TEMPLATES: [template("acme")],
+        WORKSPACE_QUOTAS: [workspace_quota("acme", pods="10")],
+        WORKSPACE_ROLE_BINDINGS: [workspace_binding("mia", "acme", "acme-viewer", "User mia")],
+        GROUPS: [department("heads")],
+        NAMESPACES: [project("shop", "acme")],
+    }
+    types = dict.fromkeys((*TYPES, *WORKLOADS, PODS, NODES))
+    found = StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in types})
+    use_host(found)
+    yield found
+    no_host()
+
+
+async def asked_by_nina(runtime: StaticRuntime, path: str, *pages: Page) -> Any:
+    """As somebody who has the rights of these pages."""
+    given = {of: [page.right for page in pages if page.own is of] for of in (False, True)}
+    for gvr, item in (
+        (CLUSTER_ROLES, native_role("nina", *given[False])),
+        (CLUSTER_ROLE_BINDINGS, native_binding("nina", "nina", "User nina")),
+        (WORKSPACE_ROLES, workspace_role("acme-nina", "acme", *given[True])),
+        (WORKSPACE_ROLE_BINDINGS, workspace_binding("nina", "acme", "acme-nina", "User nina")),
+    ):
+        bring(runtime.informer(gvr), item)
+    return await AsyncClient().get(path, headers={"X-Person": "nina"})
+
+
+def without(path: str) -> list[Page]:
+    """All but those for which one needs the right to this one, or one that serves as well."""
+    page = PAGES[path]
+    others = [one for one in PAGES.values() if one.right != page.right]
+    if path == f"{ACME}/quota":
+        # Who belongs to a workspace shares its quota.
+        return [one for one in others if not one.own]
+    # Who may not see the workspace is led to its template.
+    return [one for one in others if path != ACME or one != PAGES[f"{TEMPLATE}/overview"]]
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_a_page_is_for_whoever_may(runtime: StaticRuntime, path: str) -> None:
+    assert (await asked_by_nina(runtime, path, *without(path))).status_code == 403
+    needed = [PAGES[name] for name in (path, *SIGHT)]
+    assert (await asked_by_nina(runtime, path, *needed)).status_code in (200, 302)
+
+
+@pytest.mark.parametrize("path", [path for path, page in PAGES.items() if page.before])
+async def test_it_is_offered_to_nobody_else(runtime: StaticRuntime, path: str) -> None:
+    for pages, offered in ((PAGES.values(), True), (without(path), False)):
+        answer = await asked_by_nina(runtime, PAGES[path].before, *pages)
+        assert answer.status_code == 200
+        # The menu beside it has the tabs of every workspace.
+        content = answer.content.decode().partition("<main")[2]
+        assert (f'href="{path}"' in content) is offered
+
+
+def followed(path: str) -> PagePlace:
+    found = find_place(path)
+    assert isinstance(found, PagePlace)
+    return found
+
+
+async def test_what_changes_is_told_to_whoever_sees_the_workspace(runtime: StaticRuntime) -> None:
+    """And of a workspace that there is not, as little."""
+    access = clusters.host.access_for(Identity("nina"))
+    assert access is not None
+    for path in (ACME, f"{ACME}/members", "/workspaces/none"):
+        with pytest.raises(Denied):
+            followed(path).rights(access)
+    await asked_by_nina(runtime, ACME, PAGES[ACME])
+    assert followed(f"{ACME}/members").rights(access) == access.identity
