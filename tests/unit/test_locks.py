@@ -1,0 +1,186 @@
+"""What several threads use is changed by one at a time: whoever changes it takes its lock, as often as is
+said here. What a lost lock does shows itself once in many thousand times, so it is not waited for."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from console.kube.credentials import Credentials
+from console.kube.discovery import CustomType
+from console.kube.factory import Factory
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GVR,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    Key,
+)
+from console.kube.informer import Informer
+from console.kube.tokens import Requested
+from console.kube.usage import Usage
+from console.live.hub import Feed
+from console.saved import pins
+from console.ui.customs import CustomKinds
+from console.ui.shelf import Shelf, Weighed
+from rbac.index import Index
+from tests.informers import preloaded
+from tests.kube.fakes import FakeClock
+from tests.pages.overview.world import measured
+
+A = Key("shop", "a")
+
+
+class Turns:
+    """In place of a lock: how often it was taken."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def acquire(self, blocking: bool = True) -> bool:
+        self.taken += 1
+        return True
+
+    def release(self) -> None:
+        """Nobody waits."""
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_error: object) -> None:
+        self.release()
+
+
+class Use(NamedTuple):
+    """`call` takes the lock of `of` so many times."""
+
+    of: Any
+    call: Callable[[], object]
+    times: int = 1
+
+
+class Builder:
+    def make(self, gvr: GVR) -> Informer[Any]:
+        return preloaded(gvr)
+
+    async def follow(self, informer: Informer[Any]) -> None:
+        raise AssertionError("nobody runs it")
+
+
+def factory(*begun: GVR) -> Factory:
+    found = Factory(Builder(), lambda work: work.close(), FakeClock())
+    for gvr in begun:
+        found.get(gvr)
+    return found
+
+
+def of_factory() -> Iterator[Use]:
+    yield Use(found := factory(), lambda: found.get(PODS), 2)
+    yield Use(known := factory(PODS), lambda: known.get(PODS))
+    for call in (Factory.vanish, Factory.renew):
+        yield Use(one := factory(PODS), partial(call, one, PODS))
+    yield Use(swept := factory(PODS), swept.sweep)
+    gone = factory(PODS)
+    gone.get(PODS).add_listener(lambda key: None)
+    gone.vanish(PODS)
+    yield Use(gone, lambda: gone.appear(PODS))
+
+
+def listen_and_leave(heard: Any) -> None:
+    heard.add_listener(lambda key: None, lambda: None)()
+
+
+def of_listeners() -> Iterator[Use]:
+    for heard in (preloaded(PODS), Usage(measured(), FakeClock())):
+        yield Use(heard, partial(listen_and_leave, heard), 2)
+    failing = preloaded(PODS)
+
+    def fail(_key: Key) -> None:
+        raise ValueError
+
+    failing.add_listener(fail)
+    yield Use(failing, lambda: failing._changed(A))
+
+
+def of_feed() -> Iterator[Use]:
+    loop = asyncio.new_event_loop()
+    feed = Feed(preloaded(PODS), loop)
+    yield Use(feed, lambda: feed._on_change(A))
+    yield Use(feed, feed._on_state)
+    yield Use(feed, feed._deal)
+    loop.close()
+
+
+def of_shelves() -> Iterator[Use]:
+    shelf = Shelf[str, list[int]](places=2, room=9, idle=1)
+    yield Use(shelf, lambda: shelf.find("a"))
+    yield Use(shelf, lambda: shelf.get("a", list))
+    weighed = Weighed[str, list[int]](9, len)
+    yield Use(weighed, lambda: weighed.get("a", list), 2)
+    yield Use(weighed, weighed.clear)
+
+
+def of_index() -> Iterator[Use]:
+    types = (ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
+    kept = [preloaded(gvr) for gvr in types]
+    index = Index(*(one.store for one in kept))
+    yield Use(index, lambda: index.rights_of(("ann", ())))
+    yield Use(index, lambda: index.grants_of(("ann", ())))
+    yield Use(index, index.catch_up)
+    yield Use(index, lambda: list(index.holders("")))
+
+
+def of_customs() -> Iterator[Use]:
+    gvr = GVR("example.com", "v1", "widgets")
+    custom = CustomType(gvr, "Widget", "widget", (), True, (), False, "u", True)
+    kinds = CustomKinds(lambda group, plural: False, None)  # type: ignore[arg-type]
+    yield Use(kinds, lambda: kinds._kind(custom))
+
+
+def of_tokens() -> Iterator[Use]:
+    requested = Requested(lambda: "token")
+    yield Use(requested, requested.doubt)
+    yield Use(requested, requested.text)
+
+
+@pytest.mark.parametrize(
+    "uses", [of_factory, of_listeners, of_feed, of_shelves, of_index, of_customs, of_tokens]
+)
+def test_whoever_changes_it_takes_turns(uses: Callable[[], Iterator[Use]]) -> None:
+    for number, use in enumerate(uses()):
+        use.of._lock = turns = Turns()
+        use.call()
+        assert turns.taken == use.times, number
+
+
+def test_credentials_are_read_anew_by_one(tmp_path: Path) -> None:
+    context = {"name": "x", "context": {"cluster": "c", "user": "u"}}
+    path = tmp_path / "kubeconfig"
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+                "users": [{"name": "u", "user": {"token": "t"}}],
+                "contexts": [context],
+                "current-context": "x",
+            }
+        )
+    )
+    found = Credentials("reader", str(path))
+    for call in (found.reload, found.authorization):
+        found._lock = turns = Turns()  # type: ignore[assignment]
+        call()
+        assert turns.taken == 1, call
+
+
+@pytest.mark.django_db
+def test_pins_are_remembered_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pins, "_lock", turns := Turns())
+    pins.pins_of("ann")
+    assert turns.taken == 1
