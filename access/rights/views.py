@@ -17,7 +17,7 @@ from accounts.admin.show import nobody, require
 from accounts.impersonation.state import may_view
 from accounts.users.directory import users
 from console.kube.current import get_runtime
-from console.kube.gvr import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, USERS, Key
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.ui.access import Access
 from console.ui.http import ConsoleRequest
@@ -104,7 +104,7 @@ async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -
         "resources": list(known_resources()),
         "namespaces": visible_namespaces(access),
         "account_url": reverse("accounts:administration:show", args=(identity.name,))
-        if not is_self and access.can("get", USERS, name=identity.name)
+        if not is_self
         else "",
         "view_url": reverse("accounts:viewing:begin", args=(identity.name,)) if may_begin else "",
     }

@@ -57,7 +57,11 @@ async def grant(
     status = 400
     other = _other_role(found.place, kind, subject, name)
     if not problem and other:
-        text = _("%(name)s has the role %(role)s in this workspace. Change it among its members.")
+        text = _("%(name)s has a role in this workspace already. Change it among its members.")
+        if may(access, "list", bindings, found.place):
+            text = _(
+                "%(name)s has the role %(role)s in this workspace. Change it among its members."
+            )
         problem, status = text % {"name": visible(subject), "role": visible(other)}, 409
     if not problem:
         try:

@@ -151,14 +151,10 @@ def find_role(access: Access, level: Level, namespace: str, name: str) -> Role |
     """None if there is none, which only those learn who may list all of them. Raises `Denied`,
     `RolesUnknown`."""
     gvr = TYPES[level].roles
-    # Before the lookup, so that what is forbidden and what is missing are one answer.
-    natively = may_natively(access, "get", gvr, RoleScope(level, namespace=namespace), name)
-    if not natively and level is not Level.WORKSPACE and level is not Level.GLOBAL:
-        raise Denied("get", gvr, namespace)
     entry = informer_of(gvr).store.get(Key(namespace, name))
     role = role_of(level, entry) if entry is not None else None
-    place = role.place if role is not None else RoleScope(level, namespace=namespace)
-    if not natively and not may_by_role(access, "get", gvr, place, name):
+    # Of one that is missing it asks in no workspace, so that it is forbidden to the same people.
+    if not may(access, "get", gvr, role.place if role else RoleScope(level, "", namespace), name):
         raise Denied("get", gvr, namespace)
     return role
 

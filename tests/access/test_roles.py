@@ -25,7 +25,7 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
-from tests.access.conftest import READ, Browser
+from tests.access.conftest import IAM, READ, Browser
 from tests.rbac.fakes import without_version
 from tests.rbac.objects import (
     GROUP,
@@ -199,6 +199,22 @@ async def test_so_is_who_keeps_it_from_being_deleted(runtime: StaticRuntime) -> 
     for who, names in (("alice", "bob, charlie"), ("admin", "bob, carol, charlie")):
         text = text_of(await (await signed_in(who)).get(url))
         assert f"This role is held by {names}." in text, who
+
+
+@pytest.mark.usefixtures("auditor")
+@pytest.mark.parametrize(("subject", "code"), [("charlie", 409), ("bob", 302), ("alice", 302)])
+async def test_it_is_given_to_who_has_it_in_a_project_or_by_another_role_alone(
+    runtime: StaticRuntime, subject: str, code: int
+) -> None:
+    derived = native_binding("quarterdeck:globalrolebinding:x", "reader", "User alice")
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, derived)
+    admin = await signed_in("admin")
+    fields = {"kind": "User", "subject": subject}
+    answer = await admin.post("/access/roles/cluster/reader/grant", fields)
+    assert answer.status_code == code
+    given = f"{subject}-reader" in runtime.console.of(CLUSTER_ROLE_BINDINGS)
+    assert given is (code == 302)
+    assert (f"{subject} has this role already" in text_of(answer)) is not given
 
 
 @pytest.mark.usefixtures("auditor")
@@ -442,6 +458,31 @@ async def test_a_managers_role_comes_from_the_settings(runtime: StaticRuntime) -
     assert "shop-admin" in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
 
 
+async def test_what_controllers_made_is_not_taken_away(runtime: StaticRuntime) -> None:
+    """They would give it again at once."""
+    admin, made = await signed_in("admin"), "quarterdeck:globalrolebinding:carol-keeper"
+    page = "/access/roles/cluster/quarterdeck:globalrole:keeper"
+    assert f"{page}/revoke" not in text_of(await admin.get(page))
+    taken = {"where": "", "binding": made, "subject": "User carol"}
+    answer = await admin.post(f"{page}/revoke", taken)
+    assert answer.status_code == 409 and "made this of another role" in text_of(answer)
+    assert made in runtime.console.of(CLUSTER_ROLE_BINDINGS)
+
+
+async def test_which_role_somebody_has_is_told_to_those_who_may_see_that(
+    runtime: StaticRuntime,
+) -> None:
+    gives = (rule("get", "workspaceroles", IAM), rule("create", "workspacerolebindings", IAM))
+    runtime.console.put(WORKSPACE_ROLES, workspace_role("shop-giver", "shop", *gives))
+    bound = workspace_binding("shop.charlie", "shop", "shop-giver", "User charlie")
+    runtime.console.put(WORKSPACE_ROLE_BINDINGS, bound)
+    charlie = await signed_in("charlie")
+    answer = await charlie.post(f"{SHOP}/shop-giver/grant", {"kind": "User", "subject": "bob"})
+    assert answer.status_code == 409
+    text = text_of(answer)
+    assert "bob has a role in this workspace already." in text and "shop-viewer" not in text
+
+
 async def test_nobody_has_two_roles_in_a_workspace(runtime: StaticRuntime) -> None:
     alice = await signed_in("alice")
     before = set(runtime.console.of(WORKSPACE_ROLE_BINDINGS))
@@ -632,6 +673,7 @@ async def test_built_in_roles_are_nobodys_to_change(runtime: StaticRuntime) -> N
             await admin.post(moved["Location"], uid),
         ):
             assert answer.status_code == 409, path
+            assert "not yours to delete" in text_of(answer), "also where somebody holds it"
     assert writes(runtime) == []
 
 
@@ -745,18 +787,48 @@ async def test_a_deleted_role_comes_back(runtime: StaticRuntime, own: dict[str, 
     assert (await alice.post("/access/roles/undo")).status_code == 403
 
 
+def give_less(runtime: StaticRuntime) -> None:
+    """Alice keeps the right to give roles of the workspace, and not what they allow."""
+    binding = stored(runtime, WORKSPACE_ROLE_BINDINGS, "alice-shop-admin")
+    less = {"roleRef": {**binding["roleRef"], "name": "shop-inviter"}}
+    runtime.console.put(WORKSPACE_ROLE_BINDINGS, {**binding, **less})
+
+
 async def test_nothing_is_taken_back_that_is_more_than_one_holds_now(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
     alice = await signed_in("alice")
     runtime.console.put(WORKSPACE_ROLES, {**own, "rules": [rule("*", "*", "*")]})
     assert (await alice.post(DELETE_OWN, {"uid": "uid-shop-own"})).status_code == 302
-    binding = stored(runtime, WORKSPACE_ROLE_BINDINGS, "alice-shop-admin")
-    less = {"roleRef": {**binding["roleRef"], "name": "shop-inviter"}}
-    runtime.console.put(WORKSPACE_ROLE_BINDINGS, {**binding, **less})
+    give_less(runtime)
     answer = await alice.post("/access/roles/undo")
     assert answer.status_code == 403 and "rights that you do not hold" in text_of(answer)
     assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
+
+
+async def test_nor_is_such_a_role_given_again(runtime: StaticRuntime) -> None:
+    put = runtime.console.put
+    put(WORKSPACE_ROLE_BINDINGS, workspace_binding("x", "shop", "shop-admin", "User charlie"))
+    alice = await signed_in("alice")
+    taken = {"where": "", "binding": "x", "subject": "User charlie"}
+    assert (await alice.post(f"{SHOP}/shop-admin/revoke", taken)).status_code == 302
+    give_less(runtime)
+    answer = await alice.post("/access/roles/undo")
+    assert answer.status_code == 403 and "rights that you do not hold" in text_of(answer)
+    assert "x" not in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
+
+
+async def test_a_role_that_says_something_else_by_now_is_not_deleted(
+    runtime: StaticRuntime, own: dict[str, Any]
+) -> None:
+    """The cache is behind: what would be brought back is not what was deleted."""
+    alice = await signed_in("alice")
+    runtime.console.delayed = True
+    runtime.console.put(WORKSPACE_ROLES, {**own, "rules": [rule("get", "nodes")]})
+    uid = {"uid": "uid-shop-own"}
+    answer = await alice.post(DELETE_OWN, uid, Accept="application/json")
+    assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
+    assert "shop-own" in runtime.console.of(WORKSPACE_ROLES)
 
 
 async def test_an_edit_is_taken_back_unless_somebody_changed_it_since(

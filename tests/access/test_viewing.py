@@ -158,6 +158,16 @@ async def test_who_may_not() -> None:
     assert (await admin.post(END)).status_code == 302
 
 
+async def test_not_as_somebody_of_whom_one_may_know_nothing(runtime: StaticRuntime) -> None:
+    """The right to act as users tells nobody which users there are."""
+    runtime.console.put(CLUSTER_ROLES, native_role("acting", rule("impersonate", "users")))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("acting", "acting", "User alice"))
+    alice = await signed_in("alice")
+    for name in ("charlie", "nobody"):
+        assert (await alice.get(BEGIN.format(name))).status_code == 403
+        assert (await alice.post(BEGIN.format(name))).status_code == 403
+
+
 async def test_it_is_offered_to_whoever_may() -> None:
     for who, offered in (("admin", True), ("carol", False)):
         answer = await (await signed_in(who)).get("/access/accounts/users/bob")

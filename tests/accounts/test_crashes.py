@@ -228,6 +228,16 @@ async def test_who_has_just_joined_a_group_stays_when_another_ends() -> None:
     assert "carol" in runtime.console.of(GROUP_BINDINGS)["one"]["users"]
 
 
+async def test_a_binding_that_others_change_meanwhile_stays_with_whom_they_added() -> None:
+    runtime = everything()
+    runtime.console.delayed = True
+    more = native_binding("by-hand", "view", "User bob", "User carol")
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, more)
+    with pytest.raises(Conflict):
+        await UserFinalizer(cast(Runtime, runtime)).reconcile(Request("", "bob"))
+    assert "carol" in names(runtime.console.of(CLUSTER_ROLE_BINDINGS)["by-hand"]["subjects"])
+
+
 # Certificates.
 
 
@@ -322,6 +332,19 @@ async def test_a_request_of_somebody_else_is_not_approved(tmp_path: Any) -> None
     forged = signing_request(make_key(), Identity("alice", ("team", "admins")))
     await runtime.console.create(CERTIFICATE_SIGNING_REQUESTS, forged)
     await settle(runtime, (CSRReconciler,), lambda _: None)
+    assert set(runtime.console.of(CERTIFICATE_SIGNING_REQUESTS)) == {name}
+
+
+async def test_a_request_that_has_the_name_of_a_signed_one_stays(tmp_path: Any) -> None:
+    runtime = asking()
+    await settle(runtime, FACTORIES, lambda _: None)
+    Signer(tmp_path)(runtime)
+    ((name, signed),) = runtime.console.of(CERTIFICATE_SIGNING_REQUESTS).items()
+    runtime.console.delayed = True
+    another = {**signed, "metadata": {**signed["metadata"], "uid": "another"}}
+    runtime.console.put(CERTIFICATE_SIGNING_REQUESTS, another)
+    with pytest.raises(Conflict):
+        await CSRReconciler(cast(Runtime, runtime)).reconcile(Request("", name))
     assert set(runtime.console.of(CERTIFICATE_SIGNING_REQUESTS)) == {name}
 
 

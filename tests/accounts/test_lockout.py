@@ -124,6 +124,11 @@ async def test_twenty_guesses_at_once_are_ten_looks_at_the_password(
     assert len(compared) == TRIES
 
 
+async def test_whoever_waits_in_line_has_not_failed_yet() -> None:
+    statuses = await asyncio.gather(*(by_page("alice", "P@88w0rd") for _ in range(2 * TRIES)))
+    assert statuses == [302] * (2 * TRIES)
+
+
 async def test_the_right_password_starts_anew(browser: Browser) -> None:
     for _ in range(3):
         for _ in range(TRIES - 1):

@@ -11,6 +11,7 @@ from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.ui.clusterkinds import Kinds
 from console.ui.clusters import clusters
+from console.ui.creating import may_create_any
 from console.ui.customs import SPARE
 from console.ui.generic import generic_kind, plural_of
 from console.ui.kindnames import kind_named, kinds_like
@@ -296,6 +297,33 @@ def test_all_resources_have_them_by_group_for_those_who_may(world: World) -> Non
     assert items_of(charlie()) == []
     rail = nav(admin(), Level("cluster"), "widgets.x.org").rail
     assert [one.url for one in rail if one.current] == ["/clusters/host/resources"]
+    # That there is such a type is not for everybody to know.
+    rail = nav(charlie(), Level("cluster"), "widgets.x.org").rail
+    assert [one.url for one in rail if one.current] == []
+
+
+class Only(FakeAccess):
+    """May list and create objects of one type."""
+
+    def __init__(self, resource: str) -> None:
+        super().__init__("erin", list_in=(), delete_in=())
+        self._resource = resource
+
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
+        return None if gvr.resource == self._resource else frozenset()
+
+
+def test_what_others_may_see_takes_no_room_from_ones_own(world: World) -> None:
+    names = [f"things{n:04d}" for n in range(CUSTOMS + 1)]
+    world.define(*(definition(f"{name}.many.org", kind=name.title()) for name in names))
+    last = f"/clusters/host/{names[-1]}.many.org"
+    assert items_of(Only(names[-1])) == [("many.org", last)]
+
+
+def test_to_create_one_is_to_create_something(world: World) -> None:
+    world.define(definition())
+    assert may_create_any(Only("widgets"))
+    assert not may_create_any(Only("things"))
 
 
 async def test_of_thousands_the_page_of_all_has_some_and_their_list_all(

@@ -102,6 +102,8 @@ def it_acts_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:
         with pytest.raises(Conflict):
             await kate.delete(CONFIGMAPS, namespace="team", name="c", uid="another")
         uid = made["metadata"]["uid"]
+        with pytest.raises(Conflict):
+            await kate.delete(CONFIGMAPS, namespace="team", name="c", uid=uid, resource_version="1")
         await kate.delete(CONFIGMAPS, namespace="team", name="c", uid=uid)
         with pytest.raises(NotFound):
             await kate.get(CONFIGMAPS, namespace="team", name="c")
@@ -113,7 +115,7 @@ def it_acts_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:
         events = control_plane.audit_events(mark, impersonated="kate", resource="configmaps")
         return [event.verb for event in events]
 
-    eventually(lambda: recorded().count("delete") == 2, "both recorded")
+    eventually(lambda: recorded().count("delete") == 3, "all are recorded")
     assert recorded().count("create") == 2
 
 

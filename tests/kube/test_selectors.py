@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.kube.selectors import SelectorError, parse_fields, parse_labels
+from console.kube.selectors import SelectorError, is_qualified, parse_fields, parse_labels
 
 LABELS = {"app": "web", "tier": "front", "example.com/size": "7", "empty": ""}
 
@@ -112,3 +112,11 @@ def it_never_fails_in_another_way(text: str) -> None:
             parse(text)
         except SelectorError as error:
             assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [("app", True), ("example.com/size", True), ("a b", False), ("a/b/c", False), ("", False)],
+)
+def it_knows_what_can_be_the_key_of_a_label(key: str, expected: bool) -> None:
+    assert is_qualified(key) is expected

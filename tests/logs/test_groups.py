@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from console.kube.gvr import PODS, SERVICES, Key
+from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.logs import targets
 from console.ui.links import log_url
 from tests.contract.pages import known
@@ -171,6 +171,23 @@ async def test_whoever_may_not_read_logs_is_told_so(world: World) -> None:
         assert (await ClientAs()(who).get(path)).status_code == 403
     assert world.asked(mark) == []
     await get(path.replace("closed", "nowhere"), 404)
+
+
+async def test_of_what_one_may_not_see_there_are_no_logs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also for whoever may read those of all its pods, and whether or not there is one."""
+
+    class Other(FakeAccess):
+        def namespaces_where(
+            self, verb: str, gvr: GVR, subresource: str = ""
+        ) -> frozenset[str] | None:
+            return None if gvr == PODS else frozenset()
+
+    monkeypatch.setitem(CAST, "rita", lambda: Other("rita"))
+    path = started(world, "apart", 1)
+    for one in (path, path.replace("apart", "nowhere")):
+        assert (await ClientAs()("rita").get(one)).status_code == 403
 
 
 LABELLED = "/clusters/host/projects/default/log"

@@ -96,6 +96,14 @@ async def test_it_offers_what_the_viewer_may_see(client_as: ClientAs) -> None:
     assert set(await options(client_as, "po shop", "alice")) == {"Lists", "Search"}
 
 
+@pytest.mark.parametrize(("who", "offered"), [("bob", True), ("alice", False)])
+async def test_the_platform_is_offered_to_whoever_sees_more_of_it_than_their_places(
+    client_as: ClientAs, who: str, offered: bool
+) -> None:
+    pages = (await options(client_as, "workspaces", who)).get("Pages", [])
+    assert (("Workspaces Platform", "/workspaces") in pages) is offered
+
+
 @pytest.mark.parametrize(("who", "offered"), [("alice", True), ("bob", False), ("charlie", False)])
 async def test_who_may_create_nothing_is_not_offered_it(
     client_as: ClientAs, who: str, offered: bool

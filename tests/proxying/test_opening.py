@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from console.audit.models import AuditRecord
-from console.kube.gvr import PODS, SERVICES, Key
+from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.proxying import application, keeping
 from console.proxying.address import ProxyBase
 from console.proxying.application import ProxyApplication, has_open
@@ -20,6 +20,8 @@ from console.proxying.target import Target
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import World
 from tests.proxying.browsing import LINK, Browser, Person
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -154,6 +156,23 @@ async def test_without_the_right_it_is_not_offered(world: World) -> None:
     answer = await client.post(url_of("guarded"), {"uid": pod["uid"], "port": "80"})
     assert answer.status_code == 403
     assert await recorded() == []
+
+
+@pytest.mark.usefixtures("proxying")
+async def test_the_right_to_a_pod_is_none_to_each_of_its_ports(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kubernetes asks for it by the name that the port has in the address."""
+
+    class Named(FakeAccess):
+        def can(self, verb: str, gvr: GVR, *, name: str = "", **more: Any) -> bool:
+            return ":" not in name and super().can(verb, gvr, name=name, **more)
+
+    pod = started(world, "by-its-name")
+    monkeypatch.setitem(CAST, "nora", lambda: Named("nora", get_in=None))
+    sent = {"uid": pod["uid"], "port": "8080", "scheme": "http"}
+    assert (await ClientAs()("nora").post(url_of("by-its-name"), sent)).status_code == 403
+    assert not await Opening.objects.aexists()
 
 
 @pytest.mark.usefixtures("proxying")

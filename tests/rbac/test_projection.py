@@ -358,10 +358,19 @@ def _sorted(rules: list[Manifest]) -> list[Manifest]:
     return [{key: sorted(value) for key, value in found.items()} for found in rules]
 
 
-async def test_that_something_was_left_out_is_said() -> None:
-    runtime = make(roles=(global_role("auditor", rule("*", "users pods", "*")),))
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (rule("*", "users pods", "*"), ["RulesLeftOut"]),
+        (rule("get", "users", "*"), []),
+        (rule("*", "users", "core"), []),
+        (rule("*", "pods", "*"), []),
+    ],
+)
+async def test_that_something_was_left_out_is_said(said: Manifest, told: list[str]) -> None:
+    runtime = make(roles=(global_role("auditor", said),))
     await given(runtime=runtime)
-    assert [event["reason"] for event in runtime.console.events] == ["RulesLeftOut"]
+    assert [event["reason"] for event in runtime.console.events] == told
 
 
 # Users who are disabled. Who is in a binding and has no User is somebody with a certificate.

@@ -9,17 +9,22 @@ import pytest
 from pytest_django import Settings
 
 from console.audit.models import AuditRecord
+from console.audit.trail import Action
 from console.kube.clock import SystemClock
 from console.kube.errors import Unavailable
-from console.kube.gvr import GVR, PODS
+from console.kube.gvr import GVR, PODS, Key
 from console.kube.runtime import Runtime
 from console.live.sessionmonitor import get_session_monitor
+from console.shells.ending import take_away
 from console.shells.sweeping import sweep
+from console.streams.stream import Order
 from console.terminals.held import get_terminals
-from console.ui.clusters import clusters
+from console.ui.clusters import Cluster, clusters
 from console.ui.nodes.shell import CONTAINER, LABEL
+from console.ui.presence import Presence
 from tests.informers import bring, preloaded
 from tests.logs.conftest import POD_PATH, World
+from tests.rbac.fakes import FakeConsole
 from tests.terminals.conftest import SOON, Browser, typing
 from tests.ui.support import FakeAccess, pod
 
@@ -165,3 +170,30 @@ async def test_one_that_cannot_be_swept_keeps_no_other_and_ends_nothing() -> Non
     runtime = SimpleNamespace(informer=lambda _gvr: pods, console=console, clock=SystemClock())
     await sweep(cast(Runtime, runtime))
     assert sorted(console.asked) == ["one", "two"]
+
+
+async def test_another_pod_of_its_name_stays() -> None:
+    """Nobody knows of it yet. The session has ended, so that the console deletes."""
+    body = {**pod("again", "default", labels={LABEL: "node"}), "status": {"phase": "Succeeded"}}
+    pods = preloaded(PODS, [body])
+    console = FakeConsole({PODS: pods})
+    console.delayed = True
+    console.put(PODS, {**body, "metadata": {**body["metadata"], "uid": "another"}})
+    runtime = SimpleNamespace(informer=lambda _gvr: pods, console=console, clock=SystemClock())
+    await sweep(cast(Runtime, runtime))
+
+    async def over() -> bool:
+        return False
+
+    order = Order(
+        cluster=cast(Cluster, SimpleNamespace(runtime=runtime)),
+        account="admin",
+        presence=Presence(over, lambda _cluster: FakeAccess()),
+        rights=(),
+        gvr=PODS,
+        key=Key("default", "again"),
+        recorded=Action("admin", "admin", "create", PODS, "default", "again", "attach"),
+        path="",
+    )
+    await take_away(order, body["metadata"]["uid"])
+    assert "default/again" in console.of(PODS)

@@ -391,6 +391,13 @@ async def test_what_never_came_cannot_be_confirmed(world: World) -> None:
         assert (await other.last())["close"] == 1008
 
 
+async def test_no_screen_has_a_size_that_none_can_have(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "flat"))) as browser:
+        await browser.prompt()
+        await browser.say(size=(80, 0))
+        assert (await browser.last())["close"] == 1008
+
+
 async def test_a_flood_of_messages_is_the_end(world: World) -> None:
     async with typing(Browser(terminal_of(world, "many-messages"), answers=False)) as browser:
         await browser.connected()

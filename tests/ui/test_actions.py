@@ -1,22 +1,32 @@
 """What an action needs, and who may do it to what."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from django.test import RequestFactory
 from django.utils.functional import Promise
 
-from console.kube.gvr import DEPLOYMENTS, PODS, USERS, Key
-from console.ui.actions import Action, Permission
+from console.kube.errors import Conflict
+from console.kube.gvr import DEPLOYMENTS, PODS, ROLE_BINDINGS, SERVICE_ACCOUNTS, USERS, Key
+from console.ui.accountroles import ChangeAccountRole
+from console.ui.actions import Action, Context, Done, Permission
 from console.ui.decisions import Denied, lacking
 from console.ui.declared import DeclaredAccess
+from console.ui.making import make
 from console.ui.registry import kinds
 from console.ui.rights import rights_key
 from console.ui.states import denied_text
 from console.ui.storage.copies import Clone
 from console.views.denial import Missing, request_text
 from console.views.denial import denied_page as page_of
-from tests.ui.support import FakeAccess, admin, alice
+from rbac.current import no_host, use_host
+from tests.informers import preloaded
+from tests.rbac.fakes import FakeConsole
+from tests.rbac.objects import native_binding
+from tests.staticruntime import StaticRuntime
+from tests.ui.support import FakeAccess, admin, alice, pod
 
 KEY = Key("team-a", "web")
 
@@ -46,6 +56,49 @@ def test_a_clone_has_the_modes_and_the_class_of_its_claim() -> None:
         "resources": {"requests": {"storage": "2Gi"}},
         "dataSource": {"kind": "PersistentVolumeClaim", "name": "data"},
     }
+
+
+async def test_what_was_made_is_led_to_for_whoever_may_see_it() -> None:
+    informers = {PODS: preloaded(PODS, [])}
+    use_host(StaticRuntime(informers))
+    try:
+        console = FakeConsole(informers)
+        for access, leads in ((alice(), True), (FakeAccess("b", list_in=(), delete_in=()), False)):
+            context: Any = SimpleNamespace(key=KEY, access=access, client=console, audit_id="")
+            name = f"of-{access.identity.name}"
+            done = await make(context, PODS, pod(name, KEY.namespace), "Made")
+            assert done.url.endswith(f"/{name}") if leads else done == Done("Made")
+    finally:
+        no_host()
+
+
+async def test_a_binding_of_an_account_that_others_have_changed_meanwhile_stays() -> None:
+    account = {"metadata": {"name": "robot", "namespace": "shop", "uid": "u-robot"}}
+    account["metadata"]["resourceVersion"] = "1"
+    robot = native_binding("robot", "viewer", "ServiceAccount shop/robot", namespace="shop")
+    informers = {
+        SERVICE_ACCOUNTS: preloaded(SERVICE_ACCOUNTS, [account]),
+        ROLE_BINDINGS: preloaded(ROLE_BINDINGS, [robot]),
+    }
+    console, key = FakeConsole(informers), Key("shop", "robot")
+    console.delayed = True
+    subjects = [*robot["subjects"], {"kind": "User", "name": "carol"}]
+    console.put(ROLE_BINDINGS, {**robot, "subjects": subjects})
+    gone = [informers[ROLE_BINDINGS].store.get(key)]
+    context = Context(
+        request=cast(Any, None),
+        kind=cast(Any, kinds.of(SERVICE_ACCOUNTS)),
+        key=key,
+        uid="u-robot",
+        access=admin(),
+        client=cast(Any, console),
+        audit_id="",
+        also=cast(Any, None),
+        data={"made": None, "gone": gone, "named": True, "role": ""},
+    )
+    with pytest.raises(Conflict):
+        await ChangeAccountRole().run(context)
+    assert len(console.of(ROLE_BINDINGS)["shop/robot"]["subjects"]) == 2
 
 
 def test_two_administrators_share_no_list_of_users() -> None:

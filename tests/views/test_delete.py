@@ -207,6 +207,23 @@ async def test_rights_in_doubt_are_not_called_missing(
     assert cluster.calls == []
 
 
+async def test_no_edit_is_begun_or_saved_while_rights_are_in_doubt(
+    client_as: ClientAs, cluster: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was typed is shown again."""
+    access = bob()
+    access.doubt = True
+    monkeypatch.setitem(CAST, "bob", lambda: access)
+    url = "/clusters/host/projects/shop/pods/web-1/edit"
+    sent = {"text": "typed: here", "base": "typed: before", "uid": "u", "step": "save"}
+    for response in (await client_as("bob").get(url), await client_as("bob").post(url, sent)):
+        assert response.status_code == 503
+        html = await text_of(response)
+        assert "The cluster does not answer" in html
+    assert "typed: here" in html
+    assert cluster.calls == []
+
+
 class Recovering(FakeAccess):
     """Nobody can confirm what may be deleted until somebody has asked: then it is `confirmed`."""
 

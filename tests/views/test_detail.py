@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import DEPLOYMENTS, EVENTS, NAMESPACES, PODS, REPLICA_SETS, Key
+from console.draining.progress import progress_url
+from console.kube.gvr import DEPLOYMENTS, EVENTS, GVR, NAMESPACES, NODES, PODS, REPLICA_SETS, Key
 from console.kube.informer import Informer
 from console.kube.store import Store
+from console.ui.registry import kinds
 from rbac.current import use_host
 from tests.informers import bring, preloaded
 from tests.staticruntime import StaticRuntime
-from tests.ui.support import But, namespace, pod, small_world
+from tests.ui.support import But, FakeAccess, namespace, pod, small_world
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -196,3 +198,37 @@ async def test_what_is_too_large_is_there_to_download(
     assert len(html) < 100_000
     response = await client_as("admin").get(f"{url}?format=yaml")
     assert "  k19999: vvvv" in await text_of(response)
+
+
+async def test_the_project_is_linked_for_whoever_sees_something_of_it(
+    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read single objects there is not to see the project."""
+    reader = FakeAccess("erin", list_in=(), delete_in=(), get_in={"shop"})
+    monkeypatch.setitem(CAST, "erin", lambda: reader)
+    for who, linked in (("admin", True), ("erin", False)):
+        html = await text_of(await client_as(who).get(WEB_2))
+        assert ('href="/clusters/host/projects/shop"' in html) is linked, who
+
+
+@pytest.mark.parametrize("query", ["", "?format=json"])
+async def test_nothing_is_shown_to_whoever_lost_the_right_while_the_list_came(
+    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    reader = FakeAccess("erin")
+    monkeypatch.setitem(CAST, "erin", lambda: reader)
+
+    async def comes(gvr: GVR, *, timeout: float) -> bool:  # noqa: ASYNC109
+        reader.list_in = ()
+        return True
+
+    monkeypatch.setattr(runtime, "wait_synced", comes)
+    assert (await client_as("erin").get(WEB_2 + query)).status_code == 403
+
+
+async def test_how_far_a_drain_is_is_for_whoever_may_see_the_node(client_as: ClientAs) -> None:
+    nodes = kinds.of(NODES)
+    assert nodes is not None
+    for name in ("node-1", "nowhere"):
+        answer = await client_as("alice").get(progress_url("host", nodes, Key("", name)))
+        assert answer.status_code == 403

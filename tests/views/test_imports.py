@@ -9,12 +9,13 @@ from django.test import AsyncClient
 
 from console.kube.client import UserClient
 from console.kube.errors import Unavailable
-from console.kube.gvr import USERS
+from console.kube.gvr import GVR, USERS, Key
 from console.kube.identity import Identity
 from console.ui.imports import MOST, MOST_OBJECTS, in_order, read_items
 from console.ui.yamlreading import MAX_DEPTH
+from console.views.undoing import _refused
 from rbac.current import no_host, use_host
-from tests.ui.support import FakeAccess, make_runtime
+from tests.ui.support import FakeAccess, alice, make_runtime
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import text_of
@@ -286,3 +287,17 @@ def test_what_others_need_comes_first() -> None:
         ("serving.knative.dev/v1", "Service"), ("apps/v1", "Deployment")))  # fmt: skip
     items = in_order(read_items("---\n".join(texts)))
     assert [item.kind for item in items] == ["Deployment", "Service"]
+
+
+@pytest.mark.parametrize(("who", "offered"), [("alice", True), ("bob", False)])
+async def test_every_page_leads_there_for_whoever_may_create_something(
+    client_as: ClientAs, who: str, offered: bool
+) -> None:
+    html = await text_of(await client_as(who).get("/clusters/host/pods"))
+    assert ('href="/clusters/host/import"' in html) is offered
+
+
+def test_what_the_console_has_no_page_for_is_taken_back_by_whoever_may_delete_it() -> None:
+    odd = GVR("example.com", "v1", "widgets")
+    for project, refused in (("team-a", False), ("shop", True)):
+        assert bool(_refused(alice(), odd, Key(project, "x"))) is refused

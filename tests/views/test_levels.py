@@ -9,16 +9,17 @@ from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, RequestFactory
 from pytest_django import Settings
 
-from console.kube.gvr import NAMESPACES
+from console.kube.gvr import GVR, NAMESPACES, WORKSPACES
 from console.kube.gvr import PODS as PODS_TYPE
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.middleware import LevelMiddleware
 from console.ui.level import COOKIE, RECENT, Level
 from console.ui.nav import RAILS, nav
+from console.ui.projects import workspace_of
 from console.ui.shell import ScopeView
 from tests.informers import bring
 from tests.staticruntime import StaticRuntime
-from tests.ui.support import admin, alice, namespace, pod
+from tests.ui.support import FakeAccess, admin, alice, namespace, pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -80,6 +81,31 @@ async def test_an_object_leaves_its_reader_where_they_were(browser: Browser) -> 
     # Several projects, or none that there is, are a filter.
     assert await browser.level(f"{PODS}?namespace=shop&namespace=team-a") == CLUSTER
     assert (await browser.level(f"{PODS}?namespace=nowhere")).namespace != "nowhere"
+
+
+async def test_whoever_sees_nothing_of_the_platform_is_never_there(browser: Browser) -> None:
+    assert await browser.level("/no-such-page") == Level("platform")
+    assert await browser.level("/no-such-page", "alice") == CLUSTER
+    # Nor is a refusal a way to another place.
+    mine = Level("project", namespace="team-a")
+    assert await browser.level(f"{PODS}?namespace=team-a", "alice") == mine
+    assert await browser.level(POD, "alice") == mine
+
+
+@pytest.mark.parametrize("known", [(), (NAMESPACES,), (WORKSPACES,), (NAMESPACES, WORKSPACES)])
+def test_whose_a_project_is_is_for_whoever_may_read_both(
+    runtime: StaticRuntime, known: tuple[GVR, ...]
+) -> None:
+    class Reader(FakeAccess):
+        def namespaces_where(
+            self, verb: str, gvr: GVR, subresource: str = ""
+        ) -> frozenset[str] | None:
+            return None if verb == "get" and gvr in known else frozenset()
+
+    project = namespace("team-a")
+    project["metadata"]["labels"] = {WORKSPACE_LABEL: "acme"}
+    bring(runtime.informer(NAMESPACES), project)
+    assert workspace_of(Reader(), "team-a") == ("acme" if len(known) == 2 else "")
 
 
 async def test_what_is_elsewhere_is_not_shown_at_the_workspace_of_before(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from ipaddress import ip_network
 
+import aiohttp
 import pytest
 from django.test import AsyncClient, AsyncRequestFactory
 from pytest_django import Settings
@@ -14,10 +15,12 @@ from console.live.counters import Counters
 from console.metrics import families
 from console.metrics.process import resident_bytes
 from console.metrics.requests import Requests
+from console.metrics.standalone import Standalone
 from console.views.metrics import metrics
 from rbac.current import no_host, use_host
 from tests.informers import preloaded
 from tests.kube import generic
+from tests.ports import LOOPBACK, free_port
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import small_world
 
@@ -206,3 +209,20 @@ async def it_has_no_token_unless_one_is_set(counted: Requests, settings: Setting
     for token in ("Bearer ", "Bearer", f"Bearer {TOKEN}"):
         assert (await read(token))[0] == 403
     assert (await read())[0] == 200
+
+
+async def it_tells_the_same_people_where_there_are_no_pages(counted: Requests) -> None:
+    console, port = Standalone(lambda: True), free_port()
+    assert await console.start(LOOPBACK, port) is None
+    try:
+        async with aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as session:
+
+            async def read(**headers: str) -> tuple[int, bool]:
+                async with session.get("/metrics", headers=headers) as answer:
+                    return answer.status, "quarterdeck_" in await answer.text()
+
+            assert await read() == await read(Authorization=f"Bearer {TOKEN}") == (200, True)
+            assert await read(Authorization="Bearer another") == (403, False)
+            assert await read(Host="console.example.com") == (403, False)
+    finally:
+        await console.stop()

@@ -309,6 +309,22 @@ async def test_a_deleted_workspace_takes_its_projects_along() -> None:
     assert meaning(runtime) == {}
 
 
+@pytest.mark.parametrize(
+    ("gvr", "name"),
+    [(WORKSPACES, "acme"), (WORKSPACE_ROLES, "acme-viewer"), (WORKSPACE_QUOTAS, "acme")],
+)
+async def test_what_was_made_anew_meanwhile_is_not_deleted(gvr: GVR, name: str) -> None:
+    """The cache has not heard of it yet."""
+    runtime = await settle(acme(quotas=[workspace_quota("acme", pods="4")]))
+    runtime.console.delayed = True
+    change(runtime, gvr, name, uid="another")
+    runtime.console.delayed = False
+    delete(runtime, WORKSPACE_TEMPLATES, "acme")
+    for _look in range(3):
+        await reconcile(runtime, projection=False)
+    assert "deletionTimestamp" not in runtime.console.of(gvr)[name]["metadata"]
+
+
 async def test_projects_stay_if_that_is_asked_for() -> None:
     runtime = await settle(acme(new_project("shop", "acme")))
     finalizers = runtime.console.of(WORKSPACE_TEMPLATES)["acme"]["metadata"]["finalizers"]

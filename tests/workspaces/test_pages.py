@@ -1,8 +1,10 @@
 """Each page of a workspace is for whoever may do what it is for, and the pages before it lead them there
 and nobody else."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import pytest
 from django.test import AsyncClient
@@ -10,11 +12,14 @@ from django.test import AsyncClient
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    GROUP_BINDINGS,
     GROUPS,
     GVR,
+    LIMIT_RANGES,
     NAMESPACES,
     NODES,
     PODS,
+    ROLE_BINDINGS,
     USERS,
     WORKLOADS,
     WORKSPACE_QUOTAS,
@@ -178,3 +183,68 @@ async def test_what_changes_is_told_to_whoever_sees_the_workspace(runtime: Stati
             followed(path).rights(access)
     await asked_by_nina(runtime, ACME, PAGES[ACME])
     assert followed(f"{ACME}/members").rights(access) == access.identity
+
+
+#: A character that nobody sees, and that turns around what comes after it.
+TURNED = "\u202e"
+
+
+def hostile() -> list[tuple[GVR, Manifest]]:
+    """What people may write has that character in it; `x` is after what it is."""
+    home, shop, heads = workspace("acme"), project("shop", "acme"), department("heads")
+    notes = {
+        "alias-name": f"alias{TURNED}",
+        "creator": f"by{TURNED}",
+        "description": f"for{TURNED}",
+    }
+    for item in (home, shop, heads):
+        item["metadata"]["annotations"] = {f"kubesphere.io/{name}": notes[name] for name in notes}
+    home["spec"] = {"manager": f"boss{TURNED}"}
+    inside = {"namespace": "shop", "name": "shop", "uid": "u", "resourceVersion": "1"}
+    amounts = {key: {f"{key}{TURNED}": "1"} for key in ("default", "defaultRequest")}
+    member = {**department("heads-zoe"), "groupRef": {"name": "heads"}, "users": [f"zoe{TURNED}"]}
+    quota = workspace_quota("acme", pods="10")
+    quota["spec"]["quota"]["hard"][f"count/things{TURNED}"] = "1"
+    role, who = f"role{TURNED}", f"User who{TURNED}"
+    return [
+        (USERS, user("eve", email=f"eve{TURNED}@example.org")),
+        (WORKSPACES, home),
+        (NAMESPACES, shop),
+        (GROUPS, heads),
+        (GROUP_BINDINGS, member),
+        (WORKSPACE_ROLE_BINDINGS, workspace_binding("who", "acme", role, who)),
+        (WORKSPACE_ROLE_BINDINGS, workspace_binding("heads", "acme", role, "Group heads")),
+        (WORKSPACE_QUOTAS, quota),
+        (
+            LIMIT_RANGES,
+            {"metadata": inside, "spec": {"limits": [{"type": "Container", **amounts}]}},
+        ),
+        (ROLE_BINDINGS, native_binding("who", role, who, namespace="shop", kind="Role")),
+    ]
+
+
+async def test_what_nobody_sees_is_shown(runtime: StaticRuntime) -> None:
+    for gvr, item in hostile():
+        bring(runtime.informer(gvr), item)
+    reads = native("get list", "limitranges rolebindings resourcequotas users", f"* core {IAM}")
+    asked = f"user=you{quote(TURNED)}&q=eve"
+    shown: dict[str, set[str]] = {}
+    for path in (
+        *("/workspaces", f"{ACME}/projects", f"{ACME}/settings", *PAGES),
+        *(f"{ACME}/members/invite?{asked}", f"{SHOP}/member?{asked}"),
+        f"{ACME}/members/invite?q={quote(TURNED)}",
+    ):
+        text = (await asked_by_nina(runtime, path, *PAGES.values(), reads)).content.decode()
+        # What is sent back is what it was.
+        sent = r'(<option value|name|id|for|aria-describedby)="[^"]*"'
+        assert TURNED not in re.sub(sent, "", text), path
+        shown[path] = set(re.findall(r"(\w+)⟨U\+202E⟩", text))
+    assert shown["/workspaces"] == {"alias", "boss"}
+    assert shown[ACME] == {"alias", "for", "boss", "things"}
+    assert shown[f"{ACME}/settings"] == {"alias", "for", "boss"}
+    assert shown[f"{ACME}/members"] == {"alias", "who", "role"}
+    assert shown[f"{ACME}/departments"] == {"alias", "zoe", "role"}
+    assert shown[f"{ACME}/projects"] == {"alias", "by"}
+    assert shown[SHOP] == {"alias", "who", "role", "default", "defaultRequest"}
+    assert shown[f"{ACME}/members/invite?{asked}"] == {"alias", "you", "eve"}
+    assert shown[f"{SHOP}/member?{asked}"] == {"alias", "you"}

@@ -5,14 +5,18 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import NAMESPACES
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, NAMESPACES, USERS
+from console.kube.identity import Identity
+from console.ui.clusters import clusters
 from rbac.current import no_host, use_host
 from tests.informers import preloaded
+from tests.rbac.objects import TENANT, Manifest, native_binding, native_role, rule, user
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess
 from tests.views.conftest import ClientAs, _site
 from tests.views.test_lists import text_of
-from workspaces.pages.projectactions import EditQuota
+from tests.workspaces.fakes import TYPES
+from workspaces.pages.projectactions import AssignWorkspace, EditQuota
 
 __all__ = ["_site"]
 
@@ -49,3 +53,29 @@ def it_is_for_whoever_may_change_the_quota_of_the_project() -> None:
     action, somebody = EditQuota(), FakeAccess("alice", list_in={"shop"}, delete_in={"shop"})
     assert not action.exempt(somebody, "shop")
     assert action.exempt(somebody, "alone")
+
+
+PATCHES, LISTS = rule("patch", "namespaces"), rule("list", "workspacetemplates", TENANT)
+
+
+@pytest.mark.parametrize(
+    ("rules", "name", "exempt"),
+    [
+        ((PATCHES, LISTS), "shop", False),
+        ((PATCHES, LISTS), "kube-system", True),
+        ((PATCHES,), "shop", True),
+        ((LISTS, {**PATCHES, "resourceNames": ["shop"]}), "shop", True),
+    ],
+)
+def it_is_for_whoever_changes_every_project_to_say_whose_one_is(
+    rules: tuple[Manifest, ...], name: str, exempt: bool
+) -> None:
+    objects = {
+        USERS: [user("ann")],
+        CLUSTER_ROLES: [native_role("own", *rules)],
+        CLUSTER_ROLE_BINDINGS: [native_binding("own", "own", "User ann")],
+    }
+    use_host(StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES}))
+    access = clusters.host.access_for(Identity("ann"))
+    assert access is not None
+    assert AssignWorkspace().exempt(access, name) is exempt

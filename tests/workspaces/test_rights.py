@@ -20,6 +20,7 @@ from rbac.current import no_host, use_host
 from rbac.rules import parse_rules
 from tests.informers import preloaded
 from tests.rbac.objects import (
+    IAM,
     Manifest,
     native_binding,
     native_role,
@@ -30,7 +31,7 @@ from tests.rbac.objects import (
 )
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import bob
-from workspaces.rights import MEMBERS, WorkspaceRights, may_see_quota
+from workspaces.rights import DEPARTMENTS, MEMBERS, WorkspaceRights, may_see_quota
 
 
 def holder(*rules: Manifest, platform: bool = False) -> WorkspaceRights:
@@ -77,6 +78,14 @@ def test_use_cases_ask_for_kubespheres_words() -> None:
     viewer = holder(rule("get list watch", "*", "*"))
     assert viewer.may("list", MEMBERS)
     assert not any(viewer.may(verb, MEMBERS) for verb in ("create", "update", "delete"))
+
+
+def test_from_outside_is_what_a_role_of_the_platform_alone_lets_one_do() -> None:
+    rules = parse_rules([rule("update", "groups", IAM)])
+    for own, platform, outside in (((), False, True), (rules, False, False), ((), True, False)):
+        rights = WorkspaceRights(bob(), "acme", rules, platform, own)
+        assert rights.may_from_outside("update", DEPARTMENTS) is outside
+        assert not rights.may_from_outside("delete", DEPARTMENTS)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from console.ui.clusters import clusters
 from console.ui.decisions import Refused
 from console.ui.forms import CheckField, ChoiceField, ConsoleForm, TextField
 from console.ui.quotawords import resource_label
+from console.ui.text import visible
 from workspaces.amounts import Amounts
 from workspaces.quotas import RESOURCES, ordered, read_amount
 from workspaces.services.limits import LIMITS, REQUESTS
@@ -135,7 +136,8 @@ class QuotaForm(WorkspaceForm):
         super().__init__(data, initial=dict(hard))
         names, known = ordered({**dict.fromkeys(RESOURCES, ""), **hard}), clusters.host.kinds
         for name in names:
-            self.fields[name] = AmountField(label=resource_label(known, name), help_text=name)
+            label = visible(resource_label(known, name))
+            self.fields[name] = AmountField(label=label, help_text=visible(name))
         self.causes = {**self.causes, **{f"spec.hard[{name}]": name for name in names}}
 
     @property

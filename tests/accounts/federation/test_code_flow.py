@@ -288,6 +288,15 @@ async def test_an_edited_cookie_is_none(browser: Browser, hub: CodeServer) -> No
         assert (await one.get(f"{BACK}?code=c1&state={state}")).status_code == 400
 
 
+@pytest.mark.parametrize("code", ["", "x" * 5_000])
+async def test_an_answer_without_a_code_asks_the_provider_nothing(
+    browser: Browser, hub: CodeServer, code: str
+) -> None:
+    state = hub.authorize(await out(browser), "c1")
+    assert (await browser.get(f"{BACK}?code={code}&state={state}")).status_code == 400
+    assert hub.asked == []
+
+
 async def test_one_providers_answer_is_none_of_another(
     browser: Browser, hub: CodeServer, providers: Providers, serve: Serve
 ) -> None:

@@ -124,3 +124,15 @@ async def test_max_age_is_kept(alice: Browser, clock: MovableClock) -> None:
     clock.move(seconds=100)
     assert "code" in sent(await alice.get(authorize_url(max_age="3600")))
     assert sent(await alice.get(authorize_url(max_age="60")))["error"] == "login_required"
+
+
+async def test_max_age_is_kept_where_consent_is_asked_for(
+    alice: Browser, clock: MovableClock
+) -> None:
+    """The browser keeps the page, and its address."""
+    page = (await alice.get(authorize_url(prompt="consent", max_age="60")))["Location"]
+    assert "asks for access" in (await alice.get(page)).content.decode()
+    clock.move(seconds=100)
+    answer = await alice.post(page, {"decision": "allow"})
+    assert "error=login_required" in answer.content.decode()
+    assert await AuthorizationCode.objects.acount() == 0

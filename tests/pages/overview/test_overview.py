@@ -267,6 +267,17 @@ async def test_a_single_pod_is_all_that_is_counted_for_who_may_see_it(client_as:
     assert "team-a" not in html
 
 
+async def test_of_nodes_those_are_ranked_that_the_viewer_may_see(
+    client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where rights name single ones."""
+    access = FakeAccess("erin", list_in=(), delete_in=(), names={Key("", "node-1")})
+    monkeypatch.setitem(CAST, "erin", lambda: access)
+    html = await page(client_as, CLUSTER, "erin")
+    assert "node-1" in section(html, "nodes")
+    assert "node-2" not in html and "node-3" not in html
+
+
 async def test_nobody_is_sent_to_the_login(client_as: ClientAs) -> None:
     for path in ("/", PLATFORM, CLUSTER, SHOP):
         response = await client_as("").get(path)

@@ -22,13 +22,21 @@ from tests.ui.relations.shop import (
     template,
     world,
 )
+from tests.ui.support import FakeAccess, bob
 
 WEB = Key("shop", "web")
 
 
-def shown(informers: World, gvr: GVR = types.DEPLOYMENTS, *, since: str = "", to: str = "") -> str:
+def shown(
+    informers: World,
+    gvr: GVR = types.DEPLOYMENTS,
+    *,
+    since: str = "",
+    to: str = "",
+    access: FakeAccess | None = None,
+) -> str:
     query = {"from": since, "to": to}
-    return drawn(subject_of(informers, gvr, WEB, query=query), panel(gvr, "revisions"))
+    return drawn(subject_of(informers, gvr, WEB, access, query), panel(gvr, "revisions"))
 
 
 def differing(html: str) -> list[tuple[str, str]]:
@@ -64,6 +72,11 @@ def test_what_is_no_revision_is_not_asked_for(asked: str) -> None:
 
 def test_two_that_are_the_same_say_so() -> None:
     assert "Their pod templates are the same." in shown(three(), since="2", to="2")
+
+
+def test_going_back_is_offered_to_whoever_may() -> None:
+    html = shown(three()), shown(three(), access=bob())
+    assert ["/actions/rollback" in one for one in html] == [True, False]
 
 
 def test_one_alone_is_compared_with_nothing() -> None:

@@ -1,0 +1,31 @@
+"""What a form offers to do to other objects: what its viewer may do to them."""
+
+from console.kube import gvr as types
+from console.kube.gvr import Key
+from console.ui.keys.users import offers_of
+from console.ui.storage.defaults import SetDefault
+from tests.ui.relations.shop import everything, named, subject_of, world
+from tests.ui.support import FakeAccess, admin, bob
+
+
+def test_a_restart_of_what_uses_it_is_offered_to_whoever_may() -> None:
+    def offered(access: FakeAccess) -> list[str]:
+        conf = Key("shop", "web-conf")
+        found = offers_of(subject_of(world(everything()), types.CONFIG_MAPS, conf, access))
+        return [key for offer in found for key in offer.keys]
+
+    assert "shop/web" in offered(admin())
+    assert offered(bob()) == []
+
+
+def test_another_default_is_taken_away_by_whoever_may() -> None:
+    fast, slow = ({**named(name), "provisioner": "example"} for name in ("fast", "slow"))
+    for one in (fast, slow):
+        del one["metadata"]["namespace"]
+    fast["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
+    classes, action = world({types.STORAGE_CLASSES: [fast, slow]}), SetDefault()
+    for access, may in ((admin(), True), (bob(), False)):
+        subject = subject_of(classes, types.STORAGE_CLASSES, Key("", "slow"), access)
+        kept = "You may not take the default away from: fast." in action.notes(subject)
+        form = action.make_form(subject, None)
+        assert form is not None and (kept, "others" in form.fields) == (not may, may)

@@ -1,0 +1,26 @@
+"""What cells link."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from console.ui.columns import Target
+from console.ui.columns.links import Linked
+from console.ui.linked import Links
+from rbac.current import no_host, use_host
+from tests.ui.support import alice, make_runtime
+
+
+@pytest.fixture(autouse=True)
+def _pods() -> Iterator[None]:
+    use_host(make_runtime())
+    yield
+    no_host()
+
+
+def test_a_name_says_whether_there_is_one_to_whoever_may_list_it() -> None:
+    links = Links(alice())
+    assert links.to(Target("pods", "team-a", "api-1")).url
+    assert links.to(Target("pods", "team-a", "nobody")) == Linked("", missing=True)
+    for name in ("web-1", "nobody"):
+        assert links.to(Target("pods", "team-b", name)) == Linked()

@@ -1,0 +1,440 @@
+"""Nobody does in a workspace what they may not, whatever page asks for it; and what cannot be done is
+refused before anything is written."""
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from django.test import AsyncRequestFactory
+
+from console.kube.current import get_runtime
+from console.kube.errors import Conflict
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    GROUP_BINDINGS,
+    GROUPS,
+    GVR,
+    NAMESPACES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    USERS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+    Key,
+)
+from console.kube.identity import Identity
+from console.ui.actions import Context
+from console.ui.clusters import clusters
+from console.ui.decisions import Denied, Exempt, Refused
+from console.ui.registry import kinds
+from rbac.current import no_host, use_host
+from tests.informers import take_away
+from tests.rbac.objects import (
+    IAM,
+    TENANT,
+    Manifest,
+    binding,
+    global_role,
+    native_binding,
+    native_role,
+    project,
+    rule,
+    user,
+    workspace,
+    workspace_binding,
+    workspace_role,
+)
+from tests.workspaces.fakes import TenantRuntime, template, workspace_quota
+from workspaces.amounts import Amounts
+from workspaces.names import SYSTEM_WORKSPACE
+from workspaces.pages.deleting import DeleteWorkspace
+from workspaces.services import departments, finding, members, project_members, projects, settings
+from workspaces.services.acting import Actor, Overtaken
+
+READ, QUOTA = "get list watch", "quota.kubesphere.io"
+
+
+class Unrecorded(Actor):
+    """Whose writes nobody records."""
+
+    @asynccontextmanager
+    async def as_console(
+        self, verb: str, gvr: GVR, name: str, *, namespace: str = ""
+    ) -> AsyncIterator[tuple[Any, Any]]:
+        yield get_runtime().console, SimpleNamespace(audit_id="")
+
+
+def department(name: str, parent: str = "") -> Manifest:
+    labels = {"kubesphere.io/workspace": "acme"}
+    if parent:
+        labels["iam.kubesphere.io/group-parent"] = parent
+    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": "1", "labels": labels}
+    return {"metadata": meta}
+
+
+def membership(name: str, group: str) -> Manifest:
+    labels = {"kubesphere.io/workspace": "acme"}
+    meta = {"name": f"{group}-{name}", "uid": "u", "resourceVersion": "1", "labels": labels}
+    return {"metadata": meta, "groupRef": {"kind": "Group", "name": group}, "users": [name]}
+
+
+def objects() -> dict[GVR, list[Manifest]]:
+    """`ivo` keeps the workspace `acme`, and `boss` manages it; `ann` is its administrator, and so is
+    whoever is in the department `heads`, as `zoe`. `max` looks, `cleo` is no member, `dan` is disabled.
+    `pia` keeps departments everywhere; `crew` has a right outside."""
+    keeper = (
+        rule("*", "workspacemembers groups", IAM),
+        rule("create", "namespaces"),
+        rule("update", "workspaces", TENANT),
+        rule(READ, "*", "*"),
+    )
+    bound = {"ivo": "keeper", "ann": "admin", "zoe": "viewer", "max": "viewer", "boss": "admin"}
+    inside = {"name": "shop", "namespace": "shop", "uid": "u-shop", "resourceVersion": "1"}
+    home = workspace("acme")
+    home["spec"] = {"manager": "boss"}
+    return {
+        USERS: [
+            *map(user, (*bound, "cleo", "pia", "ned")),
+            user("dan", state="Disabled"),
+        ],
+        WORKSPACES: [home, workspace("dark")],
+        WORKSPACE_TEMPLATES: [template("acme", "boss")],
+        WORKSPACE_QUOTAS: [workspace_quota("acme", pods="10")],
+        WORKSPACE_ROLES: [
+            workspace_role("acme-admin", "acme", rule("*", "*", "*")),
+            workspace_role("acme-keeper", "acme", *keeper),
+            workspace_role("acme-viewer", "acme", rule(READ, "*", "*")),
+            workspace_role("dark-viewer", "dark", rule("list", "workspacemembers", IAM)),
+        ],
+        WORKSPACE_ROLE_BINDINGS: [
+            *(
+                workspace_binding(who, "acme", f"acme-{of}", f"User {who}")
+                for who, of in bound.items()
+            ),
+            workspace_binding("heads", "acme", "acme-admin", "Group heads"),
+            workspace_binding("dark", "dark", "dark-viewer", "User ivo", "User cleo"),
+        ],
+        GROUPS: [department("heads"), department("crew"), department("cubs", "crew")],
+        GROUP_BINDINGS: [membership("zoe", "heads")],
+        NAMESPACES: [project("shop", "acme")],
+        RESOURCE_QUOTAS: [{"metadata": inside, "spec": {"hard": {"pods": "5"}}}],
+        GLOBAL_ROLES: [global_role("keeper", rule("*", "groups", IAM))],
+        GLOBAL_ROLE_BINDINGS: [binding("pia", ("User", "pia"), role="keeper")],
+        CLUSTER_ROLES: [
+            native_role("reads-nodes", rule("get", "nodes")),
+            native_role("makes", rule("create", "workspacetemplates", TENANT)),
+        ],
+        CLUSTER_ROLE_BINDINGS: [
+            native_binding("crew", "reads-nodes", "Group crew"),
+            native_binding("pia", "makes", "User pia"),
+        ],
+    }
+
+
+@pytest.fixture(autouse=True)
+def runtime() -> Iterator[TenantRuntime]:
+    found = TenantRuntime(objects())
+    use_host(found)
+    yield found
+    no_host()
+
+
+def acting(name: str, workspace: str = "acme") -> Actor:
+    access = clusters.host.access_for(Identity(name))
+    assert access is not None
+    return Unrecorded(AsyncRequestFactory().get("/"), access, workspace)
+
+
+def version(department: str) -> str:
+    return next(one.version for one in departments.tree("acme") if one.name == department)
+
+
+def edit(by: Actor, manager: str = "boss", seen: str = "10") -> Coroutine[Any, Any, None]:
+    return settings.edit(by, seen, alias="", description="", manager=manager, isolated=False)
+
+
+def make(by: Actor, manager: str) -> Coroutine[Any, Any, None]:
+    return settings.create(by, manager=manager, alias="", description="")
+
+
+def set_quota(by: Actor, hard: Amounts) -> Coroutine[Any, Any, None]:
+    return projects.set_quota(by, "shop", hard, "1")
+
+
+def change(by: Actor, who: str, role: str, seen: str | None = None) -> Coroutine[Any, Any, None]:
+    found = members.member_version("acme", who) if seen is None else seen
+    return members.change_role(by, who, role, found)
+
+
+def give(by: Actor, name: str, role: str, seen: str | None = None) -> Coroutine[Any, Any, None]:
+    return departments.set_role(by, name, role, version(name) if seen is None else seen)
+
+
+Doing = Callable[[Actor], Coroutine[Any, Any, Any]]
+RIGHTS: dict[str, Doing] = {
+    "invite": lambda by: members.invite(by, "cleo", "acme-viewer"),
+    "change a member": lambda by: change(by, "max", "acme-viewer"),
+    "remove a member": lambda by: members.remove(by, "max"),
+    "create a department": lambda by: departments.create(by, "Tea"),
+    "delete a department": lambda by: departments.delete(by, "cubs"),
+    "add to a department": lambda by: departments.add(by, "crew", "max"),
+    "leave a department": lambda by: departments.leave(by, "heads", "zoe"),
+    "change a department": lambda by: give(by, "crew", "acme-viewer"),
+    "create a project": lambda by: projects.create(by, "till"),
+    "change the settings": edit,
+    "change the quota": lambda by: settings.set_quota(by, {"pods": Decimal(99)}, "12"),
+    "create a workspace": lambda by: make(by, "cleo"),
+}
+
+
+@pytest.mark.parametrize("doing", RIGHTS)
+async def test_it_takes_the_right(runtime: TenantRuntime, doing: str) -> None:
+    for name in ("ned", "max"):
+        with pytest.raises(Denied):
+            await RIGHTS[doing](acting(name))
+    assert not runtime.console.writes
+
+
+RESERVED = "system:masters"
+BEYOND, ABOVE, NOBODY = "You cannot give a role that allows more", "may do more than you", "no user"
+REFUSED: list[tuple[str, str, Doing]] = [
+    # Whoever can be none, is none or is disabled.
+    ("not the name of a user", "ivo", lambda by: members.invite(by, RESERVED, "acme-viewer")),
+    ("not the name of a user", "ivo", lambda by: departments.add(by, "crew", RESERVED)),
+    ("not the name of a user", "ivo", lambda by: edit(by, RESERVED)),
+    ("not the name of a user", "pia", lambda by: make(by, RESERVED)),
+    (
+        "not the name of a user",
+        "ann",
+        lambda by: project_members.set_role(by, "shop", RESERVED, ""),
+    ),
+    *(
+        (NOBODY, who, doing)
+        for name in ("ghost", "dan")
+        for who, doing in (
+            ("ivo", lambda by, name=name: members.invite(by, name, "acme-viewer")),
+            ("ivo", lambda by, name=name: edit(by, name)),
+            ("pia", lambda by, name=name: make(by, name)),
+            ("ann", lambda by, name=name: project_members.set_role(by, "shop", name, "viewer")),
+        )
+    ),
+    ("cleo is no member", "ivo", lambda by: departments.add(by, "crew", "cleo")),
+    ("max is a member already", "ivo", lambda by: members.invite(by, "max", "acme-viewer")),
+    ("cleo is no member any more", "ivo", lambda by: change(by, "cleo", "acme-viewer")),
+    # More than one's own.
+    (BEYOND, "ivo", lambda by: members.invite(by, "cleo", "acme-admin")),
+    (BEYOND, "ivo", lambda by: change(by, "max", "acme-admin")),
+    (BEYOND, "ivo", lambda by: give(by, "crew", "acme-admin")),
+    (BEYOND, "ivo", lambda by: edit(by, "cleo")),
+    # Whoever may do more.
+    (f"ann {ABOVE}", "ivo", lambda by: change(by, "ann", "acme-viewer")),
+    (f"ann {ABOVE}", "ivo", lambda by: members.remove(by, "ann")),
+    (f"zoe {ABOVE}", "ivo", lambda by: members.remove(by, "zoe")),
+    ("boss manages the workspace", "ann", lambda by: members.remove(by, "boss")),
+    (f"This department {ABOVE}", "ivo", lambda by: departments.add(by, "heads", "max")),
+    (f"This department {ABOVE}", "ivo", lambda by: departments.leave(by, "heads", "zoe")),
+    (f"This department {ABOVE}", "ivo", lambda by: departments.delete(by, "heads")),
+    (f"This department {ABOVE}", "ivo", lambda by: give(by, "heads", "")),
+    # What is not there, or is there already.
+    ("has no role dark-viewer", "ivo", lambda by: members.invite(by, "cleo", "dark-viewer")),
+    ("has no role dark-viewer", "ivo", lambda by: change(by, "max", "dark-viewer")),
+    ("has no role dark-viewer", "ivo", lambda by: give(by, "crew", "dark-viewer")),
+    ("has no role root", "ann", lambda by: project_members.set_role(by, "shop", "max", "root")),
+    ("no such department", "ivo", lambda by: departments.delete(by, "gone")),
+    ("departments under this one", "ivo", lambda by: departments.delete(by, "crew")),
+    ("needs a name", "ivo", lambda by: departments.create(by, "")),
+    ("of this name already", "ivo", lambda by: departments.create(by, "crew")),
+    ("department above is gone", "ivo", lambda by: departments.create(by, "Tea", "gone")),
+    ("begin with kube-", "ivo", lambda by: projects.create(by, "kube-till")),
+    ("quota has only", "ivo", lambda by: projects.create(by, "till", hard={"pods": Decimal(11)})),
+    ("quota has only", "ann", lambda by: set_quota(by, {"pods": Decimal(11)})),
+    # What nobody has looked at, or not at what it is now.
+    ("Load the page again", "ivo", lambda by: edit(by, seen="")),
+    ("Look again", "ivo", lambda by: change(by, "max", "acme-viewer", "old")),
+    ("Look again", "ivo", lambda by: give(by, "crew", "acme-viewer", "old")),
+]
+
+
+@pytest.mark.parametrize(("words", "who", "doing"), REFUSED)
+async def test_it_is_refused(runtime: TenantRuntime, words: str, who: str, doing: Doing) -> None:
+    with pytest.raises(Refused, match=words):
+        await doing(acting(who))
+    assert not runtime.console.writes
+
+
+async def test_a_workspace_gets_no_name_of_the_systems_own() -> None:
+    with pytest.raises(Refused, match="begin with kube-"):
+        await make(acting("pia", "kube-acme"), "cleo")
+
+
+async def test_without_a_template_a_workspace_has_no_settings(runtime: TenantRuntime) -> None:
+    take_away(runtime.informer(WORKSPACE_TEMPLATES), template("acme", "boss"))
+    with pytest.raises(Refused, match="has no template"):
+        await edit(acting("ivo"))
+
+
+async def test_whoever_keeps_departments_everywhere_adds_nobody_to_more_than_they_hold(
+    runtime: TenantRuntime,
+) -> None:
+    """Those of the workspace know what its departments have besides; others would let themselves in."""
+    doings: tuple[Doing, ...] = (
+        lambda by: departments.add(by, "crew", "max"),
+        lambda by: give(by, "crew", ""),
+        lambda by: departments.delete(by, "crew"),
+    )
+    for doing in doings:
+        with pytest.raises(Exempt, match="has rights that you do not have"):
+            await doing(acting("pia"))
+    assert not runtime.console.writes
+    await departments.add(acting("ivo"), "crew", "max")
+    await departments.add(acting("pia"), "cubs", "max")
+    groups = [one["groupRef"]["name"] for one in runtime.console.of(GROUP_BINDINGS).values()]
+    assert groups == ["heads", "crew", "cubs"]
+
+
+async def test_roles_that_are_offered_can_be_given() -> None:
+    assert members.grantable(acting("ivo")) == ["acme-keeper", "acme-viewer"]
+
+
+async def test_people_are_found_where_one_may_see_them(runtime: TenantRuntime) -> None:
+    """Ivo may list the members of `dark`, whose pages are not for him."""
+    access = acting("ivo").access
+
+    def found() -> list[str]:
+        return [one.name for one in finding.find(access, "acme", "cleo").people]
+
+    assert found() == []
+    runtime.console.put(CLUSTER_ROLES, native_role("sees", rule("get", "workspaces", TENANT)))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("sees", "sees", "User ivo"))
+    assert found() == ["cleo"]
+    runtime.console.put(WORKSPACE_ROLES, workspace_role("dark-viewer", "dark"))
+    assert found() == []
+
+
+def anew(item: Manifest) -> None:
+    """Another of its name."""
+    item["metadata"]["uid"] = "another"
+
+
+def again(item: Manifest) -> None:
+    """The same, changed by somebody else."""
+    item["metadata"]["annotations"] = {"example.org/was": "changed"}
+
+
+OVERTAKEN: dict[str, tuple[Doing, GVR, str, Callable[[Manifest], None]]] = {
+    "a role": (lambda by: change(by, "max", "acme-keeper"), WORKSPACE_ROLE_BINDINGS, "max", again),
+    "a member": (lambda by: members.remove(by, "max"), WORKSPACE_ROLE_BINDINGS, "max", again),
+    "a department": (lambda by: departments.delete(by, "cubs"), GROUPS, "cubs", anew),
+    "who is in it": (
+        lambda by: departments.delete(by, "team"),
+        GROUP_BINDINGS,
+        "team-max",
+        anew,
+    ),
+    "the settings": (edit, WORKSPACE_TEMPLATES, "acme", again),
+    "the quota": (
+        lambda by: settings.set_quota(by, {"pods": Decimal(9)}, "12"),
+        WORKSPACE_QUOTAS,
+        "acme",
+        again,
+    ),
+    "a project's quota": (
+        lambda by: set_quota(by, {"pods": Decimal(9)}),
+        RESOURCE_QUOTAS,
+        "shop/shop",
+        again,
+    ),
+    "the end of a project's quota": (
+        lambda by: set_quota(by, {}),
+        RESOURCE_QUOTAS,
+        "shop/shop",
+        again,
+    ),
+    "a project's member": (
+        lambda by: project_members.set_role(by, "shop", "max", ""),
+        ROLE_BINDINGS,
+        "shop/max",
+        anew,
+    ),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("what", "arrives"),
+    [
+        *((what, False) for what in OVERTAKEN),
+        *((what, True) for what in OVERTAKEN if "quota" in what),
+    ],
+)
+async def test_what_somebody_else_changed_stays(
+    runtime: TenantRuntime, what: str, arrives: bool
+) -> None:
+    """Nobody changes or deletes what they have not seen, whether or not the cache has it by then."""
+    doing, gvr, name, by_others = OVERTAKEN[what]
+    console = runtime.console
+    runtime._user_client = lambda _identity: cast(Any, console)
+    member = native_binding("max", "viewer", "User max", namespace="shop", kind="Role")
+    for of, item in (
+        (ROLE_BINDINGS, member),
+        (GROUPS, department("team")),
+        (GROUP_BINDINGS, membership("max", "team")),
+        (CLUSTER_ROLES, native_role("says", rule("update", "resourcequotas", QUOTA))),
+        (CLUSTER_ROLE_BINDINGS, native_binding("says", "says", "User ann")),
+    ):
+        console.put(of, item)
+    console.delayed = not arrives
+    item = console.of(gvr)[name]
+    by_others(item)
+    console.put(gvr, item)
+    there = console.of(gvr)[name]
+    with pytest.raises((Overtaken, Conflict)):
+        await doing(acting("ann"))
+    assert console.of(gvr)[name] == there
+
+
+async def test_what_holds_a_workspace_is_not_taken_away_by_keeping_its_projects(
+    runtime: TenantRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its finalizers are written as a whole, and somebody has just added one."""
+    console, get = runtime.console, runtime.console.get
+
+    async def then_held(*given: Any, **named: Any) -> Manifest:
+        found = await get(*given, **named)
+        meta = {**found["metadata"], "finalizers": ["example.org/hold"]}
+        console.put(WORKSPACE_TEMPLATES, {**found, "metadata": meta})
+        return found
+
+    monkeypatch.setattr(console, "get", then_held)
+    kind = kinds.of(WORKSPACE_TEMPLATES)
+    assert kind is not None
+    context = Context(
+        request=cast(Any, None),
+        kind=kind,
+        key=Key("", "acme"),
+        uid="uid-of-template-acme",
+        access=acting("boss").access,
+        client=cast(Any, console),
+        audit_id="",
+        also=cast(Any, None),
+        data={"keep": True},
+    )
+    with pytest.raises(Conflict):
+        await DeleteWorkspace().run(context)
+    left = console.of(WORKSPACE_TEMPLATES)["acme"]["metadata"]
+    assert left["finalizers"] == ["example.org/hold"] and "deletionTimestamp" not in left
+
+
+async def test_the_workspace_of_the_clusters_own_projects_stays() -> None:
+    key = Key("", SYSTEM_WORKSPACE)
+    with pytest.raises(Refused):
+        await DeleteWorkspace().check(acting("boss").access, WORKSPACE_TEMPLATES, key)
