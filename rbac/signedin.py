@@ -5,7 +5,6 @@ every service account as well. So what is bound here is people, one by one: all 
 Users themselves can never be among what is read: the objects have the hashes of their passwords.
 """
 
-import asyncio
 import logging
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
@@ -40,7 +39,6 @@ class SignedInReads:
         self._informers = {
             each: runtime.informer(each) for each in (USERS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)
         }
-        self._turn = asyncio.Lock()
 
     def request_for(self, key: Key) -> Request | None:
         """One look for all Users: the binding is compared as a whole."""
@@ -53,12 +51,11 @@ class SignedInReads:
         role, binding = _role(self._resources), _binding(subjects)
         if not subjects:
             role = binding = None
-        async with self._turn:
-            # Nobody is bound to what is not what it should be.
-            await ensure(self._client, CLUSTER_ROLES, self._find(CLUSTER_ROLES), role)
-            await ensure(
-                self._client, CLUSTER_ROLE_BINDINGS, self._find(CLUSTER_ROLE_BINDINGS), binding
-            )
+        # Nobody is bound to what is not what it should be.
+        await ensure(self._client, CLUSTER_ROLES, self._find(CLUSTER_ROLES), role)
+        await ensure(
+            self._client, CLUSTER_ROLE_BINDINGS, self._find(CLUSTER_ROLE_BINDINGS), binding
+        )
         return Result()
 
     def _subjects(self) -> list[Manifest]:

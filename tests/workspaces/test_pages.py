@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pytest
-from django.test import AsyncClient
 
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -48,6 +47,7 @@ from tests.rbac.objects import (
     workspace_role,
 )
 from tests.staticruntime import StaticRuntime
+from tests.views.conftest import Utf8Client
 from tests.workspaces.fakes import TYPES, template, workspace_quota
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
@@ -137,7 +137,7 @@ async def asked_by_nina(runtime: StaticRuntime, path: str, *pages: Page) -> Any:
         (WORKSPACE_ROLE_BINDINGS, workspace_binding("nina", "acme", "acme-nina", "User nina")),
     ):
         bring(runtime.informer(gvr), item)
-    return await AsyncClient().get(path, headers={"X-Person": "nina"})
+    return await Utf8Client().get(path, headers={"X-Person": "nina"})
 
 
 def without(path: str) -> list[Page]:
@@ -209,6 +209,7 @@ def hostile() -> list[tuple[GVR, Manifest]]:
     return [
         (USERS, user("eve", email=f"eve{TURNED}@example.org")),
         (WORKSPACES, home),
+        (WORKSPACE_TEMPLATES, template("acme", f"boss{TURNED}")),
         (NAMESPACES, shop),
         (GROUPS, heads),
         (GROUP_BINDINGS, member),
@@ -223,28 +224,42 @@ def hostile() -> list[tuple[GVR, Manifest]]:
     ]
 
 
+async def test_whoever_is_found_is_chosen_with_what_was_looked_for(runtime: StaticRuntime) -> None:
+    path, users = f"{ACME}/members/invite", native("list", "users", IAM)
+    bring(runtime.informer(USERS), user("eve", email="a&b@example.org"))
+    answer = await asked_by_nina(runtime, f"{path}?q=a%26b", *PAGES.values(), users)
+    assert f'href="{path}?user=eve&amp;q=a%26b"' in answer.content.decode()
+
+
 async def test_what_nobody_sees_is_shown(runtime: StaticRuntime) -> None:
     for gvr, item in hostile():
         bring(runtime.informer(gvr), item)
     reads = native("get list", "limitranges rolebindings resourcequotas users", f"* core {IAM}")
     asked = f"user=you{quote(TURNED)}&q=eve"
     shown: dict[str, set[str]] = {}
+    # What is edited there is what it is.
+    pages = [path for path in PAGES if path != f"{ACME}/settings?edit"]
     for path in (
-        *("/workspaces", f"{ACME}/projects", f"{ACME}/settings", *PAGES),
+        *("/workspaces", f"{ACME}/projects", f"{ACME}/settings", *pages),
         *(f"{ACME}/members/invite?{asked}", f"{SHOP}/member?{asked}"),
         f"{ACME}/members/invite?q={quote(TURNED)}",
+        *(f"{ACME}/members/who{quote(TURNED)}/{act}" for act in ("role", "remove")),
     ):
-        text = (await asked_by_nina(runtime, path, *PAGES.values(), reads)).content.decode()
+        answer = await asked_by_nina(runtime, path, *PAGES.values(), reads)
+        assert answer.status_code in (200, 302), path
+        text = answer.content.decode()
         # What is sent back is what it was.
         sent = r'(<option value|name|id|for|aria-describedby)="[^"]*"'
         assert TURNED not in re.sub(sent, "", text), path
         shown[path] = set(re.findall(r"(\w+)⟨U\+202E⟩", text))
     assert shown["/workspaces"] == {"alias", "boss"}
     assert shown[ACME] == {"alias", "for", "boss", "things"}
+    assert "boss" in shown[f"{TEMPLATE}/actions/delete"]
     assert shown[f"{ACME}/settings"] == {"alias", "for", "boss"}
     assert shown[f"{ACME}/members"] == {"alias", "who", "role"}
     assert shown[f"{ACME}/departments"] == {"alias", "zoe", "role"}
     assert shown[f"{ACME}/projects"] == {"alias", "by"}
     assert shown[SHOP] == {"alias", "who", "role", "default", "defaultRequest"}
     assert shown[f"{ACME}/members/invite?{asked}"] == {"alias", "you", "eve"}
+    assert shown[f"{ACME}/members/who{quote(TURNED)}/remove"] == {"alias", "who"}
     assert shown[f"{SHOP}/member?{asked}"] == {"alias", "you"}
