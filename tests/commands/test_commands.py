@@ -1,5 +1,6 @@
 """The commands as people type them: what they print, and how they end."""
 
+import json
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from http.cookiejar import CookieJar
 from pathlib import Path
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
@@ -164,6 +166,19 @@ def it_does_not_demonstrate_where_it_cannot_write(
         call_command("demo")
 
 
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def it_does_not_begin_without_static_files(
+    tmp_path: Path, port: int, settings: Settings, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Before anything is written; what comes next would fail here."""
+    (tmp_path / "file").touch()
+    settings.PORT, settings.STATE_DIR = port, tmp_path / "file" / "state"
+    settings.STATIC_ROOT = tmp_path
+    monkeypatch.setenv("SECRET_KEY", "0123456789abcdef" * 4)
+    with pytest.raises(CommandError, match="collectstatic"):
+        call_command(command)
+
+
 @pytest.mark.deep
 def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
     (tmp_path / "file").touch()
@@ -191,6 +206,49 @@ def it_ends_with_one_sentence_when_there_is_no_cluster(
     monkeypatch.delenv("KUBECONFIG", raising=False)
     with pytest.raises(CommandError, match="^[^\n]*set KUBECONFIG[^\n]*$"):
         call_command(command)
+
+
+def readiness(url: str) -> tuple[int, list[str]] | None:
+    """The code of the answer, and what is waited for; None while there is no answer."""
+    try:
+        with build_opener().open(f"{url}/readyz", timeout=20) as answer:
+            return answer.status, json.load(answer)["waiting_for"]
+    except HTTPError as error:
+        return error.code, json.load(error)["waiting_for"]
+    except URLError:
+        return None
+
+
+def it_is_not_ready_while_nothing_is_known_of_the_cluster(tmp_path: Path, port: int) -> None:
+    """Whoever shares requests out gives it none that nobody could be signed in for."""
+    names = ("reader", "impersonator", "console")
+    config = {
+        "clusters": [{"name": "gone", "cluster": {"server": f"http://127.0.0.1:{free_port()}"}}],
+        "users": [{"name": name, "user": {"token": name}} for name in names],
+        "contexts": [{"name": one, "context": {"cluster": "gone", "user": one}} for one in names],
+        "current-context": "reader",
+    }
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(json.dumps(config))
+    env = environment(tmp_path, SECRET_KEY="0123456789abcdef" * 4, KUBECONFIG=kubeconfig)
+    command = [sys.executable, "manage.py", "serve", "--host", "127.0.0.1", "--port", str(port)]
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=output, stderr=output)
+
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()
+        return readiness(f"http://127.0.0.1:{port}") is not None
+
+    try:
+        eventually(answers, "it answers", timeout=60)
+        found = readiness(f"http://127.0.0.1:{port}")
+        assert found is not None and found[0] == 503
+        needed = {"users.iam.kubesphere.io", "clusterrolebindings.rbac.authorization.k8s.io"}
+        assert needed | {"globalroles.iam.kubesphere.io", "namespaces", "pods"} <= {*found[1]}
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
 
 
 @pytest.mark.parametrize("secret", NO_SECRETS)

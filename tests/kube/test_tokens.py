@@ -2,6 +2,8 @@
 
 import json
 from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -152,6 +154,38 @@ def test_a_server_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyP
     with pytest.raises(Unavailable):
         request_token(official.Configuration(host="http://127.0.0.1:1"), "reader")
     assert len(asked) == 1
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Answers with the code that is the first part of the address."""
+
+    def do_POST(self) -> None:
+        self.send_response(int(self.path.split("/")[1]))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def refusing() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    "code, error", [(401, Unauthorized), (403, Unavailable), (404, Unavailable), (500, Unavailable)]
+)
+def test_only_a_credential_that_counts_no_more_is_told_as_that(
+    refusing: str, code: int, error: type[ApiError]
+) -> None:
+    """All else says nothing of the credential, nor of what whoever is served may do."""
+    with pytest.raises(error) as raised:
+        request_token(official.Configuration(host=f"{refusing}/{code}"), "reader")
+    assert type(raised.value) is error
 
 
 @pytest.mark.parametrize("text", ["", "x", "a.b.c", "..", "a.b", "é.é.é", token(sub=5), token()])

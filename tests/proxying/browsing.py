@@ -113,6 +113,10 @@ class Browser:
 
         return asyncio.create_task(self.application(scope, receive, send))
 
+    def request(self, method: str, path: str, **headers: Any) -> ApplicationCommunicator:
+        """One whose messages the test sends itself."""
+        return ApplicationCommunicator(self.application, self._scope(method, path, headers))
+
     def connect(self, path: str, *protocols: str, **headers: Any) -> ApplicationCommunicator:
         """A websocket that its page opens, unless the headers say something else."""
         given = {"origin": f"https://{self.host}", **headers}

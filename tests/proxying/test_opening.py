@@ -316,6 +316,34 @@ async def test_other_rights_are_asked_for_by_the_method(
 
 
 @pytest.mark.usefixtures("proxying")
+async def test_a_token_opens_none(
+    world: World, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no browser for which a port could be open, nor a session with which it would be closed."""
+    pod = started(world, "by-token")
+    without = person.presence_of(owner(session=""))
+    monkeypatch.setattr("tests.views.cast._presence", lambda _name: without)
+    asked = {"uid": pod["uid"], "port": "8080", "scheme": "http"}
+    answer = await ClientAs()("admin").post(url_of("by-token"), asked)
+    assert answer.status_code == 409
+    assert "Ports are opened in a browser that is logged in." in await text_of(answer)
+    assert await asyncio.to_thread(Opening.objects.count) == 0
+
+
+@pytest.mark.usefixtures("proxying")
+async def test_half_a_body_does_not_go_on(world: World, browser: Browser) -> None:
+    """The program would take it for the whole."""
+    await entered(browser, started(world, "broken-off"))
+    mark = world.cluster.audit.mark()
+    request = browser.request("POST", "/x", sec_fetch_site="same-origin")
+    await request.send_input({"type": "http.request", "body": b"half", "more_body": True})
+    await request.send_input({"type": "http.disconnect"})
+    assert (await request.receive_output(timeout=10))["status"] == 400
+    await request.wait(timeout=10)
+    assert world.cluster.audit.requests_since(mark, subresource="proxy") == []
+
+
+@pytest.mark.usefixtures("proxying")
 async def test_nothing_goes_on_that_is_not_from_its_own_pages(
     world: World, browser: Browser
 ) -> None:

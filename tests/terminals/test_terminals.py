@@ -325,6 +325,36 @@ async def test_what_is_not_offered_is_refused(world: World, asked: str, query: s
     assert world.cluster.audit.requests_since(mark, subresource="exec") == []
 
 
+@pytest.fixture(scope="module")
+def waiting(made: World) -> str:
+    """The name of a pod that no node takes."""
+    pod = made.pod("waiting")
+    pod["spec"]["nodeSelector"] = {"no": "node"}
+    made.api.post(POD_PATH, pod)
+    key = Key("default", "waiting")
+    eventually(lambda: made.runtime.informer(PODS).store.get(key), "the pod is known")
+    return key.name
+
+
+@pytest.mark.parametrize(
+    "query, said",
+    [
+        ("", "No container of the pod runs now."),
+        ("container=app", "The container app does not run now."),
+        ("container=app&attach=true", "The container app does not run now."),
+    ],
+)
+async def test_in_what_does_not_run_nothing_is_opened(
+    world: World, waiting: str, query: str, said: str
+) -> None:
+    path = f"/clusters/host/projects/default/pods/{waiting}/terminal?{query}"
+    mark = world.cluster.audit.mark()
+    async with typing(Browser(path)) as browser:
+        assert (await browser.last())["error"] == {"code": 409, "message": said}
+    for asked_for in ("exec", "attach"):
+        assert world.cluster.audit.requests_since(mark, subresource=asked_for) == []
+
+
 @pytest.mark.parametrize("pod", ["nobody", "%2e%2e", "..%2fsecrets", "a%2fb"])
 async def test_names_that_are_none_ask_for_nothing(world: World, pod: str) -> None:
     mark = world.cluster.audit.mark()

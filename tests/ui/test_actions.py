@@ -9,16 +9,31 @@ from django.test import RequestFactory
 from django.utils.functional import Promise
 
 from console.kube.errors import Conflict
-from console.kube.gvr import DEPLOYMENTS, PODS, ROLE_BINDINGS, SERVICE_ACCOUNTS, USERS, Key
+from console.kube.gvr import (
+    DEPLOYMENTS,
+    GVR,
+    HORIZONTAL_POD_AUTOSCALERS,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    SERVICE_ACCOUNTS,
+    USERS,
+    Key,
+)
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
 from console.ui.accountroles import ChangeAccountRole
 from console.ui.actions import Action, Context, Done, Permission
-from console.ui.decisions import Denied, lacking
+from console.ui.decisions import Denied, Refused, lacking
 from console.ui.declared import DeclaredAccess
+from console.ui.forms import ConsoleForm
 from console.ui.making import make
 from console.ui.registry import kinds
 from console.ui.rights import rights_key
 from console.ui.states import denied_text
 from console.ui.storage.copies import Clone
+from console.ui.subject import Subject
+from console.ui.workloads.autoscaling import Autoscale
 from console.views.denial import Missing, request_text
 from console.views.denial import denied_page as page_of
 from rbac.current import no_host, use_host
@@ -99,6 +114,39 @@ async def test_a_binding_of_an_account_that_others_have_changed_meanwhile_stays(
     with pytest.raises(Conflict):
         await ChangeAccountRole().run(context)
     assert len(console.of(ROLE_BINDINGS)["shop/robot"]["subjects"]) == 2
+
+
+@pytest.mark.parametrize(
+    "action, gvr, missing",
+    [
+        (ChangeAccountRole(), SERVICE_ACCOUNTS, ROLES),
+        (ChangeAccountRole(), SERVICE_ACCOUNTS, ROLE_BINDINGS),
+        (Autoscale(), DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS),
+    ],
+    ids=lambda one: one.resource if isinstance(one, GVR) else one.name,
+)
+@pytest.mark.parametrize("running", [True, False])
+def test_nothing_is_made_anew_before_it_is_known_what_is_there(
+    action: Action, gvr: GVR, missing: GVR, running: bool
+) -> None:
+    """Else there would be a second autoscaler, or a role beside the one that it has."""
+    kind, key = kinds.of(gvr), Key("shop", "web")
+    body = {"metadata": {"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
+    assert kind is not None
+    informers = {one: preloaded(one) for one in action.reads(kind)}
+    entry = (informers | {gvr: preloaded(gvr, [body])})[gvr].store.get(key)
+    assert entry is not None
+
+    def form() -> ConsoleForm | None:
+        return action.make_form(Subject(kind, key, entry, admin(), informers, "host"), None)
+
+    assert form() is not None
+    if running:
+        informers[missing] = Informer(missing, DECODERS[missing])
+    else:
+        del informers[missing]
+    with pytest.raises(Refused, match="The cluster does not answer, so nothing can be done now"):
+        form()
 
 
 def test_two_administrators_share_no_list_of_users() -> None:
