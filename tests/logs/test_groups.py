@@ -10,6 +10,7 @@ import pytest
 from console.kube.gvr import GVR, PODS, SERVICES, Key
 from console.logs import targets
 from console.ui.links import log_url
+from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.contract.pages import known
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Obj
@@ -81,10 +82,11 @@ async def test_each_pod_may_have_several_containers(world: World) -> None:
 
 
 async def test_a_pod_that_comes_joins_from_its_first_line(world: World) -> None:
-    path = started(world, "grows", 1)
+    """However few lines were asked for of those that were there."""
+    path = started(world, "grows", 1, **{TEXT_ANNOTATION: "one\ntwo\nthree"})
     (first,) = running(world, "grows", 1)
-    async with following(Browser(path)) as browser:
-        await browser.until(2)
+    async with following(Browser(f"{path}?tail=1")) as browser:
+        await browser.until(1)
         assert browser.sources == [first]
         world.api.call("PATCH", f"{APPS}/grows", {"spec": {"replicas": 2}})
         second = next(name for name in running(world, "grows", 2) if name != first)

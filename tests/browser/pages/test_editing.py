@@ -79,3 +79,17 @@ def it_works_without_scripts(console: Console, plain: Page) -> None:
     plain.wait_for_url(console.url + PATH)
     assert colour(console) == "red"
     assert console.kubectl("get", "configmap", "edited", "-o", "jsonpath={.data.odd}") == "a\n b\n"
+
+
+@pytest.mark.usefixtures("settings")
+def it_asks_on_a_phone_which_of_two_long_values_counts(console: Console, plain: Page) -> None:
+    """Such as tokens and checksums, which have no place to be broken at."""
+    mine, theirs = "m" * 200, "t" * 200
+    plain.set_viewport_size({"width": 390, "height": 844})
+    plain.goto(f"{console.url}{PATH}/edit")
+    area = plain.get_by_role("textbox", name="Manifest")
+    area.fill(area.input_value().replace("blue", mine))
+    console.kubectl("patch", "configmap", "edited", "-p", f'{{"data": {{"colour": "{theirs}"}}}}')
+    plain.get_by_role("button", name="Review changes").click()
+    expect(plain.locator(".conflict code")).to_have_text(["data.colour", mine, theirs])
+    assert plain.evaluate("document.documentElement.scrollWidth") <= 390
