@@ -106,8 +106,11 @@ async def test_each_run_of_what_crashes_at_once_comes_once(real_node: RealNode) 
             found = numbers(browser)
             assert found == sorted({*found})
             if found != whole[found[0] :] or found[0] > latest:
-                while not any("missing" in note for note in browser.notes):
-                    await browser.hear()
+                try:
+                    while not any("missing" in note for note in browser.notes):
+                        await browser.hear()
+                except TimeoutError:
+                    pytest.fail(f"{found} came, told of at first: {latest}; {browser.notes}")
 
 
 def told(name: str) -> int:
