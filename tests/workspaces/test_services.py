@@ -57,7 +57,15 @@ from tests.workspaces.fakes import TenantRuntime, template, workspace_quota
 from workspaces.amounts import Amounts
 from workspaces.names import SYSTEM_WORKSPACE
 from workspaces.pages.deleting import DeleteWorkspace
-from workspaces.services import departments, finding, members, project_members, projects, settings
+from workspaces.services import (
+    bindings,
+    departments,
+    finding,
+    members,
+    project_members,
+    projects,
+    settings,
+)
 from workspaces.services.acting import Actor, Overtaken
 
 READ, QUOTA = "get list watch", "quota.kubesphere.io"
@@ -400,6 +408,25 @@ async def test_what_somebody_else_changed_stays(
     with pytest.raises((Overtaken, Conflict)):
         await doing(acting("ann"))
     assert console.of(gvr)[name] == there
+
+
+@pytest.mark.parametrize("seen", [("ann",), ("ann", "ben")])
+async def test_nobody_is_taken_out_with_another(
+    runtime: TenantRuntime, seen: tuple[str, ...]
+) -> None:
+    """Whoever was added after the page was made has a right that nobody took away."""
+    console, people = runtime.console, [f"User {name}" for name in seen]
+    bound = workspace_binding("all", "acme", "acme-viewer", *people)
+    console.put(WORKSPACE_ROLE_BINDINGS, bound)
+    entry = runtime.informer(WORKSPACE_ROLE_BINDINGS).store.get(Key("", "all"))
+    assert entry is not None
+    console.delayed = True
+    more = workspace_binding("all", "acme", "acme-viewer", *people, "User cleo")
+    console.put(WORKSPACE_ROLE_BINDINGS, more)
+    with pytest.raises(Overtaken):
+        await bindings.take_out(acting("ann"), WORKSPACE_ROLE_BINDINGS, entry, bindings.USER, "ann")
+    subjects = console.of(WORKSPACE_ROLE_BINDINGS)["all"]["subjects"]
+    assert [one["name"] for one in subjects] == [*seen, "cleo"]
 
 
 async def test_what_holds_a_workspace_is_not_taken_away_by_keeping_its_projects(
