@@ -101,7 +101,8 @@ class _Seen:
 
     def has(self, line: Line) -> bool:
         if not line.stamp:
-            self.gone = True
+            # It may also be what a cut left of a moment.
+            self.gone = self.gone or not line.raw[:1].isdigit()
             return True
         if not self._past:
             equal = line.stamp == self._at.stamp
@@ -137,6 +138,8 @@ class Follower:
         self._levels = Levels()
         self._wait = LEAST_WAIT
         self._failed, self._said, self._told = 0, "", ""
+        # Of the run whose lines were read last, where its id is not known.
+        self._number = 0
         # Whether it was ever opened, and since when that is forbidden.
         self._was_open, self._forbidden = False, 0.0
 
@@ -168,7 +171,10 @@ class Follower:
 
     def _begin(self) -> None:
         now = self._runs.last() or Run()
-        if self._at.stamp:
+        if self._at.stamp and not self._at.run and now.number > 0:
+            # Of any run, read before the pod told of the first.
+            self._run, self._whole = Run(pod=now.pod), False
+        elif self._at.stamp:
             self._at = replace(self._at, run=self._at.run or now.id)
             # If it is none of the two whose logs there are, those will tell.
             number = now.number if self._at.run == now.id else now.number - 1
@@ -285,14 +291,16 @@ class Follower:
             async for lines in batches:
                 if lines:
                     yield self._batch(lines, self._run.id)
-                elif self._taken_for_another(run):
+                elif self._taken_for_another(run, self._run.number):
                     yield self._lost_before(run)
                 elif expects and not self._seen.last:
                     async with aclosing(self._doubt(whole=whole)) as events:
                         async for event in events:
                             yield event
-        if self._taken_for_another(run):
+        if self._taken_for_another(run, self._run.number):
             yield self._lost_before(run)
+        if self._seen.gone and not (expects and whole):
+            yield Note(str(LOST))
         took = asyncio.get_running_loop().time() - part.opened
         cut = part.stream.closing
         self._whole = not cut and (took < AT_ONCE or self._is_over())
@@ -304,10 +312,11 @@ class Follower:
         """From one run to a later one, by the log of the run before that: the rest of the one, or a run
         between them."""
         last, run = self._run, part.run
-        known = bool(last.id) and self._at.run == last.id
+        known = bool(self._at.stamp) and self._at.run == last.id
         async with aclosing(self._lines(part.previous)) as batches:
             more = await anext(batches, None) is not None
             rest = known and self._seen.last
+            taken = self._taken_for_another(run.before, run.number - (run.before != run.id))
             between = more and not rest and (known or not last.id or run.before != last.id)
             if between and run.before == last.id:
                 run = _untold(run)
@@ -316,8 +325,8 @@ class Follower:
             later = known and there and not more
             # A run that the pod does not tell of has come and gone.
             untold = part.previous is not None and self._seen.gone and not part.run.before
-            untold = untold or self._taken_for_another(part.run.before)
-            if not rest and (later or untold or self._loses(last, run, there=there, known=known)):
+            lost = later or untold or self._loses(last, run, there=there, known=known)
+            if taken or (lost and not rest):
                 yield Note(str(LOST))
             if between and last.id:
                 for note in self._again(run, last.id):
@@ -330,10 +339,12 @@ class Follower:
                 yield note
         self._run = run
 
-    def _taken_for_another(self, run: str) -> bool:
+    def _taken_for_another(self, run: str, number: int) -> bool:
         """Whether lines that were read as another run's are in the log of this one. A kubelet may know of
         several runs before the pod tells of the second."""
-        return self._seen.any and self._at.run not in ("", run)
+        if self._at.run:
+            return self._seen.any and self._at.run != run
+        return self._seen.any and self._seen.last and number > self._number
 
     def _lost_before(self, run: str) -> Note:
         """The lines of the run that this one was taken for are not known."""
@@ -403,6 +414,8 @@ class Follower:
         return line, self._levels.next(line)
 
     def _batch(self, lines: Sequence[tuple[Line, str]], run: str) -> Batch:
+        if not run:
+            self._number = max(self._run.number, 0)
         self._at = replace(self._at, run=run)
         return Batch(lines, self._at)
 

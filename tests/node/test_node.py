@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from glob import iglob
 from pathlib import Path
 
@@ -115,9 +115,15 @@ def test_it_has_no_address_of_the_machine(real_node: RealNode, shell: str) -> No
 # Nothing stays
 
 
-def namespaces(pid: int) -> set[str]:
-    """Those that a box has of its own, as the kernel numbers them."""
-    return {os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("mnt", "net", "pid")}
+@contextmanager
+def namespaces(pid: int) -> Iterator[set[str]]:
+    """Those that a box has of its own, as the kernel numbers them. They are held: else the next that are
+    made, by a pod of another test, may get the numbers of these."""
+    with ExitStack() as held:
+        files = [
+            held.enter_context(open(f"/proc/{pid}/ns/{kind}")) for kind in ("mnt", "net", "pid")
+        ]
+        yield {os.readlink(f"/proc/self/fd/{file.fileno()}") for file in files}
 
 
 def inhabitants(of: set[str]) -> set[int]:
@@ -139,13 +145,13 @@ def left(box: str, of: set[str]) -> list[object]:
 def test_nothing_is_left_of_a_box(real_node: object, tmp_path: Path) -> None:
     folder = tmp_path / "box-that-ends"
     folder.mkdir()
-    with Box(folder) as box:
-        box.component("orphan", Path("/bin/sh")).start(["-c", "sleep 1000 & exec sleep 1000"])
-        pid = int(box.network.parts[2])
-        known = namespaces(pid)
-        eventually(lambda: len(inhabitants(known)) > 3, "it starts")
-        assert "10.214.0.1" in box.run("ip", "address")
-    assert left(folder.name, known) == []
+    with ExitStack() as held:
+        with Box(folder) as box:
+            box.component("orphan", Path("/bin/sh")).start(["-c", "sleep 1000 & exec sleep 1000"])
+            known = held.enter_context(namespaces(int(box.network.parts[2])))
+            eventually(lambda: len(inhabitants(known)) > 3, "it starts")
+            assert "10.214.0.1" in box.run("ip", "address")
+        assert left(folder.name, known) == []
 
 
 OWNER = """
@@ -169,15 +175,16 @@ def test_nothing_is_left_of_a_node_when_the_tests_are_killed(
         stdout=subprocess.PIPE,
         text=True,
     )
-    with owner:
+    with owner, ExitStack() as held:
         assert owner.stdout is not None
-        known = namespaces(int(owner.stdout.readline()))
+        known = held.enter_context(namespaces(int(owner.stdout.readline())))
         box = next(tmp_path.glob("node-*")).name
         # kubelet, containerd, the pod's shim, their process 1 and the owner. The pod's containers are
         # in namespaces of their own, but in these cgroups, which go when they are empty.
         assert len(left(box, known)) > len(inhabitants(known)) > 4
         owner.kill()
-    eventually(lambda: left(box, known) == [], "all of it is gone")
+        owner.wait()
+        eventually(lambda: left(box, known) == [], "all of it is gone")
 
 
 def test_a_bridge_keeps_its_address_whatever_comes_and_goes(

@@ -1,0 +1,283 @@
+"""A container that crashes, what its kubelet knows of it, and what its pod tells, at any moments: each
+line comes once, or it is said that some may be missing, also to a browser that went and came back.
+
+`test_on_a_node` has the same of a real kubelet, which follows no schedule of ours. The time here is the
+loop's own, so that a minute takes milliseconds.
+"""
+
+import asyncio
+import selectors
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count, pairwise
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from console.kube.errors import BadRequest
+from console.kube.gvr import Key
+from console.logs import following, runs
+from console.logs.following import FRESH, Batch, Follower, Position
+from console.logs.opening import Viewer, Wanted
+from console.logs.query import LogQuery
+from tests.depth import SEED, number
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+#: Seconds in which all has been told and read.
+ENOUGH = 90.0
+#: Of a run that does not end.
+NEVER = 1e9
+
+
+class _Clock(selectors.SelectSelector):
+    """Does not wait: it is later at once."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        self.now += 0 if ready else timeout or 0
+        return ready
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._clock = _Clock()
+        super().__init__(self._clock)
+
+    def time(self) -> float:
+        return self._clock.now
+
+
+@dataclass(frozen=True)
+class Run:
+    """`lines`: their moments, and their numbers in all runs."""
+
+    begin: float
+    end: float
+    lines: Sequence[tuple[float, int]]
+
+
+@dataclass(frozen=True)
+class State:
+    """From a moment on. `phase`: as in a status, "" before the first run."""
+
+    at: float
+    phase: str = ""
+    number: int = 0
+
+    def status(self) -> dict[str, Any]:
+        before = ended(self.number - 1) if self.number else {}
+        found = {"name": "a", "restartCount": self.number, "lastState": before}
+        match self.phase:
+            case "running":
+                return {**found, "state": {"running": {}}, "containerID": f"c://{self.number}"}
+            case "terminated":
+                return {**found, "state": ended(self.number), "containerID": f"c://{self.number}"}
+            case "waiting":
+                return {**found, "state": {"waiting": {}}, "lastState": ended(self.number)}
+        return {**found, "state": {"waiting": {}}}
+
+
+def ended(number: int) -> dict[str, Any]:
+    return {"terminated": {"containerID": f"c://{number}", "exitCode": 3}}
+
+
+class Container:
+    """`known`: by the kubelet, later than it is, and not all of it. `told`: by the pod, later still.
+    `calm`: nearly at once. Also the cluster's pods, which the follower asks, and the hub."""
+
+    def __init__(self, chance: Random, *, calm: bool) -> None:
+        self.chance, self.calm = chance, calm
+        self.runs = [*self._runs(chance.randint(2, 6), chance.randint(1, 5))]
+        self.known = [*self._later(self._states(), 0 if calm else chance.choice([0, 0.05, 0.3, 1]))]
+        self.told = [*self._later(self.known, 0.01 if calm else chance.choice([0.01, 0.3, 1, 3]))]
+        # Files of runs that are there besides that of the last.
+        self._keeps = 1 if calm else chance.choice([0, 1, 1, 1, 2])
+        self.store = self
+
+    def _runs(self, many: int, each: int) -> Iterator[Run]:
+        begin, numbers = self.chance.uniform(0, 1), count()
+        for left in reversed(range(many)):
+            takes = 1.5 if self.calm else self.chance.choice([0.001, 0.01, 0.3, 1.5])
+            moments = sorted(begin + self.chance.uniform(0, takes) for _ in range(each))
+            end = begin + takes if left else NEVER
+            yield Run(begin, end, [*zip(moments, numbers, strict=False)])
+            begin = end + (2 if self.calm else self.chance.choice([0.002, 0.05, 0.5, 2]))
+
+    def _states(self) -> Iterator[State]:
+        yield State(0)
+        for at, run in enumerate(self.runs):
+            yield State(run.begin, "running", at)
+            if run.end < NEVER:
+                yield State(run.end, "terminated", at)
+                yield State(run.end + 0.001, "waiting", at)
+
+    def _later(self, states: Iterable[State], lag: float) -> Iterator[State]:
+        """By up to `lag`; of several that come at once only the last is there."""
+        beat, last = 0.001 if self.calm else self.chance.choice([0.001, 0.2, 1]), 0.0
+        found = []
+        for state in states:
+            at = state.at + self.chance.uniform(0, lag) if state.phase else 0
+            last = max(last, at - at % beat + beat if at else 0)
+            found.append(State(last, state.phase, state.number))
+        yield from (one for one, then in pairwise(found) if then.at > one.at)
+        yield found[-1]
+
+    def now(self, states: Sequence[State]) -> State:
+        time = asyncio.get_running_loop().time()
+        return [one for one in states if one.at <= time][-1]
+
+    def log(self, *, previous: bool) -> tuple[Run, bool]:
+        """And whether its file is there."""
+        state = self.now(self.known)
+        at = state.number - (previous and state.phase != "waiting")
+        if not state.phase or at < 0:
+            raise BadRequest(400, "waiting to start")
+        begun = sum(run.begin <= asyncio.get_running_loop().time() for run in self.runs)
+        return self.runs[at], at + 1 + self._keeps >= begun
+
+    # The cluster's pods.
+
+    def informer(self, _gvr: object) -> "Container":
+        return self
+
+    def get(self, _key: Key) -> Any:
+        pod = {"status": {"containerStatuses": [self.now(self.told).status()]}}
+        return SimpleNamespace(original=lambda: pod)
+
+    # The hub.
+
+    def subscribe(self, _informer: object, slot: Any) -> Callable[[], None]:
+        loop = asyncio.get_running_loop()
+        # A loop may call a little early.
+        moments = [one.at + 0.0001 for one in self.told if one.at > loop.time()]
+        calls = [loop.call_at(moment, slot.overflow) for moment in moments]
+
+        def end() -> None:
+            for call in calls:
+                call.cancel()
+
+        return end
+
+
+class Stream:
+    """A log, as a kubelet hands it out. It ends up to five seconds after its container."""
+
+    def __init__(self, container: Container, params: Iterable[tuple[str, str]]) -> None:
+        self._container, self._params = container, dict(params)
+        self._over = asyncio.Event()
+
+    @property
+    def closing(self) -> bool:
+        return self._over.is_set()
+
+    async def open(self) -> None:
+        await self._takes(0.01, *(() if self._container.calm else (0.01, 0.2, 0.8)))
+        since = self._params.get("sinceTime", "")[:19]
+        run, there = self._container.log(previous="previous" in self._params)
+        self._lines = [one for one in run.lines if stamp(one[0])[:19] >= since]
+        self._end = run.end + self._container.chance.uniform(0, 5)
+        self._told = b"" if there else b"unable to retrieve container logs"
+        self._end = self._end if there and "follow" in self._params else 0
+        self._lines = self._lines if there else []
+        await self._takes(0.01)
+
+    async def _takes(self, *seconds: float) -> None:
+        await asyncio.sleep(
+            self._container.chance.uniform(0.001, self._container.chance.choice(seconds))
+        )
+
+    def close_soon(self) -> None:
+        self._over.set()
+
+    async def close(self) -> None:
+        self._over.set()
+
+    async def read(self) -> bytes:
+        time = asyncio.get_running_loop().time
+        while not self._over.is_set():
+            now = [one for one in self._lines if one[0] <= time()]
+            if now or self._told:
+                self._lines = self._lines[len(now) :]
+                text, self._told = self._told, b""
+                await asyncio.sleep(0)
+                return text or "".join(f"{stamp(at)} {line}\n" for at, line in now).encode()
+            if time() >= self._end:
+                return b""
+            next_at = self._lines[0][0] if self._lines else self._end
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(next_at):
+                    await self._over.wait()
+        return b""
+
+
+def stamp(at: float) -> str:
+    return f"{BEGIN + timedelta(seconds=int(at)):%Y-%m-%dT%H:%M:%S}.{at % 1 * 1e9:09.0f}Z"
+
+
+class Browser:
+    """What comes of a log. `first`: the run of which the pod told when that was opened that had lines."""
+
+    def __init__(self, container: Container, query: LogQuery) -> None:
+        self._container, self._query = container, query
+        self._at: Position | None = None
+        self.first = 0
+        self.lines: list[int] = []
+        self.notes: list[str] = []
+
+    async def read(self, chance: Random) -> None:
+        """From any moment on, with a few cuts if it is not calm."""
+        await asyncio.sleep(
+            chance.uniform(0, chance.choice([0.5, 2, self._container.runs[-1].begin + 1]))
+        )
+        for _ in range(0 if self._container.calm else chance.choice([0, 0, 1, 2])):
+            await self._follow(chance.uniform(0.01, 4))
+            await asyncio.sleep(chance.choice([0.01, 1, 5]))
+        await self._follow(ENOUGH)
+
+    async def _follow(self, seconds: float) -> None:
+        if self._at is None:
+            self.first = self._container.now(self._container.told).number
+        viewer = SimpleNamespace(
+            cluster=SimpleNamespace(runtime=self._container),
+            order=lambda _wanted, params: params,
+        )
+        wanted = Wanted(Key("default", "p"), "a", "p")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                async for event in Follower(
+                    cast("Viewer", viewer), wanted, self._query, self._at
+                ).events():
+                    if isinstance(event, Batch):
+                        self.lines += [int(line.text) for line, _level in event.lines]
+                        self._at = event.position
+                    else:
+                        self.notes.append(event.text)
+
+
+@pytest.mark.parametrize("seed", range(number(300, 5000)))
+@pytest.mark.parametrize("calm", [False, True])
+def test_each_line_comes_once_or_it_is_said(
+    seed: int, calm: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a pod tells in time, only where one is missing."""
+    chance = Random(f"{SEED} {seed}")  # noqa: S311
+    container = Container(chance, calm=calm)
+    query = LogQuery(container="a", tail=chance.choice([None, 500, 500]))
+    browser = Browser(container, query)
+    monkeypatch.setattr(following, "Stream", lambda order, _over: Stream(container, order))
+    monkeypatch.setattr(runs, "get_hub", lambda: container)
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        runner.run(browser.read(chance))
+    assert browser.lines == sorted({*browser.lines})
+    whole = query.tail is None and browser.first < FRESH
+    due = [line for run in container.runs[0 if whole else browser.first :] for _, line in run.lines]
+    assert browser.lines[-1:] == due[-1:]
+    all_came, missing = {*due} <= {*browser.lines}, browser.notes.count(str(following.LOST))
+    assert bool(missing) != all_came if calm else missing or all_came
+    assert missing <= 2 * len(container.runs)
