@@ -459,17 +459,20 @@ async def test_values_of_a_secret_stay_unless_they_are_typed(desk: Desk) -> None
 
 
 async def test_warnings_are_shown(cluster: Cluster, web: Page) -> None:
+    """All of them: each comes in a header of its own."""
     old = "container.apparmor.security.beta.kubernetes.io/c0: runtime/default"
+    older = "scheduler.alpha.kubernetes.io/critical-pod: 'true'"
     opened = (await web.open()).changing(
         "  template:\n    metadata:\n",
-        f"  template:\n    metadata:\n      annotations: {{{old}}}\n",
+        f"  template:\n    metadata:\n      annotations: {{{old}, {older}}}\n",
     )
     # What others write meanwhile is merged, which hides none of them.
     web.patch({"metadata": {"annotations": {"example.com/theirs": "x"}}})
     reviewed = await web.send(opened.with_text(opened.text + "status: {}\n"))
     assert "status is set by the cluster" in reviewed.html
     if type(cluster).__name__ == "Real":
-        assert "deprecated since v1.30" in unescape(reviewed.html)
+        told = unescape(reviewed.html)
+        assert "deprecated since v1.30" in told and "non-functional in v1.16+" in told
 
 
 HOSTILE = {
