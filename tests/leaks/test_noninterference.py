@@ -15,8 +15,11 @@ from os.path import commonprefix
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.urls import resolve, reverse
 
+from console.draining.progress import progress_url
+from console.draining.results import Result, Step, packed
 from console.kube.gvr import (
     GLOBAL_ROLES,
     GROUPS,
@@ -28,9 +31,11 @@ from console.kube.gvr import (
     USERS,
     WORKSPACE_ROLES,
     WORKSPACES,
+    ObjectReference,
 )
 from console.kube.identity import Identity
 from console.live.sharedviews import get_shared_views
+from console.operations.keeping import beat, begin
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
@@ -219,6 +224,23 @@ async def test_pages_about_more_than_one_kind_tell_no_more(
         who = only(kind)
         await compare(clusters, client_as, who, one_of_each_view(who), but=[kind.gvr])
     await compare(clusters, client_as, SURVEYOR, one_of_each_view(SURVEYOR), but=BESIDE)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_how_far_a_drain_is_tells_no_more(clusters: Clusters, client_as: ClientAs) -> None:
+    """It is kept in SQL, with pods of all projects."""
+    nodes, pods = (kind for gvr in (NODES, PODS) if (kind := kinds.of(gvr)))
+    node, url = visible(nodes), progress_url("host", nodes, key_of(visible(nodes)))
+    about = ObjectReference("host", NODES, key_of(node), node["metadata"]["uid"])
+    number, found = await sync_to_async(begin)(about, "drain", ADMIN, {}), []
+    for secrets in (False, True):
+        use_host(clusters.runtime(secrets, BESIDE))
+        shown = [(visible(pods), Step.GONE)] + [(secret(pods), Step.BLOCKED)] * secrets
+        results = [Result(*key_of(pod), pod["metadata"]["uid"], step) for pod, step in shown]
+        assert await sync_to_async(beat)(number, packed(results))
+        found.append(await answers(client_as, SURVEYOR, [url]))
+    assert "1 of 1, 100 %" in found[0][url][1]
+    assert found[0] == found[1], difference(found[0][url][1], found[1][url][1])
 
 
 @pytest.mark.alike

@@ -1,5 +1,6 @@
 """What several threads use is changed by one at a time: whoever changes it takes its lock, as often as is
-said here. What a lost lock does shows itself once in many thousand times, so it is not waited for."""
+said here, and has it while it changes. What a lost lock does shows itself once in many thousand times, so
+it is not waited for."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -38,17 +39,31 @@ A = Key("shop", "a")
 
 
 class Turns:
-    """In place of a lock: how often it was taken."""
+    """In place of a lock: how often it was taken, and whether somebody has it. Nobody waits."""
 
     def __init__(self) -> None:
-        self.taken = 0
+        self.taken, self.held = 0, False
 
     def acquire(self, blocking: bool = True) -> bool:
         self.taken += 1
+        self.held = True
         return True
 
     def release(self) -> None:
-        """Nobody waits."""
+        self.held = False
+
+    def set_without(self, of: Any) -> set[str]:
+        """The attributes that are set from now on while nobody has it."""
+        found = set[str]()
+
+        def note(self: Any, name: str, value: object) -> None:
+            if not turns.held:
+                found.add(name)
+            object.__setattr__(self, name, value)
+
+        turns, kind = self, type(of)
+        of.__class__ = type(kind.__name__, (kind,), {"__setattr__": note, "__slots__": ()})
+        return found
 
     def __enter__(self) -> None:
         self.acquire()
@@ -58,11 +73,12 @@ class Turns:
 
 
 class Use(NamedTuple):
-    """`call` takes the lock of `of` so many times."""
+    """`call` takes the lock of `of` so many times, and sets `own`, attributes of one thread alone."""
 
     of: Any
     call: Callable[[], object]
     times: int = 1
+    own: tuple[str, ...] = ()
 
 
 class Builder:
@@ -105,7 +121,7 @@ def of_listeners() -> Iterator[Use]:
         raise ValueError
 
     failing.add_listener(fail)
-    yield Use(failing, lambda: failing._changed(A))
+    yield Use(failing, lambda: failing._changed(A), own=("listener_failures",))
 
 
 def of_feed() -> Iterator[Use]:
@@ -113,7 +129,7 @@ def of_feed() -> Iterator[Use]:
     feed = Feed(preloaded(PODS), loop)
     yield Use(feed, lambda: feed._on_change(A))
     yield Use(feed, feed._on_state)
-    yield Use(feed, feed._deal)
+    yield Use(feed, feed._deal, own=("_dealt",))
     loop.close()
 
 
@@ -155,8 +171,10 @@ def of_tokens() -> Iterator[Use]:
 def test_whoever_changes_it_takes_turns(uses: Callable[[], Iterator[Use]]) -> None:
     for number, use in enumerate(uses()):
         use.of._lock = turns = Turns()
+        loose = turns.set_without(use.of)
         use.call()
         assert turns.taken == use.times, number
+        assert loose == {*use.own}, number
 
 
 def test_credentials_are_read_anew_by_one(tmp_path: Path) -> None:
