@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
+from console.kube.informer import Informer
 from console.ui.columns.links import Target, target_url
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
@@ -346,6 +348,29 @@ def test_panels_look_at_nothing_that_they_have_not_said() -> None:
             subject = subject_of(full, gvr, key, access)
             one.html(subject)
             assert access.types <= {gvr, *one.needs(subject.kind)}, (gvr, one.id)
+
+
+class Looked(dict[GVR, Informer[Any]]):
+    """The informers of a world, which remembers those that were asked for."""
+
+    def __init__(self, full: World) -> None:
+        super().__init__(full)
+        self.types: set[GVR] = set()
+
+    def get(self, gvr: GVR, default: Any = None) -> Any:
+        self.types.add(gvr)
+        return super().get(gvr, default)
+
+
+def test_each_panel_follows_what_it_looks_at() -> None:
+    """What another panel of the page follows has that one alone drawn anew."""
+    full = world(everything())
+    for gvr, key in all_subjects(full):
+        subject = subject_of(full, gvr, key)
+        for one in (part for tab in tabs_of(subject.kind) for part in tab.panels):
+            informers = Looked(full)
+            one.html(replace(subject, informers=informers))
+            assert informers.types <= {gvr, *one.needs(subject.kind)}, (gvr, one.id)
 
 
 @pytest.mark.parametrize("kind", [*kinds], ids=lambda kind: kind.segment)
