@@ -120,7 +120,7 @@ class FakeConsole:
             raise error_from_status(422, {"details": {"causes": [cause]}})
         body = copy.deepcopy(body)
         if self.status_subresource or subresource:
-            kept = ("metadata", "status") if subresource else ("metadata", "spec")
+            kept = {"metadata", "status"} if subresource else body.keys() - {"status"}
             body = {field: value for field, value in body.items() if field in kept}
         changed = merged(found, body)
         return changed if dry_run else self._store(gvr, changed)

@@ -429,6 +429,19 @@ async def test_nobody_is_taken_out_with_another(
     assert [one["name"] for one in subjects] == [*seen, "cleo"]
 
 
+@pytest.mark.parametrize("kind", [bindings.USER, bindings.GROUP])
+async def test_nobody_is_taken_out_with_a_namesake(runtime: TenantRuntime, kind: str) -> None:
+    """A person, a department and a robot may be called the same, and be in one binding."""
+    console, called = runtime.console, ("User crew", "Group crew", "ServiceAccount shop/crew")
+    bound = native_binding("all", "viewer", *called, namespace="shop", kind="Role")
+    console.put(ROLE_BINDINGS, bound)
+    entry = runtime.informer(ROLE_BINDINGS).store.get(Key("shop", "all"))
+    assert entry is not None
+    await bindings.take_out(acting("ann"), ROLE_BINDINGS, entry, kind, "crew")
+    left = [one for one in bound["subjects"] if one["kind"] != kind]
+    assert console.of(ROLE_BINDINGS)["shop/all"]["subjects"] == left
+
+
 async def test_what_holds_a_workspace_is_not_taken_away_by_keeping_its_projects(
     runtime: TenantRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
