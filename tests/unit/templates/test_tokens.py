@@ -23,6 +23,8 @@ PAIRS = [
     ("surface", "ink", 4.5),
     *((f"ansi-{ink}", "sunken", 4.5) for ink in ("red", "green", "yellow", "blue", "magenta", "cyan")),
 ]  # fmt: skip
+#: Colours that have a name, of those that somebody would write by it.
+_NAMED = {"white": "#fff", "black": "#000"}
 
 
 def _tokens() -> dict[str, tuple[str, str]]:
@@ -84,5 +86,7 @@ def _colours(text: str, tokens: dict[str, tuple[str, str]]) -> tuple[str, ...]:
     if token is not None:
         return tokens.get(token[1], ())
     found = re.fullmatch(r"light-dark\((#\w{6}), (#\w{6})\)", text)
+    short = re.fullmatch(r"#(\w)(\w)(\w)", _NAMED.get(text, text))
+    text = f"#{''.join(2 * one for one in short.groups())}" if short is not None else text
     one = re.fullmatch(r"#\w{6}", text)
     return found.groups() if found is not None else (text, text) if one is not None else ()
