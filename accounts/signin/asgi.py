@@ -11,7 +11,8 @@ from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
-from django.http import parse_cookie
+from django.http import HttpRequest, parse_cookie
+from django.utils.translation import get_language_from_request
 
 from accounts.signin.presence import find_session, live_access
 from accounts.signin.sessions import FoundSession
@@ -21,13 +22,14 @@ Application = Callable[[Scope, Any, Any], Awaitable[Any]]
 
 
 class SessionAuthMiddleware:
-    """Sets `scope["account"]`, `scope["access_in"]`, `scope["session_alive"]`, `scope["session"]` and
-    `scope["writes"]`.
+    """Sets `scope["account"]`, `scope["access_in"]`, `scope["session_alive"]`, `scope["session"]`,
+    `scope["writes"]` and `scope["language"]`.
 
     The first two are None for nobody. `access_in(cluster)` is what the viewer may do there.
     `session_alive()` reads the session anew: False as soon as it has ended, was replaced or expired, or
     its user may no longer be signed in. `session` is the same for sockets of one session alone, and opens
     nothing. `writes` is False while somebody else's view is looked at without changing anything.
+    `language` is that of the visitor's pages.
     """
 
     def __init__(self, application: Application) -> None:
@@ -36,7 +38,8 @@ class SessionAuthMiddleware:
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
         if not has_our_origin(scope):
             return await _refuse(receive, send)
-        key = _session_key(scope)
+        request = _as_request(scope)
+        key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
         found = await find_session(key)
         name, acting = _names(found)
 
@@ -50,6 +53,7 @@ class SessionAuthMiddleware:
             "session_alive": session_alive,
             "session": sha256((key or "").encode()).hexdigest(),
             "writes": found.viewing is None or found.viewing.writes,
+            "language": get_language_from_request(request),
         }
         return await self.application(scope, receive, send)
 
@@ -65,10 +69,17 @@ def has_our_origin(scope: Scope) -> bool:
     return len(given) == 1 and given[0].decode("latin-1") in settings.ORIGINS
 
 
-def _session_key(scope: Scope) -> str | None:
-    given = [value for name, value in scope.get("headers", ()) if name == b"cookie"]
-    cookies = parse_cookie("; ".join(value.decode("latin-1") for value in given))
-    return cookies.get(settings.SESSION_COOKIE_NAME)
+def _as_request(scope: Scope) -> HttpRequest:
+    """With what says whose it is, and in which language."""
+    request = HttpRequest()
+    request.COOKIES = parse_cookie(_header(scope, b"cookie", "; "))
+    request.META["HTTP_ACCEPT_LANGUAGE"] = _header(scope, b"accept-language", ",")
+    return request
+
+
+def _header(scope: Scope, wanted: bytes, separator: str) -> str:
+    given = [value for name, value in scope.get("headers", ()) if name == wanted]
+    return separator.join(value.decode("latin-1") for value in given)
 
 
 async def _refuse(receive: Any, send: Any) -> None:

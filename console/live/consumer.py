@@ -92,6 +92,7 @@ class LiveConsumer(BareSocket):
             return
         self._alive: Callable[[], Awaitable[bool]] = alive
         self._decide: Callable[[Cluster], Access] = decide
+        self._lang = self.scope.get("language", self._lang)
         await self.accept()
         if not self.cap.enter(account):
             await self._end(429, _("Too many pages are open."), POLICY)
@@ -119,22 +120,29 @@ class LiveConsumer(BareSocket):
             else:
                 await self._show(subscription)
         except UnknownKind:
-            await self.send(frames.error_frame(404, str(_("There is no list at this address."))))
+            await self._refuse(404, _("There is no list at this address."))
         except TooManyProjects as error:
-            await self.send(frames.error_frame(400, str(error)))
+            await self._refuse(400, str(error))
         except BadMessage as error:
-            await self.send(frames.error_frame(error.code, str(error)))
+            await self._refuse(error.code, str(error))
         except Exception as error:  # noqa: BLE001  logged there
             await self._fault(error)
+
+    async def _refuse(self, code: int, text: str | Promise) -> None:
+        with translation.override(self._lang):
+            frame = frames.error_frame(code, str(text))
+        await self.send(frame)
 
     async def _show(self, subscription: Subscription) -> None:
         self._lang = subscription.lang
         place = subscription.place
-        if not knows(self.access_in(place.cluster), place.kind):
-            with translation.override(self._lang):
+        with translation.override(self._lang):
+            if not knows(self.access_in(place.cluster), place.kind):
                 raise BadMessage(404, str(_("There is nothing to follow at this address.")))
-        get_session_monitor().follow_rights(place.cluster)
-        shared_view = get_shared_views().show(self, place, subscription.lang, subscription.known)
+            get_session_monitor().follow_rights(place.cluster)
+            shared_view = get_shared_views().show(
+                self, place, subscription.lang, subscription.known
+            )
         if not self.clogged:
             await self.send(shared_view.freshness())
 

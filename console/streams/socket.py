@@ -75,11 +75,14 @@ class StreamSocket(BareSocket):
         if not account or not self.scope.get("session_alive") or not self.scope.get("access_in"):
             await self.close()
             return
+        self._lang = self.scope.get("language", self._lang)
         await self.accept()
         if self.cap.enter(account):
             self._entered = account
         else:
-            await self.end(429, str(self.full), BROKEN)
+            with translation.override(self._lang):
+                text = str(self.full)
+            await self.end(429, text, BROKEN)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if len(text_data or bytes_data or "") > MAX_MESSAGE:

@@ -95,6 +95,25 @@ async def test_a_session_gives_a_socket_its_user(browser: Browser) -> None:
     assert await scope["session_alive"]()
 
 
+@pytest.mark.parametrize(
+    ("headers", "language"),
+    [
+        ([], "en"),
+        ([(b"accept-language", b"zh-CN,en;q=0.5")], "zh-hans"),
+        ([(b"accept-language", b"\xff;q=x")], "en"),
+        ([(b"accept-language", b"en"), (b"cookie", b"%s=zh-hans")], "zh-hans"),
+        ([(b"accept-language", b"zh-CN"), (b"cookie", b"%s=../en")], "zh-hans"),
+    ],
+)
+async def test_it_speaks_as_the_pages_do(
+    settings: Settings, headers: Headers, language: str
+) -> None:
+    name = settings.LANGUAGE_COOKIE_NAME.encode()
+    given = [(header, value.replace(b"%s", name)) for header, value in headers]
+    _, scope = await connect([*from_ours(), *given])
+    assert scope["language"] == language
+
+
 async def test_who_may_nothing_on_pages_may_nothing_on_a_socket(browser: Browser) -> None:
     await browser.login("alice")
     _, scope = await connect(from_ours(browser))

@@ -80,7 +80,9 @@ class Session:
 class Browser:
     """The other end of a socket, as the browser's script behaves."""
 
-    def __init__(self, access: FakeAccess | None, session: Session | None = None) -> None:
+    def __init__(
+        self, access: FakeAccess | None, session: Session | None = None, language: str = "en"
+    ) -> None:
         self.access = access
         self.flow = Flow()
         self.session = session or Session()
@@ -88,6 +90,7 @@ class Browser:
         self._socket.scope["account"] = access.identity.name if access else None
         self._socket.scope["access_in"] = (lambda _cluster: access) if access else None
         self._socket.scope["session_alive"] = self.session
+        self._socket.scope["language"] = language
         self._socket.scope["extensions"] = {EXTENSION: self.flow}
 
     async def connect(self) -> bool:

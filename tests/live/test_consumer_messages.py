@@ -70,6 +70,23 @@ async def test_a_strange_language_is_english(browsers: Browsers) -> None:
         assert "Live" in await browser.html()
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "该消息不是订阅请求。"),
+        ('{"subscribe": "/clusters/host/planets"}', "此地址没有可跟踪的内容。"),
+    ],
+)
+async def test_whoever_has_not_said_a_language_yet_hears_that_of_the_pages(
+    text: str, why: str
+) -> None:
+    browser = Browser(admin(), language="zh-hans")
+    assert await browser.connect()
+    await browser.say(text)
+    assert (await browser.control())["error"]["message"] == why
+    await browser.leave()
+
+
 async def test_a_huge_message_ends_the_socket(browsers: Browsers) -> None:
     browser = await browsers(admin())
     await browser.say("x" * (MAX_MESSAGE + 1))
@@ -105,8 +122,10 @@ async def test_a_new_subscription_replaces_the_old(browsers: Browsers, pods: Inf
 async def test_an_account_has_so_many_sockets(browsers: Browsers) -> None:
     for _ in range(MAX_SOCKETS):
         await browsers(admin())
-    one_more = await browsers(admin())
-    assert (await one_more.control())["error"]["code"] == 429
+    one_more = Browser(admin(), language="zh-hans")
+    assert await one_more.connect()
+    error = {"code": 429, "message": "打开的页面过多。"}
+    assert (await one_more.control())["error"] == error
     assert await one_more.closed() == 1008
     other = await browsers(alice())
     await other.subscribe()

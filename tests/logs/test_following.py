@@ -364,6 +364,9 @@ async def test_one_account_has_so_many(world: World) -> None:
     path = world.start(world.pod("many"))
     async with following(Browser(path)), following(Browser(path)), following(Browser(path)):
         fourth = Browser(path)
+        fourth.socket.scope["language"] = "zh-hans"
         await fourth.socket.connect(timeout=SOON)
-        assert await fourth.error() == (429, 1013)
+        error = (await fourth.hear())["error"]
+        assert error == {"code": 429, "message": "打开的日志过多，请关闭一些。"}
+        assert (await fourth.socket.receive_output(timeout=SOON))["code"] == 1013
         await fourth.leave()
