@@ -80,6 +80,21 @@ def test_what_a_rule_paints_itself_can_be_read() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+#: Shapes, and rows in whose place others come in a moment.
+_FADED = {".bar-requested", ".lines > .area", ".list.htmx-request .table tbody"}
+
+
+def test_no_text_is_faded() -> None:
+    """Also in states that no test sees: through what is half transparent its ink is another one."""
+    rules = re.findall(r"([^{};/]+){([^{}]*)}", stylesheets())
+    faded = {
+        " ".join(selector.split())
+        for selector, rule in rules
+        if re.search(r"(?:^|[;\s])(?:opacity:(?!\s*[01]\s*(?:;|$))|filter:)", rule)
+    }
+    assert faded == _FADED
+
+
 def _colours(text: str, tokens: dict[str, tuple[str, str]]) -> tuple[str, ...]:
     """In the light theme and in the dark one; none of what is another thing."""
     token = re.fullmatch(r"var\(--([\w-]+)\)", text)
