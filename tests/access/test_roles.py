@@ -505,13 +505,15 @@ async def test_nobody_has_two_roles_in_a_workspace(runtime: StaticRuntime) -> No
 async def test_one_of_several_subjects_goes_and_the_others_stay(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     both = stored(runtime, GLOBAL_ROLE_BINDINGS, "carol-keeper")
-    both["subjects"].append({"kind": "User", "name": "bob"})
+    # A group may be called as a person.
+    both["subjects"] += [{"kind": kind, "name": "bob"} for kind in ("User", "Group")]
     both["metadata"] |= {"labels": {"team": "crew"}, "annotations": {"keep": "me"}}
     runtime.console.put(GLOBAL_ROLE_BINDINGS, both)
     taken = {"where": "", "binding": "carol-keeper", "subject": "User bob"}
     assert (await admin.post(f"{PLATFORM}/keeper/revoke", taken)).status_code == 302
     left = stored(runtime, GLOBAL_ROLE_BINDINGS, "carol-keeper")
-    assert [one["name"] for one in left["subjects"]] == ["carol"]
+    names = [(one["kind"], one["name"]) for one in left["subjects"]]
+    assert names == [("User", "carol"), ("Group", "bob")]
     assert all(
         left["metadata"][part] == both["metadata"][part] for part in ("labels", "annotations")
     )

@@ -24,7 +24,7 @@ from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
 from tests.accounts.protection.test_retention import record
 from tests.rbac.fakes import START, FakeRuntime, Manifest
-from tests.rbac.objects import binding, user
+from tests.rbac.objects import binding, native_binding, user
 
 LABEL = {"iam.kubesphere.io/user-ref": "alice"}
 GONE = "2026-03-01T12:00:00Z"
@@ -90,6 +90,15 @@ async def test_nobody_of_the_same_name_gets_the_key_of_who_is_gone() -> None:
     # It is here for as long as it may be theirs.
     assert await reconcile(runtime) == Result()
     assert set(runtime.console.of(SECRETS)) == {"quarterdeck-kubeconfigs/kubeconfig-bob"}
+
+
+async def test_a_namesake_stays_in_what_the_user_goes_from() -> None:
+    """A group and a robot may be called the same, and be in one binding."""
+    runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER])
+    bound = native_binding("all", "view", "User alice", "Group alice", "ServiceAccount shop/alice")
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, bound)
+    await reconcile(runtime)
+    assert runtime.console.of(CLUSTER_ROLE_BINDINGS)["all"]["subjects"] == bound["subjects"][1:]
 
 
 @pytest.mark.parametrize(
