@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Page, Request, Response, expect
 
 from tests.browser.console import Console, live, sign_in
@@ -171,13 +172,16 @@ def it_counts_in_the_rail_what_fails(console: Console, page: Page) -> None:
         expect(count).to_be_visible()
 
 
-def it_asks_again_for_a_list_that_it_did_not_get(console: Console, page: Page) -> None:
-    opened(console, page)
-    page.route("**/pods?*", lambda route: route.fulfill(status=503), times=1)
+@pytest.mark.parametrize("path", ["/clusters/host/pods", "/access/roles?level=global"])
+def it_asks_again_for_what_it_did_not_get(console: Console, page: Page, path: str) -> None:
+    """A list, and a page that is drawn whole, of which it is told that nothing has changed."""
+    sign_in(page, console, path)
+    live(page)
+    page.route(console.url + path, lambda route: route.fulfill(status=503), times=1)
 
-    def is_the_list(answer: Response) -> bool:
-        return answer.ok and "hx-request" in answer.request.headers
+    def is_the_same(answer: Response) -> bool:
+        return answer.url == console.url + path and answer.status in (200, 304)
 
-    with page.expect_response(is_the_list):
+    with page.expect_response(is_the_same):
         page.evaluate("quarterdeck.update()")
     live(page)
