@@ -1,4 +1,5 @@
-"""A log as text that is sent while it is read: exactly the lines that the address asks for."""
+"""A log as text that is sent while it is read: exactly the lines that the address asks for, after a line
+for each log that cannot be read."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -6,7 +7,7 @@ from contextlib import aclosing
 
 from console.kube.errors import ApiError
 from console.live.flow import Flow
-from console.logs.opening import close_all
+from console.logs.opening import Unreadable, close_all
 from console.logs.picking import Picked
 from console.logs.query import LogQuery
 from console.logs.shown import shown
@@ -19,8 +20,17 @@ class Download:
     """The body of an answer. Reads no more while its client does not keep up, and breaks the connection
     where it cannot send the whole."""
 
-    def __init__(self, sources: Sequence[Source], query: LogQuery, flow: Flow) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        refused: Sequence[Unreadable],
+        query: LogQuery,
+        flow: Flow,
+    ) -> None:
         self._sources, self._query, self._flow = sources, query, flow
+        self._missing = [
+            f"# {visible(one.wanted.mark)}: {' '.join(str(one).split())}\n" for one in refused
+        ]
         self._loop = asyncio.get_running_loop()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -33,6 +43,8 @@ class Download:
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
         try:
+            if self._missing:
+                yield "".join(self._missing).encode()
             async with aclosing(shown(self._sources, self._query)) as batches:
                 async for _looked_at, found in batches:
                     if found:

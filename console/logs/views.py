@@ -86,7 +86,7 @@ async def _text(
     if refused and not sources:
         error = refused[0].error
         return error_page(request, error.page_code, why(error))
-    body = Download(sources, query, flow)
+    body = Download(sources, refused, query, flow)
     response = StreamingHttpResponse(body, content_type="text/plain; charset=utf-8")
     name = "-".join(
         (

@@ -110,6 +110,10 @@ async def test_a_crash_says_why_in_the_log_before_it(world: World) -> None:
     assert "panic: no tariffs" in shown(await get(f"{path}?previous=1&container=side"))
     fresh = await get(f"{path}?previous=1&container=app")
     assert "previous terminated container" in fresh and shown(fresh) == []
+    # Whoever downloads both is told of the one that is missing.
+    first, *whole = (await get(f"{path}?previous=1&container=*&format=text")).splitlines()
+    assert first.startswith("# app: previous terminated container") and "# " not in whole[0]
+    assert "panic: no tariffs" in whole
 
 
 def crashed(api: Api) -> Any:

@@ -78,11 +78,13 @@ async def test_events_are_those_of_this_very_object(client_as: ClientAs) -> None
         event("own", "Pod/web-2", "uid-shop-web-2"),
         event("before", "Pod/web-2", "another-uid"),
         event("unsaid", "Pod/web-2", ""),
+        # As older kubelets do of their node.
+        event("named", "Pod/web-2", "web-2"),
         event("other", "Pod/web-1", "uid-shop-web-1"),
         event("elsewhere", "Pod/web-2", "", "team-a"),
     )
     html = await page(client_as, f"{WEB_2}/events")
-    assert set(re.findall(r"told by (\w+)", html)) == {"own", "unsaid"}
+    assert set(re.findall(r"told by (\w+)", html)) == {"own", "unsaid", "named"}
     assert 'href="/clusters/host/projects/shop/events/own"' in html
 
 

@@ -429,6 +429,14 @@ async def test_nobody_is_taken_out_with_another(
     assert [one["name"] for one in subjects] == [*seen, "cleo"]
 
 
+async def test_each_role_of_a_department_counts(runtime: TenantRuntime) -> None:
+    """kubectl gives it more than one."""
+    least = workspace_binding("z-heads", "acme", "acme-viewer", "Group heads")
+    runtime.console.put(WORKSPACE_ROLE_BINDINGS, least)
+    with pytest.raises(Refused, match=ABOVE):
+        await departments.add(acting("ivo"), "heads", "max")
+
+
 @pytest.mark.parametrize("kind", [bindings.USER, bindings.GROUP])
 async def test_nobody_is_taken_out_with_a_namesake(runtime: TenantRuntime, kind: str) -> None:
     """A person, a department and a robot may be called the same, and be in one binding."""

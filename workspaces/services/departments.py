@@ -196,9 +196,10 @@ def _find(actor: Actor, name: str) -> Department:
 
 
 def _check_outranks(actor: Actor, department: Department, verb: str = "update") -> None:
-    rules = rules_of_role(actor.workspace, department.role) if department.role else ()
-    if rules and not actor.rights.holds(rules):
-        raise Refused(_("This department may do more than you in this workspace."))
+    for entry in _roles_of(actor.workspace, department.name):
+        rules = rules_of_role(actor.workspace, entry.projection.role)
+        if rules and not actor.rights.holds(rules):
+            raise Refused(_("This department may do more than you in this workspace."))
     # Those of the workspace know what it was given elsewhere. Others might add themselves to any.
     if not actor.rights.may_from_outside(verb, DEPARTMENTS):
         return

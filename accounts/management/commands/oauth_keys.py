@@ -17,7 +17,13 @@ class Command(BaseCommand):
         actions = parser.add_subparsers(dest="action", required=True)
         actions.add_parser("list", help="every key that tokens are accepted of")
         actions.add_parser("rotate", help="sign with new keys; what was signed stays valid")
-        remove = actions.add_parser("remove", help="a key that others may know: its tokens end now")
+        # The names of some keys begin with "-", and are no options.
+        remove = actions.add_parser(
+            "remove",
+            help="a key that others may know: its tokens end now",
+            prefix_chars="+",
+            add_help=False,
+        )
         remove.add_argument("kid")
 
     def handle(self, *args: Any, action: str, kid: str = "", **options: Any) -> None:

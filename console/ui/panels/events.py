@@ -78,10 +78,11 @@ def _about(subject: Subject, store: Store[Any]) -> list[Entry[Event]]:
 
 def _keys(entry: Entry[Event]) -> Iterable[str | tuple[str, str, str]]:
     event = entry.projection
-    if event.about_uid:
+    kind, _slash, name = event.about.partition("/")
+    # Older kubelets give the name of their node as its uid.
+    if event.about_uid not in ("", name):
         yield event.about_uid
     else:
-        kind, _slash, name = event.about.partition("/")
         yield (kind, event.about_namespace, name)
 
 

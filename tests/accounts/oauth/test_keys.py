@@ -99,6 +99,17 @@ async def test_a_removed_key_ends_its_tokens_at_once(program: Program) -> None:
         await command("remove", kid)
 
 
+async def test_a_key_whose_name_looks_like_an_option_is_removed(program: Program) -> None:
+    """As one in sixty does."""
+    _, kid = await of(program)
+    key = await SigningKey.objects.aget(kid=kid)
+    key.kid = "-vhAt"
+    await key.asave(force_insert=True)
+    assert "-vhAt" not in await command("remove", "-vhAt")
+    with pytest.raises(CommandError, match="no key --kid"):
+        await command("remove", "--kid")
+
+
 async def test_with_another_secret_new_keys_are_made_and_old_tokens_stay(
     program: Program, settings: Settings
 ) -> None:
