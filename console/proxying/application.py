@@ -152,12 +152,12 @@ class _Visit:
         await sync_to_async(touch)(found)
         client = cluster.runtime.as_user(presence.access_in(cluster).identity)
         ending: asyncio.Future[Over] = asyncio.get_running_loop().create_future()
-        vigil = Vigil(
-            found.owner.account,
-            presence,
-            lambda: _check_right("GET", found, presence, cluster),
-            ending.set_result,
-        )
+
+        def right() -> None:
+            for method in needs:
+                _check_right(method, found, presence, cluster)
+
+        vigil = Vigil(found.owner.account, presence, right, ending.set_result)
         with places.take(found.owner.account, size), vigil.kept():
             task = asyncio.create_task(work(client))
             gone = asyncio.create_task(_gone(receive) if receive else asyncio.Event().wait())

@@ -223,14 +223,15 @@ async def test_where_nobody_listens_that_is_said(browser: Browser) -> None:
     assert answer.status == 404 and "There is no nobody any more." in answer.text
 
 
-async def test_a_websocket_goes_through(httpd: Browser, person: Person) -> None:
+@pytest.mark.parametrize("lost", ["get_in", "delete_in"], ids=["get", "create"])
+async def test_a_websocket_goes_through(httpd: Browser, person: Person, lost: str) -> None:
     await entered(httpd, Target(PODS, Key("default", "httpd"), 8081))
     socket = httpd.connect("/talk")
     await socket.send_input({"type": "websocket.connect"})
     opened = await socket.receive_output(10)
     assert opened == {"type": "websocket.accept", "subprotocol": None}
     assert await socket.receive_output(10) == {"type": "websocket.send", "text": "hello"}
-    person.access.get_in = ()
+    setattr(person.access, lost, ())
     assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
     person.access = FakeAccess("tenant", get_in=None)
     # What is no websocket is no pipe either.
