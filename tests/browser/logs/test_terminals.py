@@ -183,8 +183,9 @@ def it_takes_out_of_a_paste_what_ends_it(page: Page, shell: str) -> None:
     page.on("websocket", lambda socket: socket.on("framesent", keep))
     page.reload()
     shows(page, "# ")
-    run(page, "printf '\\033[?2004h'; cat")
-    shows(page, "cat")
+    # Until that is drawn the page does not know that the program takes pastes.
+    run(page, "printf '\\033[?2004hre''ady\\n'; cat")
+    shows(page, "ready")
     paste(page, "a\x1b[201~\x9b201~\rb\x03c")
     page.keyboard.press("Enter")
     shows(page, "bc")
