@@ -180,11 +180,10 @@ class Stream:
         await self._takes(0.01, *(() if self._container.calm else (0.01, 0.2, 0.8)))
         since = self._params.get("sinceTime", "")[:19]
         run, there = self._container.log(previous="previous" in self._params)
-        self._lines = [one for one in run.lines if stamp(one[0])[:19] >= since]
-        self._end = run.end + self._container.chance.uniform(0, 5)
+        late = self._container.chance.uniform(0, 5)
+        self._end = run.end + late if there and "follow" in self._params else 0
+        self._lines = [one for one in run.lines if there and stamp(one[0])[:19] >= since]
         self._told = b"" if there else b"unable to retrieve container logs"
-        self._end = self._end if there and "follow" in self._params else 0
-        self._lines = self._lines if there else []
         await self._takes(0.01)
 
     async def _takes(self, *seconds: float) -> None:
