@@ -53,11 +53,13 @@ def objects_of(
     namespaces: tuple[str, ...] = (),
     key: Key | None = None,
     allowed: Readable | None = None,
+    *,
+    alone: bool = False,
 ) -> Iterator[Informer[Any]]:
     """What holds the kind's objects, of these namespaces at least, whether or not they are there yet.
 
-    `key`: one that the viewer may see (`check_seen`) is enough, for whoever may not list the others.
-    `allowed`: what they may list, where that is decided already.
+    `key`: one that the viewer may see (`check_seen`) is enough, for whoever may not list the others, and
+    `alone` for everybody. `allowed`: what they may list, where that is decided already.
 
     Raises `UnknownKind` for a type that is gone and, for what is read as the viewer, `Denied` and
     `TooManyProjects`.
@@ -66,7 +68,11 @@ def objects_of(
     if shared is not None:
         yield shared
         return
-    with _as_viewer(kind, access, namespaces, key, allowed) as found:
+    if alone and key is not None and access.can("get", kind.gvr, **key._asdict()):
+        found = access.cluster.runtime.live_object(kind.gvr, access.identity, key)
+    else:
+        found = _as_viewer(kind, access, namespaces, key, allowed)
+    with found:
         yield found
 
 
@@ -104,6 +110,7 @@ async def listed(
     allowed: Readable | None = None,
     *,
     seconds: float,
+    alone: bool = False,
 ) -> AsyncIterator[Informer[Any]]:
     """As `objects_of`, and so long at most it waits for the objects to be there.
 
@@ -111,7 +118,7 @@ async def listed(
     """
     if not kind.private:
         await access.cluster.runtime.wait_synced(kind.gvr, timeout=seconds)
-    with objects_of(kind, access, namespaces, key, allowed) as informer:
+    with objects_of(kind, access, namespaces, key, allowed, alone=alone) as informer:
         if isinstance(informer, LiveList):
             try:
                 await informer.wait(timeout=seconds)
@@ -161,7 +168,7 @@ async def find_entry(
     Raises as `listed`, and `NotListed`.
     """
     namespaces = (key.namespace,) if key.namespace else ()
-    async with listed(kind, access, namespaces, key, seconds=seconds) as informer:
+    async with listed(kind, access, namespaces, key, seconds=seconds, alone=True) as informer:
         entry = informer.store.get(key)
         if entry is None and not informer.freshness.synced:
             raise NotListed(kind, informer)

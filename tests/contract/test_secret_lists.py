@@ -91,6 +91,16 @@ def binding(scrap: Scrap, namespace: str, viewer: FakeAccess) -> str:
     return path(namespace, "rolebindings", made, group=VERSION)
 
 
+def let_read(viewer: FakeAccess, scrap: Scrap, namespace: str) -> None:
+    """kube-apiserver does; what the console believes is for the test to say."""
+    name = f"{viewer.identity.name}-get"
+    role = path(namespace, "roles", group=VERSION)
+    scrap.admin.post(role, {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}).ok()
+    grants = Grants(scrap, namespace)
+    grants.bind_here(user(viewer.identity.name), role_ref("Role", name))
+    grants.wait(viewer.identity.name, verb="get", resource="secrets", namespace=namespace)
+
+
 async def get(viewer: FakeAccess, url: str) -> tuple[int, str]:
     response = await ClientAs()(viewer.identity.name).get(url)
     return response.status_code, await text_of(response)
@@ -167,12 +177,7 @@ async def test_a_value_is_revealed_to_whom_kube_apiserver_lets_read_it(
     html = await text_of(response)
     assert response.status_code == 403
     assert "The cluster did not allow it." in html and CANARY not in html
-    name = f"{viewer.identity.name}-get"
-    role = path(namespace, "roles", group=VERSION)
-    scrap.admin.post(role, {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}).ok()
-    grants = Grants(scrap, namespace)
-    grants.bind_here(user(viewer.identity.name), role_ref("Role", name))
-    grants.wait(viewer.identity.name, verb="get", resource="secrets", namespace=namespace)
+    let_read(viewer, scrap, namespace)
     response = await client.post(f"{url}/actions/reveal")
     html = await text_of(response)
     assert response.status_code == 200, html
@@ -280,14 +285,29 @@ async def test_of_one_it_is_enough_to_read_it(
         assert (await get(unwatched, url))[0] == 403, url
     for url in forms:
         assert (await client.post(url, {"uid": "u"})).status_code == 403, url
-    name = f"{unwatched.identity.name}-get"
-    role = path(namespace, "roles", group=VERSION)
-    scrap.admin.post(role, {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}).ok()
-    grants = Grants(scrap, namespace)
-    grants.bind_here(user(unwatched.identity.name), role_ref("Role", name))
-    grants.wait(unwatched.identity.name, verb="get", resource="secrets", namespace=namespace)
+    let_read(unwatched, scrap, namespace)
     for url in (one, *forms):
         assert (await get(unwatched, url))[0] == 200, url
+
+
+async def test_for_what_is_done_to_one_no_others_are_read(
+    viewer: FakeAccess,
+    binding: str,
+    namespace: str,
+    scrap: Scrap,
+    runtime: Runtime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Thousands would come for it, and later: a list waits until the server's cache is up to date."""
+
+    def never(*_: Any) -> Any:
+        raise AssertionError("a list was asked for")
+
+    let_read(viewer, scrap, namespace)
+    viewer.get_in = {namespace}
+    monkeypatch.setattr(runtime, "live_list", never)
+    url = f"/clusters/host/projects/{namespace}/secrets/apple/actions/delete"
+    assert (await get(viewer, url))[0] == 200
 
 
 async def test_kube_apiserver_has_the_last_word_of_following_it(

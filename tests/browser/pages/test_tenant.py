@@ -57,7 +57,7 @@ def enter(page: Page, console: Console, name: str, path: str) -> None:
     page.fill("input[name=username]", name)
     page.fill("input[name=password]", PASSWORD)
     page.click("button[type=submit]:not([form])")
-    page.wait_for_url(re.compile(re.escape(path)))
+    page.wait_for_url(re.compile(re.escape(console.url + path)))
 
 
 def pod(name: str) -> str:

@@ -128,6 +128,6 @@ def it_scales_edits_and_deletes_on_a_phone_without_scripts(plain: Operator) -> N
     plain.act("delete")
     plain.picture("delete-without-scripts")
     page.locator("form.confirm button[type=submit]:not([value=edit])").click()
-    page.wait_for_url(re.compile("/deployments"))
+    page.wait_for_url(re.compile(r"/deployments(\?|$)"))
     left = ("get", "deployments", "-n", "shipping", "-o", "name")
     eventually(lambda: "label-printer" not in plain.kubectl(*left), "it is gone")

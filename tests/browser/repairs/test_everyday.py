@@ -89,7 +89,7 @@ def it_deletes_from_the_menu_of_a_row(operator: Operator) -> None:
     operator.press(menu.locator("a[href$='/actions/delete']"))
     page.wait_for_url(re.compile("/actions/delete"))
     operator.press(page.locator("form.confirm button[type=submit]"))
-    page.wait_for_url(re.compile("/configmaps"))
+    page.wait_for_url(re.compile(r"/configmaps\?"))
     left = ("get", "configmaps", "-n", SHIPPING, "-o", "name")
     eventually(lambda: "left-over" not in operator.kubectl(*left), "it is gone")
 
