@@ -141,15 +141,16 @@ class LiveList(Informer[P]):
         return len(self.store) >= self._limit
 
     async def wait(self, *, timeout: float) -> bool:  # noqa: ASYNC109
-        """True once everything has been listed, False after `timeout` seconds; raises `Forbidden`."""
-        if not await wait_until(
-            self, lambda: self.freshness.synced or self.refusal is not None, timeout
-        ):
-            return False
+        """True once everything has been listed, False after `timeout` seconds, and sooner where nothing
+        comes any more in that time; raises `Forbidden`."""
+        await wait_until(self, self._is_answered, timeout)
         refusal = self.refusal
         if refusal is not None:
             raise refusal
-        return True
+        return self.freshness.synced
+
+    def _is_answered(self) -> bool:
+        return self.freshness.synced or self.refusal is not None
 
     def event(self, event: WatchEvent) -> str:
         version = super().event(event)

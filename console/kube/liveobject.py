@@ -48,6 +48,10 @@ class LiveObject(LiveList[P]):
     def refused_verb(self) -> str:
         return "get"
 
+    def _is_answered(self) -> bool:
+        # What has failed is not tried again soon.
+        return super()._is_answered() or bool(self.freshness.problem)
+
     async def _run(self) -> None:
         try:
             while True:

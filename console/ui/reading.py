@@ -11,6 +11,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from console.kube.client import CALL_TIMEOUT
 from console.kube.errors import Forbidden
 from console.kube.gvr import Key
 from console.kube.informer import Informer
@@ -112,7 +113,8 @@ async def listed(
     seconds: float,
     alone: bool = False,
 ) -> AsyncIterator[Informer[Any]]:
-    """As `objects_of`, and so long at most it waits for the objects to be there.
+    """As `objects_of`, and so long at most it waits for the objects to be there; what is read `alone` is
+    a request as any other, and given the time of one.
 
     Raises as `objects_of`, and `Denied` if kube-apiserver does not let the viewer see them.
     """
@@ -121,7 +123,7 @@ async def listed(
     with objects_of(kind, access, namespaces, key, allowed, alone=alone) as informer:
         if isinstance(informer, LiveList):
             try:
-                await informer.wait(timeout=seconds)
+                await informer.wait(timeout=CALL_TIMEOUT if alone else seconds)
             except Forbidden as error:
                 raise Denied(informer.refused_verb, kind.gvr) from error
         yield informer

@@ -155,6 +155,7 @@ def it_goes_through_the_first_password(
     expect(page).to_have_url(console.url + "/dashboard")
     page.goto(console.url + "/account")
     log_out(page)
+    expect(page).to_have_url(console.url + "/login")
     log_in(page, console, name, PASSWORD)
     expect(page.get_by_role("alert")).to_contain_text("Wrong name or password.")
     log_in(page, console, name, NEW)

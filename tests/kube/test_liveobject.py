@@ -1,0 +1,27 @@
+"""One object read as its viewer, where the server has nothing for it."""
+
+import asyncio
+from typing import Any
+
+from console.kube.errors import Unavailable
+from console.kube.gvr import SECRETS, Key
+from console.kube.liveobject import LiveObject
+from console.kube.sentences import Sentence
+from console.kube.uncached import UNCACHED
+
+
+class Absent:
+    """A client of a server that does not answer."""
+
+    async def get(self, *_: Any, **__: Any) -> dict[str, Any]:
+        raise Unavailable(Sentence("The Kubernetes API does not answer"))
+
+
+async def test_whoever_waits_for_it_is_told_at_once_that_it_failed() -> None:
+    spawn: Any = asyncio.ensure_future
+    client: Any = Absent()
+    decode = UNCACHED[SECRETS].decode
+    with LiveObject(SECRETS, decode, Key("vault", "first"), client, spawn) as found:
+        async with asyncio.timeout(20):
+            assert not await found.wait(timeout=3600)
+        assert found.freshness.problem == "The Kubernetes API does not answer"
