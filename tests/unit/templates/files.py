@@ -31,6 +31,12 @@ def stylesheets() -> str:
     return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
+def selectors_with(declaration: str) -> set[str]:
+    """Of the rules that have what this expression describes."""
+    rules = re.findall(r"([^{};/]+){([^{}]*)}", stylesheets())
+    return {" ".join(one.split()) for one, rule in rules if re.search(declaration, rule)}
+
+
 def scripts() -> str:
     return "\n".join(path.read_text() for path in sorted((STATIC / "js").glob("*.js")))
 

@@ -11,6 +11,7 @@ from tests.unit.templates.files import (
     classes_in,
     line_of,
     scripts,
+    selectors_with,
     source,
     stylesheets,
 )
@@ -127,10 +128,5 @@ _WITHOUT_RING = {
 
 def test_whatever_can_have_the_focus_shows_that_it_has_it() -> None:
     """Also with a pointer's rule, which would count for the keyboard as well."""
-    rules = re.findall(r"([^{};/]+){([^{}]*)}", stylesheets())
-    bare = {
-        " ".join(selector.split())
-        for selector, rule in rules
-        if re.search(r"outline(-style|-width)?:\s*(0|none|transparent)\b", rule)
-    }
-    assert bare == _WITHOUT_RING
+    bare = r"outline(-style|-width)?:\s*(0|none|transparent)\b"
+    assert selectors_with(bare) == _WITHOUT_RING
