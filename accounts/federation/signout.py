@@ -47,7 +47,8 @@ async def provider_logout(session: SessionBase) -> str:
 
 @transaction.atomic
 def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None:
-    """Ends the sessions that a logout token is about, and all tokens of their users; whose they were.
+    """Ends the sessions that a logout token is about, and all OAuth tokens of their users, not their API
+    tokens; whose they were.
 
     None if the token was used before. Synchronous: call it off the loop.
     """

@@ -77,6 +77,8 @@ class UserSource(ListWatch):
     async def watch(self, resource_version: str) -> AsyncGenerator[AsyncIterator[WatchEvent], None]:
         with self._noting_refusals("watch"):
             async with super().watch(resource_version) as events:
+                # A right that came back, to a list that is still there.
+                self.refused = None
                 yield self._for_a_while(events)
 
     async def _for_a_while(

@@ -148,6 +148,8 @@ def it_asks_again_whether_the_viewer_may(
         eventually(lambda: "forbidden" in found.freshness.problem, "the watch has ended")
         with pytest.raises(Forbidden):
             wait(runtime, found)
+        grant_secrets(control_plane, "rita")
+        eventually(lambda: live(found) and not found.refusal, "once they may again it goes on")
 
 
 def it_reads_for_people_alone(control_plane: ControlPlane) -> None:
