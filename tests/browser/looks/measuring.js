@@ -35,6 +35,19 @@
   const edge = innerWidth < 768 || !main ? innerWidth : box(main).right - parseFloat(style(main).paddingRight);
   const scrolls = (one) => one !== main && one !== null && (style(one).overflowX === "auto" || scrolls(one.parentElement));
 
+  // By how much the page is wider than its window: as it is, and when whatever a link is called has the longest name.
+  const wider = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  const LONGEST = "a-name-of-a-project-may-have-sixty-three-letters-and-no-more-ok";
+  const named = () => {
+    const names = all("#main a, #main a *")
+      .filter((one) => one.childElementCount === 0 && /^[a-z][-a-z0-9.]{2,}$/.test(one.textContent.trim()))
+      .map(({ firstChild }) => [firstChild, firstChild.data]);
+    for (const [text] of names) text.data = LONGEST;
+    const by = wider();
+    for (const [text, before] of names) text.data = before;
+    return by;
+  };
+
   // Of an object's panels: the share of their width beyond all of their texts.
   const panels = document.querySelector(".panels");
   const unused = () => {
@@ -51,7 +64,8 @@
 
   return {
     unused: panels ? unused() : 0,
-    wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    wider: wider(),
+    named: innerWidth === 390 ? named() : 0,
     outside: all(".main table").filter((one) => box(one).right > edge + 1 && !scrolls(one)).map(name),
     rowsInView: rows.filter(inView).length,
     rowHeights: [...new Set(rows.map((row) => Math.round(box(row).height)))],
