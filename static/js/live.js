@@ -5,7 +5,7 @@
 // now), `refresh` (fetch the list again), `gone` (deleted), `error`. While the list is held only the
 // rows that stand there change, and what is new, gone or moved waits in a pill.
 
-const { $, word, announce, toast, tick, freeze } = window.quarterdeck;
+const { $, word, announce, toast, reread, tick, freeze } = window.quarterdeck;
 const { MORPH, table, rows, deleted, coming, apply, arrange, keep, markGone, note, settle } = window.quarterdeck;
 const root = document.documentElement;
 const phone = matchMedia("(max-width: 47.99rem)");
@@ -96,7 +96,7 @@ async function load(force) {
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
   const text = await response?.text().catch(() => null);
   if (text == null || response.status >= 500) return void setTimeout(refresh, 2000);
-  if (response.redirected || response.status === 401 || response.status === 403) return location.reload();
+  if (response.redirected || response.status === 401 || response.status === 403) return reread();
   const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = page.getElementById($("detail") ? "detail" : "results");
   if (!fresh || followed()?.dataset.url !== url) return;
@@ -221,7 +221,7 @@ function control({ refresh: again, order, gone = [], error, ...told }) {
   // The page itself says best why it may not be seen; but not again and again, should it say nothing.
   if ([401, 403].includes(error?.code) && Date.now() - (sessionStorage.reloaded ?? 0) > 10_000) {
     sessionStorage.reloaded = Date.now();
-    return location.reload();
+    return reread();
   }
   if (error) toast(error.message);
   for (const key of gone) {

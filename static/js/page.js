@@ -58,6 +58,12 @@ function reveal(button) {
   button.setAttribute("aria-pressed", shown);
 }
 
+// Who logs out is on the way to the login page. The others of this session hear at once that it is over;
+// to read this page anew would lead back to it after the next login.
+let leaving = false;
+document.addEventListener("submit", ({ target }) => { leaving ||= target.matches("[data-logout]"); });
+const reread = () => leaving || location.reload();
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
@@ -90,4 +96,4 @@ setTimeout(() => {
   document.querySelectorAll(".toast:not([data-level='error'])").forEach((line) => line.remove());
 }, 6000);
 
-window.quarterdeck = { $, word, announce, toast, copy };
+window.quarterdeck = { $, word, announce, toast, copy, reread };

@@ -1,7 +1,7 @@
 // The palette: Ctrl-K or `:` opens it, what is typed is asked of the server, Enter takes the chosen option.
 // The focus stays in the field; the chosen option is named by aria-activedescendant.
 
-const { $ } = window.quarterdeck;
+const { $, reread } = window.quarterdeck;
 const dialog = $("palette");
 const field = $("palette-q");
 const list = $("palette-options");
@@ -34,7 +34,7 @@ async function ask() {
   const answer = await fetch(url, { signal: asking.signal, headers: { "HX-Request": "true" } }).catch(() => null);
   if (!answer || answer.status >= 500) return;
   // The session has ended: the whole page says so.
-  if (answer.status === 401) return location.reload();
+  if (answer.status === 401) return reread();
   // It may be given up while it is on its way.
   const text = await answer.text().catch(() => "");
   const found = new DOMParser().parseFromString(text, "text/html").getElementById("palette-found");

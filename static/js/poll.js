@@ -3,7 +3,7 @@
 // at a time. What the whole page says of its freshness comes along. With `data-etag` the server is told
 // what is shown, and answers 304 as long as that is all there is to show.
 
-const { skew, tick } = window.quarterdeck;
+const { skew, tick, reread } = window.quarterdeck;
 const root = document.documentElement;
 const part = document.querySelector("[data-poll], [data-etag][data-url]");
 const paused = () => document.hidden || root.hasAttribute("data-paused");
@@ -40,7 +40,7 @@ async function draw() {
     return true;
   }
   if (!response.ok || response.redirected) {
-    location.reload();
+    reread();
     return true;
   }
   const page = new DOMParser().parseFromString(text, "text/html");

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.console import Console, sign_in
 from tests.controlplane.waiting import eventually
@@ -130,10 +130,24 @@ def it_keeps_a_hostile_page_from_the_console_and_from_other_ports(
 
 
 def it_ends_when_its_user_logs_out(page: Page, start: StartPod, console: Console) -> None:
-    tab = opened(page, start("ends"))
-    page.evaluate("""() => document.querySelector("form[action$='/logout']").submit()""")
-    page.wait_for_url("**/login**")
-    console.session.clear()
+    address = start("ends")
+    # Whatever the page before had open is over.
+    page.goto("about:blank")
+    with page.expect_websocket() as live:
+        tab = opened(page, address)
+
+    def answer_late(route: Route) -> None:
+        # What the page hears meanwhile leads it nowhere else.
+        with live.value.expect_event("close"):
+            answer = route.fetch(max_redirects=0)
+        console.session.clear()
+        route.fulfill(response=answer)
+
+    page.route("**/logout", answer_late)
+    page.click("button.avatar")
+    page.get_by_role("button", name="Log out").click()
+    expect(page).to_have_url(console.url + "/login")
+    page.unroute("**/logout")
     tab.reload()
     # The second once the console has closed it: it looks every few seconds.
     over = re.compile(r"Your session is over\.|No port is open here for you\.")
