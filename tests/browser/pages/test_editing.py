@@ -93,3 +93,7 @@ def it_asks_on_a_phone_which_of_two_long_values_counts(console: Console, plain: 
     plain.get_by_role("button", name="Review changes").click()
     expect(plain.locator(".conflict code")).to_have_text(["data.colour", mine, theirs])
     assert plain.evaluate("document.documentElement.scrollWidth") <= 390
+    plain.goto(f"{console.url}{PATH}/edit")
+    # What was sent is kept; what is said of it stands above its buttons.
+    expect(plain.get_by_text("You have a draft")).to_be_visible()
+    assert plain.evaluate("document.documentElement.scrollWidth") <= 390

@@ -103,13 +103,19 @@ def middle(page: Page, name: str) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
+def in_another_window(console: Console, page: Page) -> Page:
+    """The same list."""
+    other = page.context.new_page()
+    other.goto(console.url + "/clusters/host/pods?namespace=default")
+    live(other)
+    return other
+
+
 def it_sends_nothing_to_a_hidden_page_and_catches_it_up(console: Console, page: Page) -> None:
     with pods(console, "apple", "melon"):
         traffic = opened(console, page, "apple", "melon")
         page.evaluate(HIDE, True)
-        other = page.context.new_page()
-        other.goto(console.url + "/clusters/host/pods?namespace=default")
-        live(other)
+        other = in_another_window(console, page)
         got = len(traffic.frames)
         console.pod("late")
         console.set_status("apple", CRASHING)
@@ -123,6 +129,20 @@ def it_sends_nothing_to_a_hidden_page_and_catches_it_up(console: Console, page: 
         expect(row(page, "apple")).to_contain_text("Crash loop")
         assert order(page)[0] == "apple"
         assert traffic.lists == []
+
+
+def it_shows_after_a_pause_what_came_meanwhile(console: Console, page: Page) -> None:
+    with pods(console, "apple", "melon"):
+        opened(console, page, "apple", "melon")
+        other = in_another_window(console, page)
+        pause = page.locator("#freshness > button")
+        pause.click()
+        console.set_status("apple", CRASHING)
+        expect(row(other, "apple")).to_contain_text("Crash loop")
+        other.close()
+        expect(row(page, "apple")).to_contain_text("Running")
+        pause.click()
+        expect(row(page, "apple")).to_contain_text("Crash loop")
 
 
 def it_lights_up_ten_rows_at_most(console: Console, page: Page) -> None:
