@@ -1,13 +1,16 @@
 """How an open list follows the cluster, in a real browser."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Request, Response, expect
 
 from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_pods import CRASHING, RUNNING, row
+from tests.controlplane.waiting import eventually
 
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
@@ -205,3 +208,60 @@ def it_asks_again_for_what_it_did_not_get(console: Console, page: Page, path: st
     with page.expect_response(is_the_same):
         page.evaluate("quarterdeck.update()")
     live(page)
+
+
+def ships(column: str) -> dict[str, Any]:
+    """A type of the cluster's own, whose list has this column."""
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object"}},
+        "additionalPrinterColumns": [{"name": column, "type": "string", "jsonPath": ".spec.x"}],
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "ships.example.org"},
+        "spec": {
+            "group": "example.org",
+            "scope": "Namespaced",
+            "names": {"plural": "ships", "singular": "ship", "kind": "Ship"},
+            "versions": [version],
+        },
+    }
+
+
+def ship(name: str) -> dict[str, Any]:
+    return {"apiVersion": "example.org/v1", "kind": "Ship", "metadata": {"name": name}}
+
+
+def is_there(page: Page, url: str) -> bool:
+    answer = page.goto(url)
+    return answer is not None and answer.ok
+
+
+def it_follows_on_after_it_was_fetched_anew(console: Console, page: Page) -> None:
+    """As it is when its type has other columns."""
+
+    def apply(item: dict[str, Any]) -> None:
+        console.kubectl("apply", "-f", "-", input=json.dumps(item))
+
+    apply(ships("Size"))
+    try:
+        console.kubectl("wait", "--for=condition=Established", "crd/ships.example.org")
+        apply(ship("first"))
+        sign_in(page, console)
+        eventually(
+            lambda: is_there(page, f"{console.url}/clusters/host/ships.example.org"), "ships"
+        )
+        heads = page.locator("#results thead")
+        expect(heads).to_contain_text("Size")
+        expect(row(page, "first")).to_be_visible()
+        live(page)
+        apply(ships("Color"))
+        expect(heads).to_contain_text("Color")
+        apply(ship("second"))
+        expect(row(page, "second")).to_be_visible()
+    finally:
+        console.kubectl("delete", "crd", "ships.example.org")

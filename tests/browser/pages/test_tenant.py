@@ -139,6 +139,9 @@ def test_a_tenants_whole_life(console: Console, page: Page, browser: Chromium) -
     expect(reading.locator('tr[data-key="cid"]')).to_be_visible()
     # The page itself is fetched when it is another, not every now and then.
     assert 0 < len(asked) <= 3, asked
+    # It is told of the next change, too.
+    console.kubectl("delete", f"workspacerolebindings.{IAM}", "acme.cid")
+    expect(reading.locator('tr[data-key="cid"]')).to_have_count(0)
     page.goto(f"{console.url}/workspaces/acme/members/ben/remove")
     page.get_by_role("button", name="Remove member").click()
     expect(page.locator('tr[data-key="ben"]')).to_have_count(0)
