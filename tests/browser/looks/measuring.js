@@ -35,17 +35,20 @@
   const edge = innerWidth < 768 || !main ? innerWidth : box(main).right - parseFloat(style(main).paddingRight);
   const scrolls = (one) => one !== main && one !== null && (style(one).overflowX === "auto" || scrolls(one.parentElement));
 
-  // By how much the page is wider than its window: as it is, and when whatever a link or the
-  // place itself is called has the longest name.
+  // By how much the page is wider than its window: as it is, and when all is open and whatever a link or
+  // the place itself is called has the longest name.
   const wider = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
   const LONGEST = "a-name-of-a-project-may-have-sixty-three-letters-and-no-more-ok";
   const named = () => {
     const names = all("#main a, #main a *, .scope *")
       .filter((one) => one.childElementCount === 0 && /^[a-z][-a-z0-9.]{2,}$/.test(one.textContent.trim()))
       .map(({ firstChild }) => [firstChild, firstChild.data]);
+    const closed = all("#main details:not([open])");
+    for (const one of closed) one.open = true;
     for (const [text] of names) text.data = LONGEST;
     const by = wider();
     for (const [text, before] of names) text.data = before;
+    for (const one of closed) one.open = false;
     return by;
   };
 

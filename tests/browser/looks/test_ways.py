@@ -129,3 +129,12 @@ def it_tells_whoever_sees_nothing_whom_to_ask(arrive: Arrive) -> None:
     expect(page.locator("#announce")).to_contain_text("Copied")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("Please add charlie to a workspace or a project at http")
+
+
+def it_shows_on_a_phone_what_to_ask_for(arrive: Arrive, demo: str) -> None:
+    page = arrive("charlie").page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{demo}/clusters/host/pods?namespace=payments")
+    page.get_by_text("Request to send to an administrator").click()
+    expect(page.locator("#request-text")).to_contain_text("charlie")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
