@@ -48,9 +48,15 @@ class Share:
     needs: tuple[Need, ...] = ()
 
     @property
+    def given(self) -> Decimal:
+        """Up to that kube-apiserver lets the project use more."""
+        return max(self.asked or ZERO, self.enforced or ZERO)
+
+    @property
     def held(self) -> Decimal:
-        """More than that the project cannot come to use."""
-        return max(self.asked or ZERO, self.enforced or ZERO, self.used)
+        """More than that the project cannot come to use, by what is counted now. What is used may be more
+        than was given: a count of Kubernetes' may leave out for a moment what has just come to be."""
+        return max(self.given, self.used)
 
 
 Shares = Mapping[str, Share]
@@ -67,9 +73,10 @@ def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     found = {}
     for name in sorted(shares):
         share, goal = shares[name], goals[name]
-        # Down at once; up by no more than what is nobody's.
+        # Down at once; up by no more than what is nobody's, and while more is held than there is not at
+        # all, not even to what is used already: others have to give way first.
         step = max(ZERO, min(goal - share.held, free))
-        found[name] = min(goal, share.held + step)
+        found[name] = min(goal, (share.held if free >= ZERO else share.given) + step)
         free -= step
     return found
 

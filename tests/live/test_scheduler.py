@@ -28,14 +28,16 @@ class Screen:
 async def test_at_once_and_then_not_before_its_time() -> None:
     scheduler, shared_view = Scheduler(), Screen("a", [])
     scheduler.flush_seconds = 0.1
+    # The first begins somewhere between this and the moment that it notes, which may be late.
+    asked = asyncio.get_running_loop().time()
     scheduler.ask(shared_view)
     scheduler.ask(shared_view)
     await shared_view.wait()
     scheduler.ask(shared_view)
     scheduler.ask(shared_view)
     await shared_view.wait()
-    first, second = shared_view.at
-    assert second - first >= 0.099
+    _, second = shared_view.at
+    assert second - asked >= 0.099
 
 
 async def test_one_that_waits_does_not_keep_others() -> None:

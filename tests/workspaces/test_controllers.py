@@ -479,11 +479,12 @@ async def test_two_who_deal_a_quota_out_at_once_take_turns(
     assert runtime.console.of(RESOURCE_QUOTAS)[f"one/{SHARE}"]["spec"]["hard"] == {"pods": "8"}
 
 
-@pytest.mark.parametrize("answer", ["none", "conflict"])
+@pytest.mark.parametrize("answer", ["none", "conflict", "repeated"])
 async def test_what_a_share_may_have_is_given_to_nobody_else(
     monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    """Whether a write came to no answer, or was followed by somebody else's, before it is seen."""
+    """Whether a write came to no answer, or was followed by somebody else's before it is seen, or was
+    repeated, as HTTP clients do when a connection breaks, and refused as the second of two."""
     projects = [new_project(name, "acme") for name in ("ann", "zoe")]
     runtime = await settle(acme(*projects, quotas=[workspace_quota("acme", pods="8")]))
     shares, console = Tenancy(cast(Runtime, runtime)).shares, runtime.console
@@ -498,6 +499,8 @@ async def test_what_a_share_may_have_is_given_to_nobody_else(
         stored = await replace(*given, **named)
         if answer == "none" and named["namespace"] == "zoe":
             raise Unavailable("it took too long")
+        if answer == "repeated" and named["namespace"] == "zoe":
+            raise Conflict(409, "the object has been modified")
         return stored
 
     console.put(RESOURCE_QUOTAS, own_quota("zoe", pods="7"))

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 from weakref import WeakValueDictionary
 
-from console.kube.errors import ApiError
+from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
 from console.kube.projections.tenancy import Workspace
@@ -149,8 +149,9 @@ class ShareSync:
                 body["metadata"]["resourceVersion"] = _version(share)
                 made = await client.replace(RESOURCE_QUOTAS, body, namespace=project, name=SHARE)
         except ApiError as error:
-            # After a conflict what was written last still counts, until what is there now is known.
-            if error.code >= 500:
+            # After a conflict what was written last still counts, until what is there now is known. That
+            # may be this very write, which was repeated when its connection broke.
+            if error.code >= 500 or isinstance(error, Conflict):
                 self._tried[project] = _version(share), amounts
             raise
         self._tried.pop(project, None)
