@@ -6,8 +6,9 @@ step, all are dealt out anew. So they are when kube-apiserver has refused a proj
 share has no room for, but the quota has.
 
 Promises:
-- The shares never exceed the quota together, not while they change either: what one project is to get
-  must have been taken from the others before, and kube-apiserver must have said so (`Share.held`).
+- The shares never exceed the quota together, not while they change either, nor when Kubernetes counts
+  late: what one project is to get must have been taken from the others before, and kube-apiserver must
+  have said so (`Share.held`).
 - What a project was refused it gets as a whole, before anything is kept for others, if nobody uses it:
   in the order of the refusals, those that do not fit left out.
 - What a project may use by its own quota is kept for it, as long as there is enough.
@@ -49,13 +50,13 @@ class Share:
 
     @property
     def given(self) -> Decimal:
-        """Up to that kube-apiserver lets the project use more."""
+        """The most that kube-apiserver may admit."""
         return max(self.asked or ZERO, self.enforced or ZERO)
 
     @property
     def held(self) -> Decimal:
-        """More than that the project cannot come to use, by what is counted now. What is used may be more
-        than was given: a count of Kubernetes' may leave out for a moment what has just come to be."""
+        """The most that the project can come to use. It may use more than it was given: Kubernetes counts
+        a new pod a moment late, now and then, and its share may be cut in that moment."""
         return max(self.given, self.used)
 
 
@@ -73,8 +74,8 @@ def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     found = {}
     for name in sorted(shares):
         share, goal = shares[name], goals[name]
-        # Down at once; up by no more than what is nobody's, and while more is held than there is not at
-        # all, not even to what is used already: others have to give way first.
+        # Down at once; up by no more than what is nobody's. While more is held than there is, nobody goes
+        # up, not even to what they use already: others have to give way first.
         step = max(ZERO, min(goal - share.held, free))
         found[name] = min(goal, (share.held if free >= ZERO else share.given) + step)
         free -= step

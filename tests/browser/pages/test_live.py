@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Request, Response, expect
 
 from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_pods import CRASHING, RUNNING, row
+from tests.contract.crds import definition
 from tests.controlplane.waiting import eventually
 
 HIDE = """(hidden) => {
@@ -210,30 +211,8 @@ def it_asks_again_for_what_it_did_not_get(console: Console, page: Page, path: st
     live(page)
 
 
-def ships(column: str) -> dict[str, Any]:
-    """A type of the cluster's own, whose list has this column."""
-    version = {
-        "name": "v1",
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": {"type": "object"}},
-        "additionalPrinterColumns": [{"name": column, "type": "string", "jsonPath": ".spec.x"}],
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "ships.example.org"},
-        "spec": {
-            "group": "example.org",
-            "scope": "Namespaced",
-            "names": {"plural": "ships", "singular": "ship", "kind": "Ship"},
-            "versions": [version],
-        },
-    }
-
-
-def ship(name: str) -> dict[str, Any]:
-    return {"apiVersion": "example.org/v1", "kind": "Ship", "metadata": {"name": name}}
+def column(name: str) -> dict[str, str]:
+    return {"name": name, "type": "string", "jsonPath": ".status.phase"}
 
 
 def is_there(page: Page, url: str) -> bool:
@@ -243,25 +222,30 @@ def is_there(page: Page, url: str) -> bool:
 
 def it_follows_on_after_it_was_fetched_anew(console: Console, page: Page) -> None:
     """As it is when its type has other columns."""
+    crd = definition(additionalPrinterColumns=[column("Size")])
+    name, spec = crd["metadata"]["name"], crd["spec"]
 
     def apply(item: dict[str, Any]) -> None:
         console.kubectl("apply", "-f", "-", input=json.dumps(item))
 
-    apply(ships("Size"))
+    def widget(name: str) -> dict[str, Any]:
+        of = {"apiVersion": f"{spec['group']}/v1", "kind": "Widget"}
+        return {**of, "metadata": {"name": name}}
+
+    apply(crd)
     try:
-        console.kubectl("wait", "--for=condition=Established", "crd/ships.example.org")
-        apply(ship("first"))
+        console.kubectl("wait", "--for=condition=Established", f"crd/{name}")
+        apply(widget("first"))
         sign_in(page, console)
-        eventually(
-            lambda: is_there(page, f"{console.url}/clusters/host/ships.example.org"), "ships"
-        )
+        eventually(lambda: is_there(page, f"{console.url}/clusters/host/{name}"), "its list")
         heads = page.locator("#results thead")
         expect(heads).to_contain_text("Size")
         expect(row(page, "first")).to_be_visible()
         live(page)
-        apply(ships("Color"))
+        spec["versions"][0]["additionalPrinterColumns"] = [column("Color")]
+        apply(crd)
         expect(heads).to_contain_text("Color")
-        apply(ship("second"))
+        apply(widget("second"))
         expect(row(page, "second")).to_be_visible()
     finally:
-        console.kubectl("delete", "crd", "ships.example.org")
+        console.kubectl("delete", "crd", name)
