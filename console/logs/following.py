@@ -348,7 +348,7 @@ class Follower:
 
     def _lost_before(self, run: str) -> Note:
         """The lines of the run that this one was taken for are not known."""
-        self._at = replace(self._at, run=run)
+        self._count_as(run)
         return Note(str(LOST))
 
     def _loses(self, last: Run, run: Run, *, there: bool, known: bool) -> bool:
@@ -414,10 +414,14 @@ class Follower:
         return line, self._levels.next(line)
 
     def _batch(self, lines: Sequence[tuple[Line, str]], run: str) -> Batch:
+        self._count_as(run)
+        return Batch(lines, self._at)
+
+    def _count_as(self, run: str) -> None:
+        """The lines that were read last are of this run, "" of the last one."""
         if not run:
             self._number = max(self._run.number, 0)
         self._at = replace(self._at, run=run)
-        return Batch(lines, self._at)
 
     def _is_over(self) -> bool:
         now = self._last()

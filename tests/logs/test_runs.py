@@ -12,6 +12,7 @@ import pytest
 
 from console.kube.gvr import PODS
 from console.logs import following as words
+from console.logs.runs import Runs
 from console.streams.stream import Stream
 from devcluster.logs.runs import TEXT_ANNOTATION
 from tests.contract.pages import known
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 WAITS = {"waiting": {"reason": "CrashLoopBackOff"}}
 AGAIN = "The container was started again."
+ENDED = "The container has ended: it ended with an error (exit 3, Error)."
 LOST, ROTATED = str(words.LOST), str(words.ROTATED)
 BEGIN = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5)
 
@@ -87,8 +89,7 @@ async def test_a_run_that_was_over_before_its_log_was_opened_is_read(world: Worl
         await noted(browser, AGAIN)
         await browser.until(len(pod.lines("&previous=true")) + 2)
     assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
-    ended_so = "The container has ended: it ended with an error (exit 3, Error)."
-    assert browser.notes == [ended_so, AGAIN]
+    assert browser.notes == [ENDED, AGAIN]
 
 
 async def test_a_last_line_without_an_end_comes_with_the_end_of_the_run(
@@ -226,21 +227,31 @@ async def test_what_a_slow_reader_has_not_read_when_a_later_run_is_told_comes(
     assert not any("missing" in note for note in browser.notes)
 
 
-@pytest.mark.parametrize("next_told", [1, 2])
+@pytest.mark.parametrize("hears", [True, False])
 async def test_a_first_run_that_is_gone_before_the_pod_tells_of_the_second_is_missed(
-    world: World, monkeypatch: pytest.MonkeyPatch, next_told: int
+    world: World, monkeypatch: pytest.MonkeyPatch, hears: bool
 ) -> None:
-    """When its log is opened the second one waits for its next start: both logs are that one's."""
-    pod = Pod(world, f"first-{next_told}")
+    """When its log is opened the second one waits for its next start: both logs are that one's. `hears`:
+    it hears of that before the pod tells of the third one, and else only of the third."""
+    pod = Pod(world, f"first-{hears}".lower())
+    changed, third_is_told = Runs.changed, asyncio.Event()
+
+    async def changed_late(self: Runs, seconds: float | None = None) -> None:
+        await third_is_told.wait()
+        await changed(self, seconds)
+
     async with following(Browser(pod.path)) as browser:
         await begun(browser)
         ahead(monkeypatch, pod, 1, previous=False, state=WAITS)
+        if not hears:
+            monkeypatch.setattr(Runs, "changed", changed_late)
         pod.says(0, running(0))
         await noted(browser, LOST)
         assert browser.lines == pod.lines()
-        pod.says(next_told, running(next_told), ended(next_told - 1))
-        if next_told == 1:
-            pod.says(2, running(2), ended(1))
+        if hears:
+            await noted(browser, ENDED)
+        pod.says(2, running(2), ended(1))
+        third_is_told.set()
         await browser.until(4)
         assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
     assert browser.notes.count(LOST) == 1
