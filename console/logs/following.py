@@ -348,7 +348,7 @@ class Follower:
 
     def _lost_before(self, run: str) -> Note:
         """The lines of the run that this one was taken for are not known."""
-        self._count_as(run)
+        self._read_as(run)
         return Note(str(LOST))
 
     def _loses(self, last: Run, run: Run, *, there: bool, known: bool) -> bool:
@@ -414,11 +414,11 @@ class Follower:
         return line, self._levels.next(line)
 
     def _batch(self, lines: Sequence[tuple[Line, str]], run: str) -> Batch:
-        self._count_as(run)
+        self._read_as(run)
         return Batch(lines, self._at)
 
-    def _count_as(self, run: str) -> None:
-        """The lines that were read last are of this run, "" of the last one."""
+    def _read_as(self, run: str) -> None:
+        """Notes whose lines were read last. `run`: "" of `_run`, whose id is not known yet."""
         if not run:
             self._number = max(self._run.number, 0)
         self._at = replace(self._at, run=run)

@@ -132,6 +132,11 @@ class Container:
         time = asyncio.get_running_loop().time()
         return [one for one in states if one.at <= time][-1]
 
+    def changes(self, within: float) -> bool:
+        """Whether a run begins or ends within so many seconds of now."""
+        now = asyncio.get_running_loop().time()
+        return any(abs(at - now) < within for run in self.runs for at in (run.begin, run.end))
+
     def log(self, *, previous: bool) -> tuple[Run, bool]:
         """And whether its file is there."""
         state = self.now(self.known)
@@ -234,6 +239,10 @@ class Browser:
         await asyncio.sleep(
             chance.uniform(0, chance.choice([0.5, 2, self._container.runs[-1].begin + 1]))
         )
+        # Where a run ends while its log is opened, nobody can tell whether it is the one of which the pod
+        # tells or a later one, and that is said.
+        while self._container.calm and self._container.changes(within=0.1):
+            await asyncio.sleep(0.1)
         for _ in range(0 if self._container.calm else chance.choice([0, 0, 1, 2])):
             await self._follow(chance.uniform(0.01, 4))
             await asyncio.sleep(chance.choice([0.01, 1, 5]))
