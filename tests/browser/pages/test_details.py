@@ -82,6 +82,20 @@ def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page
         assert frames == []
 
 
+def it_shows_after_a_pause_how_its_object_is(console: Console, page: Page) -> None:
+    with at_its_page(console, page, "apple"):
+        other = page.context.new_page()
+        other.goto(page.url)
+        live(other)
+        page.keyboard.press("f")
+        console.set_status("apple", KILLED)
+        expect(other.locator("#detail-head")).to_contain_text("Crash loop")
+        other.close()
+        expect(page.locator("#detail-head")).to_contain_text("Running")
+        page.keyboard.press("f")
+        expect(page.locator("#detail-head")).to_contain_text("Crash loop")
+
+
 def it_keeps_the_last_state_of_what_is_deleted(console: Console, page: Page) -> None:
     with at_its_page(console, page, "apple"):
         expect(page.locator("#detail-gone")).to_be_hidden()
