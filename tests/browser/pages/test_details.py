@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_live import pods
 from tests.browser.pages.test_pods import RUNNING, row
+from tests.browser.tasks.test_by_keyboard import go_to
 
 KILLED = {
     "phase": "Running",
@@ -62,6 +63,36 @@ def it_leads_from_the_list_to_the_cause(console: Console, page: Page) -> None:
         expect(page.locator("#panel-containers")).to_contain_text("CrashLoopBackOff")
         page.keyboard.press("u")
         page.wait_for_url(console.url + LISTED)
+
+
+def it_is_used_by_single_keys(console: Console, page: Page, apart: None) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with at_the_list(console, page, "apple", "melon"):
+        page.keyboard.press("k")
+        expect(row(page, "melon")).to_be_focused()
+        page.keyboard.press("k")
+        expect(row(page, "apple")).to_be_focused()
+        page.keyboard.press("y")
+        expect(page.locator("#announce")).to_have_text("Copied apple")
+        assert page.evaluate("navigator.clipboard.readText()") == "apple"
+        console.pod("late")
+        expect(page.locator("#updates")).to_be_visible()
+        page.keyboard.press("u")
+        expect(row(page, "late")).to_be_visible()
+        page.keyboard.press("Shift+D")
+        page.wait_for_url(re.compile(path_of("apple") + "/actions/delete"))
+        # In a project its own are meant.
+        go_to(page, "s", re.compile(r"/services\?namespace=default$"))
+        page.keyboard.press("/")
+        page.keyboard.press("Escape")
+        go_to(page, "n", re.compile("/nodes$"))
+
+
+def it_shows_the_open_tab_on_a_phone(console: Console, page: Page) -> None:
+    sign_in(page, console, "")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(console.url + "/clusters/host/namespaces/kube-system/yaml")
+    expect(page.locator(".tabs > [aria-current=page]")).to_be_in_viewport(ratio=1)
 
 
 def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page) -> None:
