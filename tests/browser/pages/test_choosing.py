@@ -28,6 +28,9 @@ def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> Non
     bar = page.get_by_role("region", name="Chosen rows")
     expect(bar).to_be_hidden()
     # By the keyboard, then by the pointer on the next page, where the first one stays chosen.
+    with page.context.expect_page() as another:
+        page.get_by_role("link", name="Next page").click(modifiers=["Control"])
+    another.value.close()
     row(page, "bulk-0").focus()
     page.keyboard.press("Space")
     expect(box(page, "bulk-0")).to_be_checked()
@@ -58,7 +61,7 @@ def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> Non
 
 
 def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
-    console.pod(*(f"range-{number}" for number in range(4)), range="yes")
+    console.pod(*(f"range-{number}" for number in range(3)), range="yes")
     at(page, console, "/clusters/host/pods?label=range%3Dyes&sort=name&limit=3")
     box(page, "range-0").click()
     expect(page.locator("#announce")).to_have_text("1 chosen")
@@ -74,6 +77,7 @@ def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     row(page, "range-2").focus()
     page.keyboard.press("Shift+Space")
     expect(bar).to_contain_text("3 chosen")
+    console.pod("range-3", range="yes")
     expect(page.get_by_role("button", name="Choose all 4 that match")).to_be_visible()
     console.pod("range-4", range="yes")
     every = page.get_by_role("button", name="Choose all 5 that match")
@@ -131,7 +135,10 @@ def it_shows_chosen_columns_live_and_keeps_them_in_a_view(console: Console, page
     page.get_by_role("checkbox", name="Restarts").uncheck()
     page.get_by_label("Labels").fill("label:team")
     page.get_by_role("button", name="Show these columns").click()
-    expect(page.get_by_role("columnheader", name="team")).to_be_visible()
+    team = page.get_by_role("columnheader", name="team")
+    expect(team).to_be_visible()
+    # As wide as it is from then on.
+    expect(team).to_have_attribute("style", re.compile("width"))
     expect(page.get_by_role("columnheader", name="Restarts")).to_have_count(0)
     expect(row(page, "columns-one")).to_contain_text("payments")
     expect(page).to_have_url(re.compile("columns=.*label%3Ateam"))

@@ -247,6 +247,7 @@ def it_shows_the_first_one_and_says_when_the_last_has_gone(console: Console, pag
     expect(row(page, "second")).to_be_visible()
     expect(page.locator("#updates")).to_be_hidden()
     page.set_viewport_size({"width": 1280, "height": 800})
+    expect(page.locator("#results > table")).to_have_attribute("data-frozen", "")
     console.kubectl("delete", "pod", "first", "second", "--grace-period=0", "--force")
     expect(page.locator("#results > [data-state]")).to_be_visible()
     expect(page.locator("#results > table")).to_be_hidden()
@@ -389,6 +390,9 @@ def it_forgets_what_comes_of_a_list_that_was_left(console: Console, page: Page) 
             late[0].continue_()
         page.evaluate("fetch('/readyz').then((answer) => answer.text())")
         assert order(page) == ["melon"]
+        page.locator("#q").fill("")
+        page.wait_for_url(console.url + LISTED)
+        expect(row(page, "apple")).to_be_visible()
 
 
 def it_keeps_what_is_being_typed(console: Console, page: Page) -> None:
@@ -450,7 +454,24 @@ def it_is_live_again_after_its_socket_was_lost(console: Console, page: Page) -> 
         expect(page.locator("html")).to_have_attribute("data-seen", re.compile("^ off.* live$"))
         console.set_status("apple", CRASHING)
         expect(row(page, "apple")).to_contain_text("Crash loop")
-        assert len(sockets) == 2
+        sockets[1].send(json.dumps({"error": {"code": 503, "message": "Too many look at it."}}))
+        expect(page.locator(".toast")).to_contain_text("Too many look at it.")
+        # What the page says of it is read there, but not again and again.
+        denied = json.dumps({"error": {"code": 403, "message": "You may not."}})
+        sockets[1].send(denied)
+        expect(page.locator("html[data-seen]")).to_have_count(0)
+        live(page)
+        sockets[2].send(denied)
+        expect(page.locator(".toast")).to_contain_text("You may not.")
+        assert len(sockets) == 3
+
+
+def it_leads_to_the_login_once_the_session_has_ended(console: Console, page: Page) -> None:
+    sign_in(page, console, "/clusters/host/clusterroles")
+    live(page)
+    page.context.clear_cookies()
+    page.locator("thead th[data-col=name] a").click()
+    page.wait_for_url("**/login?next=*")
 
 
 def column(name: str) -> dict[str, str]:

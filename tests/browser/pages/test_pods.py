@@ -70,6 +70,8 @@ def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(
         expect(page.locator("#freshness")).to_contain_text(re.compile(r"\d\d:\d\d:\d\d"))
         expect(page.locator("#announce")).to_have_text("Stale: the cluster does not answer")
         expect(banner).to_be_visible()
+        since = page.locator("#freshness").get_attribute("data-since") or ""
+        expect(banner.locator("time")).to_have_attribute("datetime", since)
         expect(banner.locator("time")).to_have_text(re.compile(r"^\d\d:\d\d:\d\d$"))
         expect(banner.locator(".problem")).not_to_be_empty()
         expect(paused.locator("body")).to_have_attribute("data-live", "stale")
