@@ -99,17 +99,19 @@ def it_narrows_a_picker_by_the_names_alone(arrive: Arrive) -> None:
     page.goto(page.url.partition("/dashboard")[0] + "/clusters/host/pods?q=etcd")
     page.locator("[popovertarget=scope-menu]").click()
     menu = page.locator("#scope-menu")
-    for text, count in (("failing", 0), (" CHECK ", 1)):
+    for text, count in (("failing", 0), (" PAYM ", 1)):
         menu.locator("[data-narrows]").fill(text)
         expect(menu.locator("[data-choice]:visible")).to_have_count(count)
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("namespace=checkout"))
+    expect(page).to_have_url(re.compile("namespace=payments"))
 
 
 def it_begins_the_menu_where_the_open_page_is(arrive: Arrive) -> None:
     page = arrive("admin").page
+    page.goto(page.url.partition("/dashboard")[0] + "/clusters/host/pods")
+    last = page.locator("#rail a.rail-link").last.get_attribute("href")
     page.set_viewport_size({"width": 1280, "height": 400})
-    page.goto(page.url.partition("/dashboard")[0] + "/clusters/host/customresourcedefinitions")
+    page.goto(page.url.partition("/clusters")[0] + (last or ""))
     expect(page.locator("#rail [aria-current]")).to_be_in_viewport()
     page.set_viewport_size({"width": 1280, "height": 800})
 
