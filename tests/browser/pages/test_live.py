@@ -414,6 +414,10 @@ def it_keeps_what_is_being_typed(console: Console, page: Page) -> None:
         expect(page.locator("#q")).to_have_value("unfinished")
         expect(table).to_have_attribute("data-fit", "scroll")
         expect(table.locator("th").first).to_have_attribute("style", re.compile("width"))
+        # Other columns are made to fit anew.
+        page.get_by_role("button", name="Columns", exact=True).click()
+        page.get_by_role("link", name="Usual columns").click()
+        expect(table).not_to_have_attribute("data-fit", "scroll")
 
 
 def it_says_why_a_list_was_not_loaded(console: Console, page: Page) -> None:
@@ -466,8 +470,14 @@ def it_is_live_again_after_its_socket_was_lost(console: Console, page: Page) -> 
         assert len(sockets) == 3
 
 
-def it_leads_to_the_login_once_the_session_has_ended(console: Console, page: Page) -> None:
+def it_goes_where_it_is_said_why_there_is_no_list_now(console: Console, page: Page) -> None:
     sign_in(page, console, "/clusters/host/clusterroles")
+    live(page)
+    page.evaluate("document.documentElement.dataset.same = ''")
+    denied = {"status": 403, "content_type": "text/html", "body": "<main>You may not.</main>"}
+    page.route("**/clusterroles?*", partial(answered, denied), times=1)
+    page.locator("thead th[data-col=name] a").click()
+    expect(page.locator("html[data-same]")).to_have_count(0)
     live(page)
     page.context.clear_cookies()
     page.locator("thead th[data-col=name] a").click()
