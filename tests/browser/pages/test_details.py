@@ -11,6 +11,7 @@ from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_live import pods
 from tests.browser.pages.test_pods import RUNNING, row
 from tests.browser.tasks.test_by_keyboard import go_to
+from tests.controlplane.waiting import eventually
 
 KILLED = {
     "phase": "Running",
@@ -88,11 +89,31 @@ def it_is_used_by_single_keys(console: Console, page: Page, apart: None) -> None
         go_to(page, "n", re.compile("/nodes$"))
 
 
+def it_copies_what_is_shown_or_selects_it(console: Console, page: Page, apart: None) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with at_its_page(console, page, "apple"):
+        page.goto(f"{page.url}/yaml")
+        button = page.locator("[data-copy-text=yaml-text]")
+        button.click()
+        expect(page.locator("#announce")).to_have_text("Copied YAML")
+        # Without the numbers of its lines.
+        source = page.locator("#yaml-text").get_attribute("data-source")
+        told = page.request.get(f"{console.url}{source}").text()
+        assert page.evaluate("navigator.clipboard.readText()") == told
+        # Where there is no clipboard whoever reads it copies it.
+        page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
+        button.click()
+        selected = "getSelection().toString()"
+        eventually(lambda: "example/image:1" in page.evaluate(selected), "it is selected")
+
+
 def it_shows_the_open_tab_on_a_phone(console: Console, page: Page) -> None:
-    sign_in(page, console, "")
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(console.url + "/clusters/host/namespaces/kube-system/yaml")
-    expect(page.locator(".tabs > [aria-current=page]")).to_be_in_viewport(ratio=1)
+    with at_its_page(console, page, "apple"):
+        page.set_viewport_size({"width": 390, "height": 844})
+        tabs = page.locator(".tabs")
+        assert tabs.evaluate("(one) => one.scrollWidth > one.clientWidth")
+        page.goto(console.url + (tabs.locator("a").last.get_attribute("href") or ""))
+        expect(tabs.locator("[aria-current=page]")).to_be_in_viewport(ratio=1)
 
 
 def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page) -> None:

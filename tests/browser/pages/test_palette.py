@@ -52,11 +52,13 @@ def it_jumps_by_the_keyboard_alone(console: Console, page: Page) -> None:
 def it_runs_commands_and_closes(console: Console, page: Page) -> None:
     sign_in(page, console, anew=True)
     expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
-    opened(page)
+    field = opened(page)
+    page.keyboard.type("else")
     page.keyboard.press("Escape")
     expect(page.locator("#palette")).to_be_hidden()
     page.keyboard.press(":")
     expect(page.locator("#palette")).to_be_visible()
+    expect(field).to_have_value("")
     page.mouse.click(5, 5)
     expect(page.locator("#palette")).to_be_hidden()
     with page.context.expect_page() as another:
