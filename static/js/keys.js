@@ -60,7 +60,7 @@ const CODES = {
   Period: menu,
   "Shift+KeyL": () => below("log"),
   "Shift+KeyT": () => below("terminal"),
-  "Shift+KeyD": () => current()?.querySelector(".menu-item.danger")?.click(),
+  "Shift+KeyD": () => current()?.querySelector(".menu-item[href$='/actions/delete']")?.click(),
 };
 const SIGNS = { "/": search, "?": () => $("help").showModal() };
 

@@ -339,6 +339,8 @@ def it_forgets_all_at_the_logout(
         sign_in(page, console, "/account", anew=True)
     open_second(page, console)
     assert len(stored(page)) > 0
+    # What a terminal has drawn is kept beside it.
+    page.evaluate("sessionStorage.setItem('terminal:page:/x', '{}')")
     if end == "menu":
         page.locator(".avatar").click()
         page.locator("[data-logout] button").click()
@@ -348,6 +350,7 @@ def it_forgets_all_at_the_logout(
     page.wait_for_url("**/login*")
     expect(page.locator("#username")).to_be_visible()
     assert stored(page) == {}
+    assert page.evaluate("sessionStorage.getItem('terminal:page:/x')") is None
 
 
 def it_is_of_one_person(console: Console, page: Page, two: tuple[str, str]) -> None:

@@ -99,9 +99,52 @@ def it_narrows_a_picker_by_the_names_alone(arrive: Arrive) -> None:
     page.goto(page.url.partition("/dashboard")[0] + "/clusters/host/pods?q=etcd")
     page.locator("[popovertarget=scope-menu]").click()
     menu = page.locator("#scope-menu")
-    for text, count in (("check", 1), ("failing", 0)):
+    for text, count in (("failing", 0), (" PAYM ", 1)):
         menu.locator("[data-narrows]").fill(text)
         expect(menu.locator("[data-choice]:visible")).to_have_count(count)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("namespace=payments"))
+
+
+def it_begins_the_menu_where_the_open_page_is(arrive: Arrive) -> None:
+    page = arrive("admin").page
+    page.goto(page.url.partition("/dashboard")[0] + "/clusters/host/pods")
+    last = page.locator("#rail a.rail-link").last.get_attribute("href")
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.goto(page.url.partition("/clusters")[0] + (last or ""))
+    expect(page.locator("#rail [aria-current]")).to_be_in_viewport()
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def it_ticks_with_a_permission_what_it_needs(arrive: Arrive) -> None:
+    """And clears with it what needs it, over as many steps as there are."""
+    page = arrive("admin").page
+    page.goto(page.url.partition("/dashboard")[0] + "/access/roles/new/workspace?workspace=shop")
+    page.locator(".branch:not([open]) > summary").evaluate_all(
+        "(all) => all.forEach((one) => one.click())"
+    )
+    boxes = page.locator(".tree input[name=template]")
+    needs: dict[str, list[str]] = boxes.evaluate_all(
+        "(all) => Object.fromEntries(all.map((one) => [one.value, one.dataset.needs.split(' ')]))"
+    )
+
+    def with_needs(name: str) -> set[str]:
+        return {name}.union(*(with_needs(one) for one in needs[name] if one in needs))
+
+    def ticked() -> set[str]:
+        return set(
+            boxes.evaluate_all("(all) => all.filter((one) => one.checked).map((one) => one.value)")
+        )
+
+    assert ticked() == set()
+    name = max(needs, key=lambda one: len(with_needs(one)))
+    wanted = with_needs(name)
+    assert len(wanted) > 2
+    page.locator(f".tree input[value='{name}']").check()
+    assert ticked() == wanted
+    needed = next(one for one in wanted if with_needs(one) == {one})
+    page.locator(f".tree input[value='{needed}']").uncheck()
+    assert ticked() == {one for one in wanted if needed not in with_needs(one)}
 
 
 def it_leads_there_by_keyboard(arrive: Arrive) -> None:

@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_live import pods
 from tests.browser.pages.test_pods import RUNNING, row
+from tests.browser.tasks.test_by_keyboard import go_to
+from tests.controlplane.waiting import eventually
 
 KILLED = {
     "phase": "Running",
@@ -64,6 +66,56 @@ def it_leads_from_the_list_to_the_cause(console: Console, page: Page) -> None:
         page.wait_for_url(console.url + LISTED)
 
 
+def it_is_used_by_single_keys(console: Console, page: Page, apart: None) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with at_the_list(console, page, "apple", "melon"):
+        page.keyboard.press("k")
+        expect(row(page, "melon")).to_be_focused()
+        page.keyboard.press("k")
+        expect(row(page, "apple")).to_be_focused()
+        page.keyboard.press("y")
+        expect(page.locator("#announce")).to_have_text("Copied apple")
+        assert page.evaluate("navigator.clipboard.readText()") == "apple"
+        console.pod("late")
+        expect(page.locator("#updates")).to_be_visible()
+        page.keyboard.press("u")
+        expect(row(page, "late")).to_be_visible()
+        page.keyboard.press("Shift+D")
+        page.wait_for_url(re.compile(path_of("apple") + "/actions/delete"))
+        # In a project its own are meant.
+        go_to(page, "s", re.compile(r"/services\?namespace=default$"))
+        page.keyboard.press("/")
+        page.keyboard.press("Escape")
+        go_to(page, "n", re.compile("/nodes$"))
+
+
+def it_copies_what_is_shown_or_selects_it(console: Console, page: Page, apart: None) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with at_its_page(console, page, "apple"):
+        page.goto(f"{page.url}/yaml")
+        button = page.locator("[data-copy-text=yaml-text]")
+        button.click()
+        expect(page.locator("#announce")).to_have_text("Copied YAML")
+        # Without the numbers of its lines.
+        source = page.locator("#yaml-text").get_attribute("data-source")
+        told = page.request.get(f"{console.url}{source}").text()
+        assert page.evaluate("navigator.clipboard.readText()") == told
+        # Where there is no clipboard whoever reads it copies it.
+        page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
+        button.click()
+        selected = "getSelection().toString()"
+        eventually(lambda: "example/image:1" in page.evaluate(selected), "it is selected")
+
+
+def it_shows_the_open_tab_on_a_phone(console: Console, page: Page) -> None:
+    with at_its_page(console, page, "apple"):
+        page.set_viewport_size({"width": 390, "height": 844})
+        tabs = page.locator(".tabs")
+        assert tabs.evaluate("(one) => one.scrollWidth > one.clientWidth")
+        page.goto(console.url + (tabs.locator("a").last.get_attribute("href") or ""))
+        expect(tabs.locator("[aria-current=page]")).to_be_in_viewport(ratio=1)
+
+
 def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page) -> None:
     with at_its_page(console, page, "apple"):
         console.kubectl("annotate", "pod", "apple", f"example.com/long={'x' * 300}")
@@ -80,6 +132,20 @@ def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page
         expect(page.locator("#panel-metadata")).to_contain_text("tier=front")
         expect(page.locator("#panel-metadata details[open]")).to_have_count(1)
         assert frames == []
+
+
+def it_shows_after_a_pause_how_its_object_is(console: Console, page: Page) -> None:
+    with at_its_page(console, page, "apple"):
+        other = page.context.new_page()
+        other.goto(page.url)
+        live(other)
+        page.keyboard.press("f")
+        console.set_status("apple", KILLED)
+        expect(other.locator("#detail-head")).to_contain_text("Crash loop")
+        other.close()
+        expect(page.locator("#detail-head")).to_contain_text("Running")
+        page.keyboard.press("f")
+        expect(page.locator("#detail-head")).to_contain_text("Crash loop")
 
 
 def it_keeps_the_last_state_of_what_is_deleted(console: Console, page: Page) -> None:

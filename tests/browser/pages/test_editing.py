@@ -51,9 +51,19 @@ def it_keeps_what_is_typed(console: Console, page: Page) -> None:
     assert "green" in text_of(page)
     # Also of whoever closes the window before a moment without a key has come.
     page.evaluate("window.setTimeout = () => 0")
-    edit(page, "green", "red")
+    state = page.locator("[data-draft-state]")
+    page.route("**/draft*", lambda route: route.abort(), times=1)
+    edit(page, "green", "grey")
     page.evaluate(HIDE, True)
-    expect(page.locator("[data-draft-state]")).to_have_text("Kept as a draft.")
+    expect(state).to_have_text("This text cannot be kept as a draft now.")
+    page.evaluate(HIDE, True)
+    expect(state).to_have_text("Kept as a draft.")
+    # Each follows the one before.
+    edit(page, "grey", "red")
+    with page.expect_response("**/draft*") as kept:
+        page.evaluate(HIDE, True)
+    assert kept.value.status == 204
+    expect(state).to_have_text("Kept as a draft.")
     page.get_by_role("button", name="Review changes").click()
     expect(page.locator("ins")).to_have_text("  colour: red")
     expect(page.locator("del")).to_have_text("  colour: blue")

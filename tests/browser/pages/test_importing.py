@@ -68,6 +68,9 @@ def it_takes_files_that_are_dropped(signed_in: Console, page: Page) -> None:
     drop(page, ("c.bin", b"\xff\xfe"), ("d.yaml", b"#" * 600_000), on="h1")
     expect(state).to_have_text("c.bin is no text in UTF-8. d.yaml is too large.")
     assert text_of(page).endswith("kind: B\n")
+    # The field of files takes its own.
+    field = [[["f.yaml", b64encode(b"kind: F").decode()]], "input[type=file]"]
+    assert not page.evaluate(DROP, field)
     page.get_by_role("button", name="Plain text").click()
     drop(page, ("e.yaml", b"kind: E"), on="textarea[name=text]")
     expect(state).to_have_text("e.yaml is added.")

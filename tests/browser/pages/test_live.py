@@ -1,12 +1,14 @@
 """How an open list follows the cluster, in a real browser."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request, Response, expect
+from playwright.sync_api import Page, Request, Response, Route, WebSocketRoute, expect
 
 from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_pods import CRASHING, RUNNING, row
@@ -17,6 +19,11 @@ HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
+
+ROW = "document.querySelector('#results tbody tr')"
+TICK = "document.querySelector('#results tbody .tick input')"
+
+LISTED = "/clusters/host/pods?namespace=default"
 
 
 class Traffic:
@@ -49,7 +56,7 @@ def opened(console: Console, page: Page, *names: str) -> Traffic:
     """The list by name, with what it has done since it is up to date."""
     sign_in(page, console, "")
     traffic = Traffic(page)
-    page.goto(console.url + "/clusters/host/pods?namespace=default")
+    page.goto(console.url + LISTED)
     live(page)
     for name in names:
         expect(row(page, name)).to_contain_text("Running")
@@ -64,6 +71,13 @@ def order(page: Page) -> list[str]:
 def it_puts_rows_in_their_place_without_fetching_the_list(console: Console, page: Page) -> None:
     with pods(console, "apple", "melon"):
         traffic = opened(console, page, "apple", "melon")
+        # A pointer that was there before the page came holds nothing.
+        place = middle(page, "apple")
+        page.mouse.move(*place)
+        page.reload()
+        live(page)
+        page.mouse.move(*place)
+        assert page.evaluate("document.querySelector('#results > table').matches(':hover')")
         console.pod("late")
         console.set_status("late", RUNNING)
         expect(row(page, "late")).to_contain_text("Running")
@@ -136,17 +150,125 @@ def it_sends_nothing_to_a_hidden_page_and_catches_it_up(console: Console, page: 
 
 
 def it_shows_after_a_pause_what_came_meanwhile(console: Console, page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
     with pods(console, "apple", "melon"):
         opened(console, page, "apple", "melon")
         other = in_another_window(console, page)
         pause = page.locator("#freshness > button")
         pause.click()
+        expect(pause).to_have_attribute("aria-pressed", "true")
+        expect(page.locator("#announce")).to_have_text("Updates paused")
         console.set_status("apple", CRASHING)
+        console.kubectl("delete", "pod", "melon", "--grace-period=0", "--force")
         expect(row(other, "apple")).to_contain_text("Crash loop")
+        expect(row(other, "melon")).to_have_count(0)
         other.close()
         expect(row(page, "apple")).to_contain_text("Running")
+        expect(row(page, "melon")).to_contain_text("Running")
         pause.click()
+        expect(pause).to_have_attribute("aria-pressed", "false")
         expect(row(page, "apple")).to_contain_text("Crash loop")
+        expect(row(page, "apple")).to_have_attribute("data-changed", "")
+        expect(row(page, "melon")).to_have_count(0)
+
+
+def it_tells_what_comes_in_the_language_of_the_page(console: Console, page: Page) -> None:
+    with pods(console, "apple"):
+        sign_in(page, console, "")
+        chinese = {"name": "quarterdeck-lang", "value": "zh-hans", "url": console.url}
+        page.context.add_cookies([chinese])  # type: ignore[list-item]
+        page.goto(console.url + LISTED)
+        live(page)
+        console.set_status("apple", CRASHING)
+        expect(row(page, "apple")).to_contain_text("反复崩溃")
+
+
+def it_is_held_by_what_somebody_does_in_it(console: Console, page: Page) -> None:
+    """By the focus, by a ticked box and by a menu alone, wherever the pointer is."""
+    pill = page.locator("#updates")
+    with pods(console, "apple", "melon"):
+        opened(console, page, "apple", "melon")
+        # How many are new is counted from the list that is there.
+        page.locator("#q").fill("app")
+        expect(row(page, "melon")).to_have_count(0)
+        for name, hold, release in (
+            ("app-after", f"{ROW}.focus()", f"{ROW}.blur()"),
+            ("app-aside", f"{TICK}.click()", f"{TICK}.click()"),
+            ("app-away", "picker.showPopover()", "picker.hidePopover()"),
+        ):
+            page.evaluate("document.activeElement.blur()")
+            page.evaluate(hold)
+            console.pod(name)
+            expect(pill).to_be_visible()
+            expect(pill).to_contain_text("1 new")
+            expect(row(page, name)).to_have_count(0)
+            page.evaluate(release)
+            expect(row(page, name)).to_be_visible()
+            expect(pill).to_be_hidden()
+
+
+def it_says_of_a_held_row_that_it_is_gone(console: Console, page: Page) -> None:
+    with pods(console, "apple", "melon"):
+        opened(console, page, "apple", "melon")
+        row(page, "apple").focus()
+        pill = page.locator("#updates")
+        console.set_status("melon", CRASHING)
+        expect(pill).to_contain_text("Order changed")
+        console.kubectl("delete", "pod", "melon", "--grace-period=0", "--force")
+        status = row(page, "melon").locator(".status")
+        expect(status).to_have_text(re.compile(r"^\s*Deleted \d\d:\d\d:\d\d\s*$"))
+        expect(row(page, "melon")).to_have_attribute("data-gone", "")
+        expect(pill).to_contain_text("1 gone")
+        console.pod("late")
+        expect(pill).to_contain_text("1 new, 1 gone")
+        # It comes again under the same name.
+        console.pod("melon")
+        expect(status).not_to_contain_text("Deleted")
+        expect(pill).to_contain_text("1 new")
+        row(page, "apple").blur()
+        expect(row(page, "late")).to_be_visible()
+        assert len(order(page)) == 3
+
+
+def it_shows_the_first_one_and_says_when_the_last_has_gone(console: Console, page: Page) -> None:
+    sign_in(page, console, "")
+    # On a phone rows wait until they are asked for; there is nothing to hold in a list without any.
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(console.url + "/clusters/host/pods?label=only%3Dthese")
+    live(page)
+    expect(page.locator("#results > [data-state]")).to_be_visible()
+    console.pod("first", only="these")
+    expect(row(page, "first")).to_be_visible()
+    expect(page.locator("#results > [data-state]")).to_have_count(0)
+    console.pod("second", only="these")
+    expect(page.locator("#updates")).to_contain_text("1 new")
+    expect(row(page, "second")).to_have_count(0)
+    page.locator("#updates").click()
+    expect(row(page, "second")).to_be_visible()
+    expect(page.locator("#updates")).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(page.locator("#results > table")).to_have_attribute("data-frozen", "")
+    console.kubectl("delete", "pod", "first", "second", "--grace-period=0", "--force")
+    expect(page.locator("#results > [data-state]")).to_be_visible()
+    expect(page.locator("#results > table")).to_be_hidden()
+
+
+def it_leaves_a_list_alone_that_is_paused_while_rows_wait(
+    console: Console, page: Page, apart: None
+) -> None:
+    page.clock.install()
+    with pods(console, "apple"):
+        traffic = opened(console, page, "apple")
+        row(page, "apple").focus()
+        console.pod("late")
+        expect(page.locator("#updates")).to_be_visible()
+        page.keyboard.press("f")
+        row(page, "apple").blur()
+        page.clock.run_for(3_000)
+        expect(page.locator("#updates")).to_be_visible()
+        assert traffic.lists == []
+        page.keyboard.press("f")
+        expect(row(page, "late")).to_be_visible()
 
 
 def it_lights_up_ten_rows_at_most(console: Console, page: Page) -> None:
@@ -164,6 +286,14 @@ def it_lights_up_ten_rows_at_most(console: Console, page: Page) -> None:
     expect(lit).to_have_count(0)
     # Of so many it would only flicker.
     assert page.evaluate(change, 60) == 0
+    # Where nothing may move they stay so, until somebody does something.
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(change, 3) == 3
+    page.keyboard.press("ArrowLeft")
+    expect(lit).to_have_count(0)
+    assert page.evaluate(change, 3) == 3
+    page.mouse.click(5, 5)
+    expect(lit).to_have_count(0)
 
 
 def it_counts_objects_without_states_on_their_tab(console: Console, page: Page) -> None:
@@ -194,14 +324,32 @@ def it_counts_in_the_rail_what_fails(console: Console, page: Page) -> None:
         console.set_status("apple", CRASHING)
         expect(count).to_have_text(f"{before + 1:,}")
         expect(count).to_be_visible()
+        expect(page).to_have_title(f"{before + 1:,} ◆ Pods")
 
 
-@pytest.mark.parametrize("path", ["/clusters/host/pods", "/access/roles?level=global"])
-def it_asks_again_for_what_it_did_not_get(console: Console, page: Page, path: str) -> None:
+def refuse(route: Route) -> None:
+    route.fulfill(status=503)
+
+
+def drop(route: Route) -> None:
+    route.abort()
+
+
+@pytest.mark.parametrize(
+    ("path", "fail"),
+    [
+        ("/clusters/host/pods", refuse),
+        ("/clusters/host/pods", drop),
+        ("/access/roles?level=global", drop),
+    ],
+)
+def it_asks_again_for_what_it_did_not_get(
+    console: Console, page: Page, path: str, fail: Callable[[Route], None]
+) -> None:
     """A list, and a page that is drawn whole, of which it is told that nothing has changed."""
     sign_in(page, console, path)
     live(page)
-    page.route(console.url + path, lambda route: route.fulfill(status=503), times=1)
+    page.route(console.url + path, fail, times=1)
 
     def is_the_same(answer: Response) -> bool:
         return answer.url == console.url + path and answer.status in (200, 304)
@@ -209,6 +357,131 @@ def it_asks_again_for_what_it_did_not_get(console: Console, page: Page, path: st
     with page.expect_response(is_the_same):
         page.evaluate("quarterdeck.update()")
     live(page)
+
+
+def it_is_read_anew_once_it_may_not_be_fetched(console: Console, page: Page) -> None:
+    """What is said then is on the page itself."""
+    elsewhere = {"status": 302, "headers": {"location": "/account"}}
+    answers: list[dict[str, Any]] = [{"status": 401}, {"status": 403}, elsewhere]
+    sign_in(page, console, LISTED)
+    for answer in answers:
+        live(page)
+        page.route(console.url + LISTED, partial(answered, answer), times=1)
+        page.evaluate("document.documentElement.dataset.same = ''; void quarterdeck.update()")
+        expect(page.locator("html[data-same]")).to_have_count(0)
+
+
+def answered(answer: dict[str, Any], route: Route) -> None:
+    route.fulfill(**answer)
+
+
+def it_forgets_what_comes_of_a_list_that_was_left(console: Console, page: Page) -> None:
+    with pods(console, "apple", "melon"):
+        opened(console, page, "apple", "melon")
+        late: list[Route] = []
+        page.route(console.url + LISTED, lambda route: late.append(route), times=1)
+        with page.expect_request(console.url + LISTED):
+            page.evaluate("void quarterdeck.update()")
+        page.locator("#q").fill("melon")
+        # Without what is empty.
+        page.wait_for_url("**/pods?q=melon&namespace=default")
+        expect(row(page, "apple")).to_have_count(0)
+        with page.expect_response(console.url + LISTED):
+            late[0].continue_()
+        page.evaluate("fetch('/readyz').then((answer) => answer.text())")
+        assert order(page) == ["melon"]
+        page.locator("#q").fill("")
+        page.wait_for_url(console.url + LISTED)
+        expect(row(page, "apple")).to_be_visible()
+
+
+def it_keeps_what_is_being_typed(console: Console, page: Page) -> None:
+    """And what was made to fit."""
+    labels = ",".join(f"label:app.kubernetes.io/label-with-a-long-name-{n}" for n in range(8))
+    with pods(console, "apple"):
+        sign_in(page, console, f"{LISTED}&columns=name,status,{labels}")
+        live(page)
+        table = page.locator("#results > table")
+        expect(table).to_have_attribute("data-fit", "scroll")
+        expect(table).to_have_attribute("data-frozen", "")
+        page.locator("#q").focus()
+        # As it is in the moment before it is asked for.
+        page.evaluate("document.activeElement.value = 'unfinished'")
+        with page.expect_response(re.compile("/pods[?]")):
+            page.evaluate("void quarterdeck.update()")
+        console.set_status("apple", CRASHING)
+        expect(row(page, "apple")).to_contain_text("Crash loop")
+        expect(page.locator("#q")).to_have_value("unfinished")
+        expect(table).to_have_attribute("data-fit", "scroll")
+        expect(table.locator("th").first).to_have_attribute("style", re.compile("width"))
+        # Other columns are made to fit anew.
+        page.get_by_role("button", name="Columns", exact=True).click()
+        page.get_by_role("link", name="Usual columns").click()
+        expect(table).not_to_have_attribute("data-fit", "scroll")
+
+
+def it_says_why_a_list_was_not_loaded(console: Console, page: Page) -> None:
+    sign_in(page, console, LISTED)
+    live(page)
+    toast = page.locator(".toast")
+    for fail, why in (
+        (refuse, "The console answered 503."),
+        (drop, "The console does not answer."),
+    ):
+        page.route("**/pods?*q=*", fail, times=1)
+        page.locator("#q").fill(why)
+        expect(toast).to_contain_text(f"The list was not loaded. {why}")
+        toast.get_by_role("button", name="Dismiss").click()
+        expect(toast).to_have_count(0)
+
+
+def it_is_live_again_after_its_socket_was_lost(console: Console, page: Page) -> None:
+    """However much there is to tell of what the page shows."""
+    sockets: list[WebSocketRoute] = []
+
+    def relay(socket: WebSocketRoute) -> None:
+        socket.connect_to_server()
+        sockets.append(socket)
+
+    page.route_web_socket("**/*", relay)
+    with pods(console, "apple"):
+        opened(console, page, "apple")
+        page.evaluate(
+            """() => {
+              const { documentElement: root, body } = document;
+              const note = () => root.dataset.seen = `${root.dataset.seen ?? ""} ${body.dataset.live}`;
+              new MutationObserver(note).observe(body, { attributeFilter: ["data-live"] });
+              document.querySelector("#results tbody tr").dataset.v = "v".repeat(70_000);
+            }"""
+        )
+        sockets[0].close(code=1012)
+        expect(page.locator("html")).to_have_attribute("data-seen", re.compile("^ off.* live$"))
+        console.set_status("apple", CRASHING)
+        expect(row(page, "apple")).to_contain_text("Crash loop")
+        sockets[1].send(json.dumps({"error": {"code": 503, "message": "Too many look at it."}}))
+        expect(page.locator(".toast")).to_contain_text("Too many look at it.")
+        # What the page says of it is read there, but not again and again.
+        denied = json.dumps({"error": {"code": 403, "message": "You may not."}})
+        sockets[1].send(denied)
+        expect(page.locator("html[data-seen]")).to_have_count(0)
+        live(page)
+        sockets[2].send(denied)
+        expect(page.locator(".toast")).to_contain_text("You may not.")
+        assert len(sockets) == 3
+
+
+def it_goes_where_it_is_said_why_there_is_no_list_now(console: Console, page: Page) -> None:
+    sign_in(page, console, "/clusters/host/clusterroles")
+    live(page)
+    page.evaluate("document.documentElement.dataset.same = ''")
+    denied = {"status": 403, "content_type": "text/html", "body": "<main>You may not.</main>"}
+    page.route("**/clusterroles?*", partial(answered, denied), times=1)
+    page.locator("thead th[data-col=name] a").click()
+    expect(page.locator("html[data-same]")).to_have_count(0)
+    live(page)
+    page.context.clear_cookies()
+    page.locator("thead th[data-col=name] a").click()
+    page.wait_for_url("**/login?next=*")
 
 
 def column(name: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
 from tests.browser.console import Console, sign_in
+from tests.browser.pages.test_live import HIDE
 from tests.browser.pages.test_pods import CRASHING
 from tests.depth import fewer
 
@@ -19,9 +20,23 @@ def test_an_overview_follows_the_cluster_without_a_reload(
     sign_in(page, console, CLUSTER)
     expect(page.get_by_role("heading", name="Cluster host")).to_be_visible()
     page.evaluate("window.same = true")
+    body, updated = page.locator("body"), page.locator("time[data-updated]")
+    # Where nothing has changed it says so.
+    before = updated.get_attribute("datetime") or ""
+    page.clock.fast_forward(11_000)
+    expect(updated).not_to_have_attribute("datetime", before)
+    # It is the same again as soon as somebody looks.
+    page.evaluate(HIDE, True)
+    with page.expect_response(console.url + CLUSTER):
+        page.evaluate(HIDE, False)
+    page.keyboard.press("f")
     page.route(console.url + CLUSTER, lambda route: route.fulfill(status=503), times=1)
     page.clock.fast_forward(11_000)
-    expect(page.locator("body")).to_have_attribute("data-live", "off")
+    page.evaluate("fetch('/readyz').then((answer) => answer.text())")
+    expect(body).not_to_have_attribute("data-live", "off")
+    page.keyboard.press("f")
+    page.clock.fast_forward(11_000)
+    expect(body).to_have_attribute("data-live", "off")
     console.pod("troubled")
     console.set_status("troubled", CRASHING)
     item = page.locator(".attention li", has_text="troubled").first

@@ -33,6 +33,10 @@ def it_jumps_by_the_keyboard_alone(console: Console, page: Page) -> None:
     name = chosen.get_attribute("id") or ""
     expect(field).to_have_attribute("aria-activedescendant", name)
     expect(field).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("option").last).to_have_attribute("aria-selected", "true")
     # A short name, typed quickly: what is taken is of what stands there.
     page.keyboard.type("deploy")
     page.keyboard.press("Enter")
@@ -48,9 +52,19 @@ def it_jumps_by_the_keyboard_alone(console: Console, page: Page) -> None:
 def it_runs_commands_and_closes(console: Console, page: Page) -> None:
     sign_in(page, console, anew=True)
     expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
-    opened(page)
+    field = opened(page)
+    page.keyboard.type("else")
     page.keyboard.press("Escape")
     expect(page.locator("#palette")).to_be_hidden()
+    page.keyboard.press(":")
+    expect(page.locator("#palette")).to_be_visible()
+    expect(field).to_have_value("")
+    page.mouse.click(5, 5)
+    expect(page.locator("#palette")).to_be_hidden()
+    with page.context.expect_page() as another:
+        page.get_by_role("link", name="Jump to").click(modifiers=["Control"])
+    expect(another.value.get_by_label("Search in all kinds")).to_be_visible()
+    another.value.close()
     page.get_by_role("link", name="Jump to").click()
     expect(page.get_by_role("combobox", name="Jump to")).to_be_focused()
     page.keyboard.type("theme dark")
@@ -63,6 +77,14 @@ def it_runs_commands_and_closes(console: Console, page: Page) -> None:
     expect(option(page, "Log out").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/login"))
+
+
+def it_reads_the_page_anew_once_the_session_has_ended(console: Console, page: Page) -> None:
+    sign_in(page, console)
+    page.wait_for_load_state()
+    page.context.clear_cookies()
+    page.keyboard.press("Control+k")
+    page.wait_for_url("**/login*")
 
 
 def it_searches_without_scripts(console: Console, plain: Page) -> None:

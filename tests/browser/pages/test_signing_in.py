@@ -43,6 +43,15 @@ def user(console: Console) -> str:
     return name
 
 
+def it_shows_the_password_to_whoever_wants_to_see_it(console: Console, page: Page) -> None:
+    page.goto(console.url + "/login")
+    field, show = page.locator("#password"), page.get_by_role("button", name="Show")
+    for kind, pressed in (("text", "true"), ("password", "false")):
+        show.click()
+        expect(field).to_have_attribute("type", kind)
+        expect(show).to_have_attribute("aria-pressed", pressed)
+
+
 def log_in(page: Page, console: Console, user: str) -> None:
     page.goto(console.url + "/account")
     page.fill("#username", user)

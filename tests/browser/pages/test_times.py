@@ -1,12 +1,32 @@
 """Times are told where the reader is."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
+from console.ui.ages import age_between
 from tests.browser.chromium import Chromium
 from tests.browser.console import Console, live, sign_in
+from tests.browser.pages.test_pods import row
 
+DAY = 86_400
+#: What the texts of elements are that tell these moments: the reader's, or so many milliseconds ago.
+TOLD = """([about, times]) => {
+  const main = document.getElementById("main");
+  const elements = times.map((one) => {
+    const time = document.createElement("time");
+    time.className = about;
+    const then = typeof one === "string" ? one : Date.now() - quarterdeck.skew - one;
+    time.dateTime = new Date(then).toISOString();
+    const place = main.appendChild(document.createElement("span"));
+    place.className = "age";
+    place.append(time);
+    return time;
+  });
+  quarterdeck.tick();
+  return elements.map((time) => time.textContent);
+}"""
 HERE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\+8$")
 
 
@@ -28,3 +48,25 @@ def it_tells_moments_in_the_readers_zone(console: Console, browser: Chromium) ->
     pointed.hover()
     expect(pointed).to_have_attribute("title", HERE)
     context.close()
+
+
+def it_counts_ages_as_the_server_does(console: Console, page: Page) -> None:
+    sign_in(page, console, "/account")
+    lengths = [-9, 0, 59, 60, 3599, 3600, DAY - 1, DAY, 365 * DAY - 1, 365 * DAY, 800 * DAY]
+    now = datetime.now(UTC)
+    told = page.evaluate(TOLD, ["", [length * 1000 + 400 for length in lengths]])
+    assert told == [age_between(now - timedelta(seconds=length), now, "en") for length in lengths]
+    today, before = page.evaluate(TOLD, ["clock", [0, "2026-01-02T03:04:05"]])
+    assert re.fullmatch(r"\d\d:\d\d:\d\d", today)
+    assert before == "2026-01-02 03:04:05"
+
+
+def it_counts_on_whatever_the_readers_clock_says(console: Console, page: Page, apart: None) -> None:
+    page.clock.install(time=datetime.now(UTC) + timedelta(hours=5))
+    console.pod("young")
+    sign_in(page, console)
+    live(page)
+    age = row(page, "young").locator(".age time")
+    expect(age).to_have_text(re.compile(r"^\d+s$"))
+    page.clock.fast_forward(2 * 3600 * 1000)
+    expect(age).to_have_text("2h")

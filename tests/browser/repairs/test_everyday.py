@@ -52,7 +52,9 @@ def it_edits_keys_and_restarts_what_uses_them(operator: Operator) -> None:
     added = page.locator("input[name=new-key-2]")
     expect(added).to_be_focused()
     page.keyboard.type("currency")
-    operator.fill(page.locator("textarea[name=new-value-2]"), "EUR")
+    value = page.locator("textarea[name=new-value-2]")
+    assert [one.evaluate("(one) => one.labels.length") for one in (added, value)] == [1, 1]
+    operator.fill(value, "EUR")
     operator.press(page.locator("form.confirm .buttons button[type=submit]"))
     offer = page.locator("form.confirm button[type=submit]")
     expect(offer).to_contain_text("customs-forms")
