@@ -183,7 +183,6 @@ function newest() {
 
 pause.addEventListener("click", () => {
   if (paused()) return goOn();
-  seen = ring.end;
   pause.setAttribute("aria-pressed", "true");
   say();
 });
@@ -196,7 +195,6 @@ let leaving = false;
 function letGo() {
   view.sticky = false;
   leaving = true;
-  seen = ring.end;
 }
 box.addEventListener("wheel", ({ deltaY }) => { if (deltaY < 0) letGo(); else leaving = false; }, { passive: true });
 box.addEventListener("keydown", ({ key }) => { if (["PageUp", "ArrowUp", "Home"].includes(key)) letGo(); else leaving = false; });

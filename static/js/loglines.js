@@ -6,6 +6,9 @@ import { runs } from "./logtext.js";
 export const MOST_LINES = 200_000;
 const MOST_CHARS = 32 * 2 ** 20;
 const CHUNK = 1000;
+/** Lines and characters, at least as many as may be on their way when the console is not answered any more. */
+const ROOM_LINES = 10_000;
+const ROOM_CHARS = 2 * 2 ** 20;
 const MOST_WRAPPED = 1000;
 
 /** A ring of lines, counted from the first that ever came. */
@@ -15,8 +18,9 @@ export class Ring {
   first = 0;
   end = 0;
 
+  /** Whether the oldest lines may have to go for what comes next. */
   get full() {
-    return this.end - this.first >= MOST_LINES || this.#chars >= MOST_CHARS;
+    return this.end - this.first > MOST_LINES - ROOM_LINES || this.#chars > MOST_CHARS - ROOM_CHARS;
   }
 
   push(line) {

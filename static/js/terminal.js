@@ -154,7 +154,10 @@ function hear({ data }) {
   if (typeof data !== "string") return draw(new Uint8Array(data));
   const { terminal, taken: number, ended, error } = JSON.parse(data);
   if (terminal) begin(terminal);
-  if (number !== undefined) taken(number);
+  if (number !== undefined) {
+    taken(number);
+    send();
+  }
   if (ended) end(ended.message, word("terminal-new"), ended.missing);
   if (error) fail(error);
 }

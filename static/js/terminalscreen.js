@@ -126,9 +126,7 @@ export class Screen {
       on.paste(event.clipboardData?.getData("text/plain") ?? "");
     }, true);
     new ResizeObserver(() => this.#soon()).observe(box);
-    const recolour = () => { terminal.options.theme = theme(); };
-    new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { terminal.options.theme = theme(); });
     this.#fit.fit();
   }
 

@@ -11,12 +11,13 @@ from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.browser.console import Console, sign_in
 from tests.browser.logs.conftest import StartPod
+from tests.browser.logs.test_following import SCROLL, Told, told
 from tests.browser.looks import axe
 from tests.browser.looks.conftest import with_axe
 from tests.controlplane.waiting import eventually
 from tests.depth import fewer, some
 
-__all__ = ["with_axe"]
+__all__ = ["told", "with_axe"]
 
 PODS = "/clusters/host/pods?namespace=default"
 PLACE = "/clusters/host/projects/default/pods"
@@ -57,6 +58,14 @@ def stored(page: Page) -> dict[str, Any]:
     """What this browser tab remembers of the dock, by its keys."""
     found: dict[str, str] = page.evaluate("({ ...sessionStorage })")
     return {key: json.loads(text) for key, text in found.items() if key.startswith("dock")}
+
+
+#: The first line that is in sight.
+_FIRST = """(box) => {
+  const { top } = box.getBoundingClientRect();
+  const seen = (one) => one.getBoundingClientRect().bottom > top + 0.5;
+  return [...box.querySelectorAll(".log-line")].find(seen).textContent;
+}"""
 
 
 @pytest.fixture
@@ -180,6 +189,67 @@ def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, s
     assert "q=level%3Dinfo" in shown(page).url
     page.locator(BELOW).click()
     expect(tabs(page)).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("wrap", "part"), [("", 1210 / 1800), ("&wrap=1", 410 / 1000)], ids=["", "wrapped"]
+)
+def it_goes_on_where_its_reader_was(
+    page: Page, console: Console, two: tuple[str, str], told: Told, wrap: str, part: float
+) -> None:
+    """Not paused, but scrolled up, in more lines than are kept."""
+    held = tabs_of("first")
+    [one, _] = held["tabs"]
+    hold(page, console, held | {"tabs": [one | {"url": one["url"] + wrap}]})
+    page.goto(console.url + "/dashboard")
+    box = page.frame_locator(".dock-panel[data-current] iframe").locator(".log")
+    button = page.frame_locator(".dock-panel[data-current] iframe").locator("[data-log-end]")
+    expect(box).to_be_visible()
+
+    def come(number: int, count: int, name: str) -> None:
+        at = {"one": [f"2026-01-02T10:00:0{number}Z", 1, "run"]}
+        told.lines(number, *(f"{name} {n}" for n in range(count)), at=at)
+
+    told.say(sources=["one"])
+    for number, count, name in ((1, 1200, "a"), (2, 300, "b"), (3, 300, "c")):
+        come(number, count, name)
+    expect(lines(page).last).to_contain_text("c 299")
+    box.evaluate(SCROLL, part)
+    first = box.evaluate(_FIRST)
+    page.goto(f"{console.url}{PLACE}/second")
+    expect(state(page)).to_have_text("Following; 500 older lines are no longer on this page")
+    assert box.evaluate(_FIRST) == first
+    assert told.heard[-1][0]["at"] == {"one": ["2026-01-02T10:00:02Z", 1, "run"]}
+    told.say(sources=["one"])
+    come(3, 300, "c")
+    come(4, 10, "d")
+    expect(button).to_have_text("10 new lines")
+    assert box.evaluate(_FIRST) == first
+    # Of long ones fewer are kept: what a browser keeps has an end.
+    button.click()
+    told.lines(5, *["x" * 10_000] * 40)
+    expect(lines(page).last).to_contain_text("x" * 10_000)
+    page.goto(f"{console.url}/dashboard")
+    assert len(stored(page)["dock.first"]["value"]["lines"]) == 14
+
+
+def it_marks_what_is_new_and_what_has_ended(
+    page: Page, console: Console, two: tuple[str, str], told: Told
+) -> None:
+    held = tabs_of("first")
+    hold(page, console, held | {"tabs": held["tabs"][:1]})
+    page.goto(console.url + "/dashboard")
+    expect(page.frame_locator(".dock-panel[data-current] iframe").locator(".log")).to_be_visible()
+    page.locator("[data-dock-tool=bar]").click()
+    told.say(sources=["one", "two"])
+    told.say(n=1, lines=[], at={})
+    told.has_heard({"ack": 1})
+    expect(tabs(page)).to_have_accessible_name("first · app")
+    # One of two goes on.
+    told.say(n=2, lines=[], notes=[[0, "It is gone.", True]])
+    expect(tabs(page)).to_have_accessible_name("first · app new")
+    told.say(error={"code": 403, "message": "You may not see this any more."})
+    expect(tabs(page)).to_have_accessible_name("first · app ended")
 
 
 def it_is_used_by_keyboard_alone(console: Console, page: Page, two: tuple[str, str]) -> None:

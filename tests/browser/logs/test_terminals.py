@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,6 +13,7 @@ from tests.accounts.conftest import hashed
 from tests.browser.chromium import Chromium
 from tests.browser.console import PASSWORD, Console
 from tests.browser.logs.conftest import StartPod
+from tests.browser.logs.test_following import StandIn
 from tests.browser.pages.test_tenant import enter, person
 from tests.browser.tasks.conftest import LOOKS, Person
 from tests.controlplane.waiting import eventually
@@ -33,6 +35,13 @@ _OTHER = [
 NEW_SHELL = """(text) => {
   document.querySelector("[data-terminal-again]").click();
   document.execCommand("insertText", false, text);
+}"""
+#: A clipboard of the page's own: `clipboard_` is what it holds, null if the browser does not give it.
+_CLIPBOARD = """() => {
+  window.clipboard_ = "";
+  const given = () => (window.clipboard_ === null ? Promise.reject(new Error()) : Promise.resolve());
+  navigator.clipboard.writeText = (text) => given().then(() => { window.clipboard_ = text; });
+  navigator.clipboard.readText = () => given().then(() => window.clipboard_);
 }"""
 HOSTILE = [*(f"\\033{one}\\007" for one in _OSC), *(f"\\033{one}\\033\\\\" for one in _OTHER)]
 
@@ -150,6 +159,279 @@ def it_is_left_and_searched_by_keyboard(page: Page, shell: str) -> None:
     expect(page.locator(".xterm-accessibility")).to_be_attached()
 
 
+class Shell(StandIn):
+    """At the terminal of a page."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page, "/terminal")
+
+    def begin(self, at: int = 0, typed: int = 0, *, new: bool = False, **more: Any) -> None:
+        """The terminal is there, the one that the page knows unless it is new."""
+        about = {"id": "one", "new": new, "at": at, "typed": typed, "container": "app"}
+        self.say(terminal=about | {"tty": True, "reads": True} | more)
+
+    def write(self, text: bytes) -> None:
+        self.sockets[-1].send(text)
+
+    def typed(self) -> bytes:
+        """At the open socket."""
+        return b"".join(one for one in self.heard[-1] if isinstance(one, bytes))
+
+    def has_typed(self, wanted: bytes) -> None:
+        # Asking the page also hears what came.
+        what = f"{wanted[-40:]!r}, {len(wanted)} in all, is typed"
+        eventually(lambda: self.page.title() and self.typed() == wanted, what)
+
+    def has_heard(self, **wanted: Any) -> None:
+        eventually(lambda: self.page.title() and wanted in self.heard[-1], f"{wanted}")
+
+
+@pytest.fixture
+def played(page: Page, start: StartPod, apart: None) -> Shell:
+    made = Shell(page)
+    page.goto(terminal(start("shells")))
+    assert made.greeted(1) == {"begin": "en"}
+    made.begin(new=True)
+    expect(page.locator("[data-terminal-state]")).to_have_text("Connected to app")
+    return made
+
+
+def it_goes_on_after_a_cut_where_both_sides_were(page: Page, played: Shell) -> None:
+    state = page.locator("[data-terminal-state]")
+    page.keyboard.type("ls")
+    played.has_typed(b"ls")
+    played.write(b"hello ")
+    played.has_heard(ack=6)
+    played.say(taken=1)
+    shows(page, "hello")
+    assert played.cut() == {"begin": "en", "id": "one", "at": 6}
+    expect(state).to_have_text("The connection was lost. The shell goes on for a minute.")
+    expect(page.locator("#announce")).to_have_text(re.compile("The connection was lost."))
+    page.keyboard.type("x")
+    # It has one more than the page was told.
+    played.begin(6, 2)
+    expect(state).to_have_text("Connected to app")
+    played.has_typed(b"x")
+    played.write(b"again ")
+    played.has_heard(ack=12)
+    played.cut()
+    # Some of it is gone.
+    played.begin(100, 3)
+    played.write(b"far")
+    played.has_heard(ack=103)
+    shows(page, re.compile("hello again.*── Some of the output is missing here. ──.*far"))
+    # What was typed for one shell is not for another.
+    page.keyboard.type("for this one")
+    played.has_typed(b"for this one")
+    played.cut()
+    played.begin(new=True, id="two")
+    expect(state).to_have_text("This is a new shell. The former one has ended.")
+    page.keyboard.type("y")
+    played.has_typed(b"y")
+    played.write(b"new")
+    played.has_heard(ack=3)
+    assert played.cut() == {"begin": "en", "id": "two", "at": 3}
+
+
+def it_keeps_over_a_page_load_what_is_half_done(page: Page, played: Shell) -> None:
+    """What nobody has taken yet of what was typed, and the beginning of what is not drawn yet."""
+    page.keyboard.type("abc")
+    played.has_typed(b"abc")
+    at = 0
+    halves = [(b"\xe4\xbd", b"\xa0.", "你."), (b"\xf0\x9f\x92", b"\xa9.", "💩.")]
+    halves += [
+        (b"\x1b[3", b"1mred.", "red."),
+        (b"\x1b]0;ti", b"tle\x07t.", "t."),
+        (b"\x1b", b"(Bu.", "u."),
+    ]
+    for loads, (first, second, shown) in enumerate(halves, 2):
+        played.write(first)
+        at += len(first)
+        played.has_heard(ack=at)
+        page.reload()
+        assert played.greeted(loads) == {"begin": "en", "id": "one", "at": at}
+        played.begin(at)
+        played.has_typed(b"abc")
+        played.write(second)
+        at += len(second)
+        shows(page, shown)
+        played.has_heard(ack=at)
+    assert screen(page).inner_text().split() == ["你.💩.red.t.u."]
+    played.cut()
+    played.begin(at, 3)
+    page.keyboard.type("d")
+    played.has_typed(b"d")
+
+
+def it_says_what_cannot_be_done(page: Page, played: Shell) -> None:
+    state, again = page.locator("[data-terminal-state]"), page.locator("[data-terminal-again]")
+    missing = page.locator("[data-terminal-missing]")
+    expect(again).to_be_hidden()
+    page.keyboard.type("rm x")
+    played.has_typed(b"rm x")
+    played.write(b"\x1b[?1h\x1b[?2004h")
+    played.has_heard(ack=13)
+    words = "There is no shell in this container."
+    played.say(ended={"code": 127, "missing": True, "message": words})
+    expect(missing).to_be_visible()
+    expect(state).to_have_text(words)
+    expect(page.locator("#announce")).to_have_text(words)
+    expect(again).to_have_text("New shell")
+    again.click()
+    expect(state).to_have_text("Connecting")
+    expect(missing).to_be_hidden()
+    expect(again).to_be_hidden()
+    assert page.evaluate("document.activeElement.className") == "xterm-helper-textarea"
+    assert played.greeted(2) == {"begin": "en"}
+    played.begin(new=True, id="two")
+    # Nor is what was typed for the other, and its program's modes are over.
+    page.keyboard.press("ArrowUp")
+    played.has_typed(b"\x1b[A")
+    paste(page, "a\nb")
+    expect(page.locator("[data-terminal-lines]")).to_have_text("a\nb")
+    page.keyboard.press("Escape")
+    # Elsewhere it goes on, and can be had back.
+    words = "This terminal was opened in another window."
+    played.say(error={"code": 409, "message": words})
+    expect(state).to_have_text(words)
+    expect(again).to_have_text("Go on here")
+    played.end(1008)
+    page.keyboard.type("unheard")
+    again.click()
+    assert played.greeted(3) == {"begin": "en", "id": "two", "at": 0}
+    played.begin(0, 3, id="two")
+    expect(state).to_have_text("Connected to app")
+    for number in range(7):
+        words = f"There are too many, {number}."
+        played.say(error={"code": 429, "message": words})
+        expect(state).to_have_text(words)
+        if number < 6:
+            assert played.cut() == {"begin": "en", "id": "two", "at": 0}
+    expect(again).to_have_text("Try again")
+    played.end(1013)
+    assert played.typed() == b""
+    # Whoever is somebody else now finds nothing.
+    again.click()
+    assert played.greeted(10) == {"begin": "en"}
+    played.begin(new=True, id="three")
+    played.say(error={"code": 401, "message": "Log in again."})
+    expect(state).to_have_text("Log in again.")
+    page.reload()
+    assert played.greeted(11) == {"begin": "en"}
+
+
+def it_types_no_faster_than_it_is_read(page: Page, played: Shell) -> None:
+    toast, much = page.locator(".toast"), "x" * 500_000
+    paste(page, much)
+    played.has_typed(b"x" * 65_536)
+    assert {len(one) for one in played.heard[-1] if isinstance(one, bytes)} == {16_384}
+    played.say(taken=40_000)
+    played.has_typed(b"x" * 105_536)
+    for _ in range(3):
+        paste(page, much)
+    expect(toast).to_have_count(0)
+    paste(page, much)
+    expect(toast).to_contain_text("This is more than can be typed at once.")
+    page.reload()
+    played.greeted(2)
+    played.begin(0, 40_000)
+    # As much is kept as may have been on its way.
+    played.has_typed(b"x" * 65_536)
+    paste(page, "y" * 600_000)
+    expect(toast).to_contain_text("This is more than can be typed at once.")
+
+
+def it_shows_what_a_command_without_a_terminal_writes(page: Page, played: Shell) -> None:
+    played.cut()
+    played.begin(new=True, tty=False, reads=False, id="two")
+    state = page.locator("[data-terminal-state]")
+    expect(state).to_have_text("Connected. This container does not read what is typed.")
+    page.keyboard.type("unheard")
+    played.write(b"\x1b[2J\x1b[Hone\ntwo\n")
+    played.has_heard(ack=15)
+    rows = screen(page).locator("> div")
+    expect(rows.nth(0)).to_have_text(re.compile(r"^one\s*$"))
+    expect(rows.nth(1)).to_have_text(re.compile(r"^two\s*$"))
+    assert played.typed() == b""
+
+
+def it_has_the_keys_that_phones_lack(page: Page, played: Shell) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+
+    def press(*names: str) -> None:
+        for name in names:
+            page.locator(f"[data-key={name}]").click()
+
+    arrows = ("ArrowUp", "ArrowDown", "ArrowRight", "ArrowLeft")
+    press("Escape", "Tab", *arrows)
+    sent = b"\x1b\t\x1b[A\x1b[B\x1b[C\x1b[D"
+    played.has_typed(sent)
+    played.write(b"\x1b[?1h")
+    played.has_heard(ack=5)
+    press(*arrows, "Control")
+    control = page.locator("[data-key=Control]")
+    expect(control).to_have_attribute("aria-pressed", "true")
+    # For one key; a digit has no such form.
+    page.keyboard.type("ac")
+    expect(control).to_have_attribute("aria-pressed", "false")
+    press("Control")
+    page.keyboard.type("1")
+    press("Control", "Control")
+    page.keyboard.type("a")
+    # A key of the page's own, which it is not here.
+    page.keyboard.press("Control+k")
+    played.has_typed(sent + b"\x1bOA\x1bOB\x1bOC\x1bOD\x01c1a\x0b")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def it_copies_pastes_and_finds(page: Page, played: Shell) -> None:
+    said, toast = page.locator("#announce"), page.locator(".toast")
+    page.evaluate(_CLIPBOARD)
+    played.write(b"needle\r\n" * 3)
+    played.has_heard(ack=24)
+    field = page.get_by_role("searchbox", name="Find in the terminal")
+    page.get_by_role("button", name="Find").click()
+    expect(field).to_be_focused()
+    chosen, rows = page.locator(".xterm-selection > div").first, screen(page).locator("> div")
+    field.fill("needle")
+    for way, row in (("Next", 0), ("Next", 1), ("Previous", 0)):
+        page.get_by_role("button", name=way).click()
+        top = rows.nth(row).evaluate("(one) => `${one.offsetTop}px`")
+        expect(chosen).to_have_css("top", top)
+    page.get_by_role("button", name="Close").click()
+    expect(field).to_be_hidden()
+    assert page.evaluate("document.activeElement.className") == "xterm-helper-textarea"
+    page.get_by_role("button", name="Copy").click()
+    expect(said).to_have_text("Copied")
+    assert page.evaluate("clipboard_") == "needle"
+    for keys in ("Control+Shift+C", "Control+Insert"):
+        page.evaluate("clipboard_ = ''")
+        page.locator(".xterm-helper-textarea").press(keys)
+        page.wait_for_function("clipboard_ === 'needle'")
+    page.get_by_role("button", name="Paste").click()
+    played.has_typed(b"needle")
+    page.evaluate("clipboard_ = null")
+    page.get_by_role("button", name="Paste").click()
+    refused = "The browser does not give the clipboard. Use its own menu or keys."
+    expect(toast).to_contain_text(refused)
+    # To type has ended the selection.
+    page.get_by_role("button", name="Find").click()
+    page.keyboard.press("Enter")
+    page.locator(".toast [data-dismiss]").click()
+    page.get_by_role("button", name="Copy").click()
+    expect(toast).to_contain_text(refused)
+    reader = page.get_by_role("button", name="Screen reader")
+    for pressed, count in (("true", 1), ("false", 0)):
+        reader.click()
+        page.reload()
+        expect(reader).to_have_attribute("aria-pressed", pressed)
+        expect(page.locator(".xterm-accessibility")).to_have_count(count)
+    page.get_by_role("button", name="Find").click()
+    field.fill("nothing")
+    page.keyboard.press("Enter")
+    expect(said).to_have_text("Nothing was found.")
+
+
 def paste(page: Page, text: str) -> None:
     page.locator(".xterm-helper-textarea").evaluate(
         """(area, text) => {
@@ -219,8 +501,10 @@ def it_shows_colours_without_inline_styles(page: Page, shell: str) -> None:
     """The page fails its test if the policy was violated."""
     run(page, "printf '\\033[31mred\\033[38;5;46mgreen\\033[38;2;10;200;250mtrue\\033[0m\\n'")
     shows(page, "redgreentrue")
+    ink = "getComputedStyle(document.querySelector('.xterm-rows')).color"
+    before = page.evaluate(ink)
     page.emulate_media(color_scheme="dark")
-    expect(page.locator(".xterm-viewport, .xterm").first).to_be_visible()
+    eventually(lambda: page.evaluate(ink) != before, "the screen is dark, too")
     shows(page, "redgreentrue")
 
 
