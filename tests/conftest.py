@@ -71,7 +71,7 @@ _TOGETHER = (
     ("tests/rbac/test_agreement", "tests/rbac/test_differential"),
 )
 #: Parameters of a test that is marked `alike`, in the gate.
-SOME = 12
+SOME = 8
 _FIRST = (*_TOGETHER, ("tests/leaks/",), ("tests/hostile/",), ("tests/accounts/hostile/",))
 
 

@@ -76,7 +76,7 @@ FOLLOWED = frozenset(SEGMENTS if DEEP else CHOSEN)
 #: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
 OPENED = frozenset(some("opened", SEGMENTS, 3))
 #: Kinds whose pages are looked at at all.
-READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 5)))
+READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 3)))
 #: Links of one sort that are tried until one has a page.
 TRIED = 1000 if DEEP else 3
 VERSION = """([name]) => {

@@ -53,7 +53,7 @@ INPUTS = number(90, 10_000)
 #: Sockets, each of which is told a few things.
 SOCKETS = number(30, 1_000)
 #: Pages of actions and editors in the gate.
-PAGES = 30
+PAGES = 20
 TOO_MUCH = "x" * (MAX_MESSAGE + 1)
 #: What a socket may end with: for what was said, for whom, or because there is no room or no cluster.
 ENDS = {1000, POLICY, TOO_BIG, BROKEN, SESSION_OVER, NO_RIGHT}

@@ -37,11 +37,17 @@ class Site:
     def says(self, replica: int, *texts: str, who: Visitor | None = None) -> None:
         url = f"/clusters/host/nodes/{NODE}/actions/drain/progress"
 
+        found = ""
+
         def said() -> bool:
+            nonlocal found
             found = re.sub(r"\s+", " ", (who or self.visitor).get(replica, url)[1])
             return all(one in found for one in texts)
 
-        eventually(said, f"replica {replica} says {texts}", timeout=SOON)
+        try:
+            eventually(said, f"replica {replica} says {texts}", timeout=SOON)
+        except TimeoutError:
+            pytest.fail(f"replica {replica} does not say {texts}: {found}")
 
 
 @pytest.fixture
