@@ -35,21 +35,132 @@
   const edge = innerWidth < 768 || !main ? innerWidth : box(main).right - parseFloat(style(main).paddingRight);
   const scrolls = (one) => one !== main && one !== null && (style(one).overflowX === "auto" || scrolls(one.parentElement));
 
-  // By how much the page is wider than its window: as it is, and when all is open and whatever a link or
-  // the place itself is called has the longest name.
+  // What of the page's texts and controls is cut where nothing scrolls and no dots say so, ends beyond the window, also
+  // where that makes the page no wider, lies upon another of them, or has no room for words. What floats is in the window
+  // as a whole. Rows of a table after some of its own are left out.
+  const EVERYWHERE = { left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity };
+  const CONTROLS = "button, input:not([type=hidden], .password > *), select, textarea, summary, a.button, a.tool, .chip > a";
+  const ELSEWHERE = "svg, option, textarea, kbd, script, style, .code, .log, .xterm, .cm-editor, tbody > tr:nth-child(n+9)";
+  const common = (one, other) => ({
+    left: Math.max(one.left, other.left), right: Math.min(one.right, other.right),
+    top: Math.max(one.top, other.top), bottom: Math.min(one.bottom, other.bottom),
+  });
+  const some = ({ left, right, top, bottom }) => right - left > 2 && bottom - top > 2;
+  const placed = (floating = `${FLOATING}, .toasts`) => {
+    const known = new Map([[document.body, { shows: EVERYWHERE, layer: null, scrolls: false, dots: false }]]);
+    // Which part of the window shows it, and what it floats with.
+    const around = (element) => {
+      if (!known.has(element)) {
+        const { position, overflowX, clipPath, textOverflow } = style(element);
+        const floats = position === "fixed" || element.matches("dialog[open]");
+        const found = { ...around(floats ? document.body : element.parentElement) };
+        if (floats || position === "sticky") found.layer = element;
+        if (overflowX !== "visible" || clipPath !== "none") {
+          found.shows = common(found.shows, box(element));
+          found.scrolls ||= overflowX === "auto";
+          found.dots = textOverflow === "ellipsis";
+        }
+        known.set(element, found);
+      }
+      return known.get(element);
+    };
+    const found = [];
+    const parts = [];
+    const add = (element, whole, text) => {
+      const { shows, layer, scrolls, dots } = around(element);
+      const part = common(whole, shows);
+      // For readers of the screen alone.
+      if (shows.right - shows.left < 2) return;
+      if (!scrolls && !dots && (whole.right > shows.right + 1 || whole.left < shows.left - 1)) found.push(`cut: ${name(element)}`);
+      if (!some(part)) return;
+      if (!scrolls && (part.right > innerWidth + 1 || part.left < -1)) found.push(`beyond: ${name(element)}`);
+      // Letters are not as high as their line.
+      const edge = text ? (part.bottom - part.top) / 4 : 1;
+      parts.push({ ...part, top: part.top + edge, bottom: part.bottom - edge, element, text, layer });
+    };
+    const { FILTER_ACCEPT, FILTER_REJECT, FILTER_SKIP, SHOW_ELEMENT, SHOW_TEXT } = NodeFilter;
+    const texts = document.createTreeWalker(document.body, SHOW_ELEMENT | SHOW_TEXT, (node) => {
+      if (node.nodeType === Node.TEXT_NODE) return node.data.trim() ? FILTER_ACCEPT : FILTER_SKIP;
+      return node.matches(ELSEWHERE) || !node.checkVisibility() ? FILTER_REJECT : FILTER_SKIP;
+    });
+    const range = document.createRange();
+    for (let text; (text = texts.nextNode()); ) {
+      if (!shown(text.parentElement)) continue;
+      range.selectNodeContents(text);
+      const lines = [...range.getClientRects()].filter(({ width }) => width > 1);
+      for (const one of lines) add(text.parentElement, one, text);
+      const { shows } = around(text.parentElement);
+      if (shows.right - shows.left > 2 && lines.length > 2 && text.data.trim().length < 4 * lines.length) found.push(`squeezed: ${name(text.parentElement)}`);
+    }
+    for (const one of all(floating)) {
+      const { top, bottom, left, right } = box(one);
+      if (style(one).position === "fixed" && (top < 0 || left < 0 || bottom > innerHeight + 1 || right > innerWidth + 1)) found.push(`beyond: ${name(one)}`);
+    }
+    for (const element of all(CONTROLS)) if (!element.closest(ELSEWHERE)) add(element, box(element));
+    parts.sort((one, other) => one.top - other.top);
+    parts.forEach((one, at) => {
+      for (let next = at + 1; parts[next]?.top < one.bottom; next++) {
+        const other = parts[next];
+        const within = !(one.text && other.text) && (one.element.contains(other.element) || other.element.contains(one.element));
+        if (within || one.layer !== other.layer || (one.text && one.text === other.text)) continue;
+        if (some(common(one, other))) found.push(`upon each other: ${name(one.element)} and ${name(other.element)}`);
+      }
+    });
+    return [...new Set(found)];
+  };
+
+  // By how much the page is wider than its window: as it is, and when all is open and whatever a link, a value or
+  // the place itself is called is as long as a name may be, without a place where a line could end.
   const wider = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  const LONGEST = "a-name-of-a-project-may-have-sixty-three-letters-and-no-more-ok";
+  const NAMED = "#main :is(a, td, dd, code, p, li, .full, .message, .reason), .scope li, :popover-open a, dialog[open] a";
+  const FIXED = "svg, button, select, time, kbd, .button, .tabs, .tally, .pager, .number, .count, .sort, .word, .more, .hint, .log, .code, [data-col=ready]";
   const named = () => {
-    const names = all("#main a, #main a *, .scope *")
-      .filter((one) => one.childElementCount === 0 && /^[a-z][-a-z0-9.]{2,}$/.test(one.textContent.trim()))
+    const names = all(`${NAMED}, :is(${NAMED}) *`)
+      .filter((one) => one.childElementCount === 0 && !one.closest(FIXED) && /^[\w.:/=-]*[a-z][\w.:/=-]+$/i.test(one.textContent.trim()))
       .map(({ firstChild }) => [firstChild, firstChild.data]);
     const closed = all("#main details:not([open])");
     for (const one of closed) one.open = true;
-    for (const [text] of names) text.data = LONGEST;
-    const by = wider();
+    for (const [text] of names) text.data = "w".repeat(63);
+    // What floats is beside its opener, which may have left the window by that. A word may be broken for a name, but not the
+    // name for less.
+    const found = { by: wider(), placed: placed("dialog").filter((one) => !one.startsWith("squeezed") || one.includes("www")) };
     for (const [text, before] of names) text.data = before;
     for (const one of closed) one.open = false;
-    return by;
+    return found;
+  };
+
+  // Of a list on a phone: what a row's first line and its second one do not say, and what stands on neither.
+  const astray = () => {
+    const row = rows[0];
+    const cell = (column) => row.querySelector(`:scope > ${column}`);
+    const middle = (one) => (box(one).top + box(one).bottom) / 2;
+    const first = cell(row.closest("[data-resource=events]") ? "[data-col=object]" : ".name");
+    const lost = (those) => those.map(cell).filter(Boolean).filter((one) => !shown(one));
+    const [above, below] = [["[data-col=age]"], ["[data-col=status]", "[data-col=namespace]", "[data-col=ready]"]];
+    const others = row.closest("[data-bulk]") ? [".tick", ".actions"] : [".actions"];
+    return [
+      ...lost([...above, ...below, ...others]).map((one) => `not shown: ${one.dataset.col ?? one.className}`),
+      ...[first, ...above.map(cell)].filter(Boolean).filter((one) => box(one).top > box(row).top + 24).map((one) => `not above: ${one.dataset.col}`),
+      ...below.map(cell).filter(Boolean).filter((one) => middle(one) < box(first).bottom - 2).map((one) => `not below: ${one.dataset.col}`),
+      ...[...row.cells].filter((one) => shown(one) && !row.closest("[data-chosen]") && ![first, ...[...above, ...below, ...others].map(cell)].includes(one)).map((one) => `on neither: ${one.dataset.col}`),
+    ];
+  };
+
+  // Each kind of value in a form's row, chosen: the fields that are shown and are another kind's.
+  const ofOthers = () => {
+    const found = [];
+    for (const choice of document.querySelectorAll(".value-row select:not([data-only])")) {
+      const those = [...choice.closest(".value-row").querySelectorAll("[data-only]")];
+      const kinds = new Set(those.flatMap((one) => one.dataset.only.split(" ")));
+      const before = choice.value;
+      if (![...choice.options].some(({ value }) => kinds.has(value))) continue;
+      for (const { value } of choice.options) {
+        choice.value = value;
+        found.push(...those.filter((one) => one.dataset.only.split(" ").includes(value) !== one.checkVisibility()).map((one) => `${value}: ${one.name}`));
+      }
+      choice.value = before;
+    }
+    return found;
   };
 
   // Of an object's panels: the share of their width beyond all of their texts.
@@ -66,10 +177,17 @@
     return 1 - (right - box(panels).left) / box(panels).width;
   };
 
+  const long = innerWidth === 390 ? named() : { by: 0, placed: [] };
   return {
     unused: panels ? unused() : 0,
     wider: wider(),
-    named: innerWidth === 390 ? named() : 0,
+    named: long.by,
+    placed: [...placed(), ...long.placed.map((one) => `with long names ${one}`)],
+    astray: innerWidth === 390 && rows.length ? astray() : [],
+    ofOthers: ofOthers(),
+    collapsed: all(".code .line, .code.whole, .code.sentence, .log-text, .diff .source").filter((one) => !style(one).whiteSpaceCollapse.startsWith("preserve")).map(name),
+    twoIcons: all("button, .button, .tool, .copy").filter((one) => [...one.querySelectorAll(":scope > .icon")].filter(shown).length > 1).map(name),
+    forReaders: all(".visually-hidden, .table caption, .grid thead, #panel-cause > h2").filter((one) => Math.max(box(one).width, box(one).height) > 1.5 && (style(one).position === "absolute" || innerWidth < 768) && one.tagName !== "CAPTION").map(name),
     outside: all(".main table").filter((one) => box(one).right > edge + 1 && !scrolls(one)).map(name),
     rowsInView: rows.filter(inView).length,
     rowHeights: [...new Set(rows.map((row) => Math.round(box(row).height)))],

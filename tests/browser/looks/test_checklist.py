@@ -133,6 +133,9 @@ def test_axe_finds_nothing_before_the_login(
     with opened(browser, view) as page:
         [login] = walk(page, demo, ["/login"], view, widths={})
         assert login.violations == []
+        for width, found in login.measures.items():
+            assert found["wider"] <= 0, width
+            assert found["small"] + found["clipped"] + found["placed"] == [], width
 
 
 def test_no_script_fails_and_the_policy_refuses_nothing(seen: list[Seen]) -> None:
@@ -150,7 +153,16 @@ def test_no_page_is_wider_than_its_window(seen: list[Seen]) -> None:
     assert _of(seen, wider) == []
 
 
-def test_nor_are_those_that_were_looked_at_nowhere_on_a_phone(
+def test_nothing_is_cut_squeezed_beyond_the_window_or_upon_another(seen: list[Seen]) -> None:
+    """Texts and controls of every page, on a phone also where whatever has a name has a long one."""
+
+    def against(one: Seen) -> list[str]:
+        return [f"{w}: {found}" for w, m in one.measures.items() for found in m["placed"]]
+
+    assert _of(seen, against) == []
+
+
+def test_nor_is_anything_of_pages_that_were_looked_at_nowhere_on_a_phone(
     demo: str, session: Any, browser: Chromium, pages: Tour, seen: list[Seen]
 ) -> None:
     rest = set(pages.everything) - {one.path for one in seen if 390 in one.measures}
@@ -164,6 +176,7 @@ def test_nor_are_those_that_were_looked_at_nowhere_on_a_phone(
                 found = measure(page)
                 by = max(found["wider"], found["named"])
                 wide += [f"{path}: {view.language} by {by}"] if by > 0 else []
+                wide += [f"{path}: {view.language} {one}" for one in found["placed"]]
     assert not wide, "\n".join(wide)
 
 
@@ -190,11 +203,17 @@ def test_a_healthy_list_is_almost_grey(demo: str, session: Any, browser: Chromiu
 
 
 @pytest.mark.parametrize(
-    "what", ["primary", "current", "shadows", "cutNames", "paleStems", "raggedNumbers"]
+    "what",
+    [
+        *("primary", "current", "shadows", "cutNames", "paleStems", "raggedNumbers"),
+        *("astray", "ofOthers", "collapsed", "twoIcons", "forReaders"),
+    ],
 )
 def test_every_page_keeps_the_rule_of(what: str, seen: list[Seen]) -> None:
     """At most one button of ink and one place of the menu where one is; shadows under what floats
-    alone; names whole, with a paler suffix; numbers on one grid."""
+    alone; names whole, with a paler suffix; numbers on one grid. On a phone a row is two lines of the
+    same parts in each list. Of a value the fields of its kind alone are asked for; spaces of what is
+    code or a log are kept; a button has one picture; what is for readers of the screen takes no room."""
     most = 1 if what in ("primary", "current") else 0
 
     def against(one: Seen) -> list[str]:

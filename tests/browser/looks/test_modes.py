@@ -17,6 +17,8 @@ from tests.depth import fewer
 PODS = f"{HOST}/pods"
 #: The same page with a few rows, for what is not about many: to draw them is most of the work.
 FEW = f"{PODS}?q=etcd"
+#: An object's page.
+ONE = f"{HOST}/projects/web/deployments/image-resizer"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 GROUNDS = ("canvas", "surface", "sunken", "hover", "raised")
 TEXTS = ("ink", "ink-2", "ink-3", "accent", "error-text", "warn-text", "change")
@@ -52,6 +54,20 @@ _FOCUSED = """() => {
     top,
   };
 }"""
+
+#: Whether one is where one would point at it.
+_UNCOVERED = """(selector) => {
+  const one = document.querySelector(selector);
+  const { left, top, width, height } = one.getBoundingClientRect();
+  return one.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}"""
+
+#: What a finger is put on that is lower than 40 px.
+_LOW = """() => [...document.querySelectorAll(
+    ".button, .tool, .input, .chip, .chip > a, .freshness, .tabs > a, .rail-link, .menu-item, .sort")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+  .map((one) => `${one.className} ${one.getBoundingClientRect().height}`)
+  .filter((one) => Number(one.split(" ").at(-1)) < 37.9)"""
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +130,35 @@ def test_paper_gets_the_rows_and_nothing_to_click(demo: str, page: Page) -> None
     expect(page.locator("#results tbody tr").first).to_be_visible()
     for selector in (".topbar", ".rail", ".filters", ".pager", "#results .actions", ".tick"):
         expect(page.locator(selector).first).to_be_hidden()
+    controls = page.locator("button, input, select, .button, .tool").locator("visible=true")
+    expect(controls).to_have_count(0)
+    # A head that stays in view would lie upon the rows of each sheet.
+    assert page.locator("#results th").first.evaluate(
+        "(one) => getComputedStyle(one).position"
+    ) == ("static")
+    page.emulate_media(media="null")
+    page.goto(demo + ONE)
+    page.emulate_media(media="print")
+    expect(page.locator("#main h1")).to_be_visible()
+    expect(controls).to_have_count(0)
+
+
+def test_what_a_list_is_read_by_stays_in_view(demo: str, page: Page) -> None:
+    """Wherever one is: the bar with how fresh the list is, the menu, and the heads of columns."""
+    page.goto(demo + PODS)
+    page.locator("#results tbody .tick input").first.check()
+    expect(page.locator(".bulk")).to_be_in_viewport()
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    tops = [
+        page.locator(one).first.evaluate(
+            "(one) => [scrollY > 500, one.getBoundingClientRect().top]"
+        )
+        for one in (".topbar", ".rail", "#results thead th[data-col=name]")
+    ]
+    assert tops[0] == [True, 0]
+    assert all(43 <= top <= 45 for _, top in tops[1:]), tops
+    assert page.evaluate(_UNCOVERED, "#results thead th[data-col=name] .sort")
+    assert page.evaluate(_UNCOVERED, ".freshness")
 
 
 def test_the_systems_own_colours_lose_nothing(demo: str, session: Any, browser: Chromium) -> None:
@@ -212,6 +257,55 @@ def test_axe_finds_nothing_in_what_opens(
         page.keyboard.press("Control+k")
         expect(page.get_by_role("option").first).to_be_visible()
         assert axe.violations(page, within="#palette") == [], "palette"
+
+
+@pytest.mark.parametrize("language", fewer(["en", "zh"], "en"))
+def test_whatever_opens_on_a_phone_fits_it_and_its_fingers(
+    demo: str, session: Any, browser: Chromium, language: str
+) -> None:
+    """With long names, too, and nothing of it moves where less motion is wished for."""
+    phone = View(390, language=language)
+    with opened(browser, phone, session, has_touch=True, is_mobile=True) as page:
+
+        def fits(what: str) -> None:
+            found = measure(page)
+            assert max(found["wider"], found["named"]) <= 0, what
+            assert found["small"] + found["clipped"] + found["placed"] == [], what
+            assert page.evaluate(_LOW) == [], what
+
+        for path in (f"{FEW}&label=tier%3Dcontrol-plane", ONE):
+            page.goto(demo + path)
+            fits(path)
+            openers = page.locator("[popovertarget]:visible")
+            targets = openers.evaluate_all(
+                "all => all.map((one) => one.getAttribute('popovertarget'))"
+            )
+            # Of rows that of the first.
+            for target in {re.sub("^menu-.*", "menu-", one): one for one in targets[::-1]}.values():
+                page.locator(f"[popovertarget='{target}']").first.click()
+                opens = page.locator(":popover-open")
+                expect(opens).to_be_visible()
+                fits(target)
+                moves = "(one) => getComputedStyle(one).animationName"
+                assert opens.evaluate(moves) == "none", target
+                page.keyboard.press("Escape")
+                expect(opens).to_have_count(0)
+        page.goto(demo + FEW)
+        for key, opens in (
+            ("?", page.locator("#help")),
+            ("Control+k", page.locator("#palette")),
+        ):
+            page.keyboard.press(key)
+            expect(opens).to_be_visible()
+            fits(key)
+            page.keyboard.press("Escape")
+            expect(opens).to_be_hidden()
+        page.locator("#results tbody .tick input").first.check()
+        expect(page.locator(".bulk")).to_be_visible()
+        fits("what is chosen")
+        page.evaluate("window.quarterdeck.toast('w'.repeat(300))")
+        expect(page.locator(".toast")).to_be_in_viewport()
+        fits("what is said in passing")
 
 
 def test_a_phone_says_what_each_chosen_column_is(
