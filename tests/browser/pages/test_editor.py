@@ -265,7 +265,7 @@ def it_reads_each_value_as_the_console_does(editing: Editing) -> None:
 def it_offers_what_fits(editing: Editing) -> None:
     page = editing.page
     editing.open("")
-    page.route("**/openapi/**", lambda route: route.fulfill(json=_SCHEMA))
+    page.route("**/openapi/**/Widget", lambda route: route.fulfill(json=_SCHEMA))
     editing.write(f"kind: Other\npart: 1\n---\n{editing.head}pa")
     expect(editing.offered).to_have_text(["part", "parts"])
     editing.choose()
