@@ -11,9 +11,10 @@ from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.browser.console import Console, sign_in
 from tests.browser.logs.conftest import StartPod
-from tests.browser.logs.test_following import SCROLL, Told, told
+from tests.browser.logs.test_following import SCROLL, StandIn, Told, told
 from tests.browser.looks import axe
 from tests.browser.looks.conftest import with_axe
+from tests.browser.pages.test_live import HIDE
 from tests.controlplane.waiting import eventually
 from tests.depth import fewer, some
 
@@ -239,17 +240,137 @@ def it_marks_what_is_new_and_what_has_ended(
     held = tabs_of("first")
     hold(page, console, held | {"tabs": held["tabs"][:1]})
     page.goto(console.url + "/dashboard")
-    expect(page.frame_locator(".dock-panel[data-current] iframe").locator(".log")).to_be_visible()
-    page.locator("[data-dock-tool=bar]").click()
+    frame = page.frame_locator(".dock-panel[data-current] iframe")
+    expect(frame.locator(".log")).to_be_visible()
+    expect(tabs(page).locator("[data-dock-icon]").filter(visible=True)).to_have_count(1)
+    as_page = page.locator("[data-dock-tool=page]")
+    expect(as_page).to_have_attribute("href", f"{PLACE}/first/log?timestamps=1")
     told.say(sources=["one", "two"])
+    fold = page.locator("[data-dock-tool=bar]")
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    fold.click()
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    expect(page.locator(".dock-panel")).to_have_attribute("inert", "")
     told.say(n=1, lines=[], at={})
     told.has_heard({"ack": 1})
-    expect(tabs(page)).to_have_accessible_name("first · app")
+    plain, new, ended = "first · app", "first · app new", "first · app ended"
+    expect(tabs(page)).to_have_accessible_name(plain)
     # One of two goes on.
-    told.say(n=2, lines=[], notes=[[0, "It is gone.", True]])
-    expect(tabs(page)).to_have_accessible_name("first · app new")
+    told.say(n=2, lines=[], notes=[[0, "It is gone.", True]], at={"one": ["", 1, ""]})
+    expect(tabs(page)).to_have_accessible_name(new)
+    fold.click()
+    expect(tabs(page)).to_have_accessible_name(plain)
+    page.evaluate(HIDE, True)
+    told.lines(3, "unseen")
+    expect(tabs(page)).to_have_accessible_name(new)
+    page.evaluate(HIDE, False)
+    expect(tabs(page)).to_have_accessible_name(plain)
+    # Other lines are others from the beginning.
+    shown(page).evaluate("() => { location.search += '&q=other' }")
+    assert told.greeted(2)["at"] == {}
+    expect(frame.locator(".log")).to_be_visible()
+    expect(as_page).to_have_attribute("href", re.compile("q=other"))
+    fold.click()
     told.say(error={"code": 403, "message": "You may not see this any more."})
-    expect(tabs(page)).to_have_accessible_name("first · app ended")
+    expect(tabs(page)).to_have_accessible_name(ended)
+    told.lines(1, "late")
+    expect(tabs(page)).to_have_accessible_name(ended)
+
+
+def it_takes_the_room_that_somebody_gives_it(
+    page: Page, console: Console, two: tuple[str, str], told: Told
+) -> None:
+    """Only as long as somebody stays on the page it covers what is above it."""
+    hold(page, console, tabs_of("first"))
+    page.goto(console.url + "/dashboard")
+    root, main, bar = page.locator("html"), page.locator("#main"), page.locator(".shell > header")
+    handle, full = page.get_by_role("separator"), page.locator("[data-dock-tool=full]")
+    handle.hover()
+    page.mouse.down()
+    page.mouse.move(600, 500)
+    page.mouse.move(600, 450)
+    page.mouse.up()
+    page.mouse.move(600, 300)
+    expect(handle).to_have_attribute("aria-valuenow", "350")
+    expect(handle).to_have_attribute("aria-valuemax", "640")
+    page.set_viewport_size({"width": 1280, "height": 400})
+    expect(handle).to_have_attribute("aria-valuenow", "240")
+    page.set_viewport_size({"width": 390, "height": 800})
+    for part in (main, bar):
+        expect(part).to_have_attribute("inert", "")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for part in (main, bar):
+        expect(part).not_to_have_attribute("inert", "")
+    expect(handle).to_have_attribute("aria-valuenow", "350")
+    full.click()
+    expect(full).to_have_attribute("aria-pressed", "true")
+    expect(bar).not_to_have_attribute("inert", "")
+    page.reload()
+    expect(full).to_have_attribute("aria-pressed", "true")
+    page.goto(f"{console.url}{PLACE}/second")
+    expect(root).to_have_attribute("data-dock", "open")
+    expect(full).to_have_attribute("aria-pressed", "false")
+    expect(main).not_to_have_attribute("inert", "")
+    # Who leaves it sees what it covered.
+    full.click()
+    tabs(page).first.press("F6")
+    expect(page.frame_locator("[data-current] iframe").locator(".log")).to_be_focused()
+    page.keyboard.press("F6")
+    expect(root).to_have_attribute("data-dock", "open")
+    expect(main).to_be_focused()
+    page.keyboard.press("F6")
+    page.keyboard.press("ArrowLeft")
+    expect(tabs(page).nth(1)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(main).to_be_focused()
+    # The chosen one is where Tab comes back to.
+    expect(tabs(page).nth(0)).to_have_attribute("tabindex", "0")
+    expect(tabs(page).nth(1)).to_have_attribute("tabindex", "-1")
+    page.locator("[data-dock-tool=close]").click()
+    expect(tabs(page)).to_have_text([re.compile("second · app")])
+    expect(tabs(page)).to_have_attribute("aria-selected", "true")
+    page.locator("[data-dock-tool=bar]").click()
+    page.locator("[data-dock-tool=closeAll]").click()
+    expect(page.locator("#dock")).to_be_hidden()
+    page.locator(BELOW).click()
+    expect(root).to_have_attribute("data-dock", "open")
+    expect(page.locator("#announce")).to_have_text("second is open below. F6 leads there.")
+
+
+def it_says_when_a_tab_was_not_loaded(
+    page: Page, console: Console, two: tuple[str, str], told: Told
+) -> None:
+    hold(page, console, tabs_of("first"))
+    page.route("**/first/log?*frame=dock*", lambda route: route.abort())
+    page.goto(console.url + "/dashboard")
+    failed = page.locator("[data-current] [data-dock-failed]")
+    expect(failed).to_be_visible()
+    page.unroute_all()
+    failed.get_by_role("button", name="Try again").click()
+    expect(page.frame_locator("[data-current] iframe").locator(".log")).to_be_visible()
+    expect(failed).to_be_hidden()
+
+
+def it_ends_the_shell_of_a_tab_that_is_closed(
+    page: Page, console: Console, two: tuple[str, str], apart: None
+) -> None:
+    shell = StandIn(page, "/terminal")
+    [one, _] = tabs_of("first")["tabs"]
+    tab = one | {"url": f"{PLACE}/first/terminal", "kind": "terminal"}
+    hold(page, console, tabs_of("first") | {"tabs": [tab]})
+    page.goto(console.url + "/dashboard")
+    shell.greeted(1)
+    about = {"id": "one", "new": True, "at": 0, "typed": 0, "container": "app"}
+    shell.say(terminal=about | {"tty": True, "reads": True})
+    frame = page.frame_locator("[data-current] iframe")
+    expect(frame.locator("[data-terminal-state]")).to_have_text("Connected to app")
+    tabs(page).click(button="middle")
+    eventually(lambda: page.title() and {"end": True} in shell.heard[0], "it has ended")
+    assert stored(page) == {}
+    # Nobody comes back to it, so nothing is kept for that.
+    assert not page.evaluate(
+        "Object.keys(sessionStorage).some((key) => key.startsWith('terminal'))"
+    )
 
 
 def it_is_used_by_keyboard_alone(console: Console, page: Page, two: tuple[str, str]) -> None:

@@ -261,6 +261,13 @@ def it_keeps_over_a_page_load_what_is_half_done(page: Page, played: Shell) -> No
     played.begin(at, 3)
     page.keyboard.type("d")
     played.has_typed(b"d")
+    # Whoever is somebody else finds nothing of it.
+    page.evaluate("""addEventListener("pagehide", () => {
+      const key = Object.keys(sessionStorage).find((one) => one.startsWith("terminal:"));
+      sessionStorage[key] = JSON.stringify({ ...JSON.parse(sessionStorage[key]), account: "x" });
+    })""")
+    page.reload()
+    assert played.greeted(8) == {"begin": "en"}
 
 
 def it_says_what_cannot_be_done(page: Page, played: Shell) -> None:
@@ -289,7 +296,13 @@ def it_says_what_cannot_be_done(page: Page, played: Shell) -> None:
     played.has_typed(b"\x1b[A")
     paste(page, "a\nb")
     expect(page.locator("[data-terminal-lines]")).to_have_text("a\nb")
+    page.get_by_role("dialog").get_by_role("button", name="Paste").click()
+    played.has_typed(b"\x1b[Aa\rb")
+    paste(page, "c\nd")
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.type("e")
+    played.has_typed(b"\x1b[Aa\rbe")
     # Elsewhere it goes on, and can be had back.
     words = "This terminal was opened in another window."
     played.say(error={"code": 409, "message": words})
@@ -299,8 +312,10 @@ def it_says_what_cannot_be_done(page: Page, played: Shell) -> None:
     page.keyboard.type("unheard")
     again.click()
     assert played.greeted(3) == {"begin": "en", "id": "two", "at": 0}
-    played.begin(0, 3, id="two")
+    played.begin(0, 7, id="two")
     expect(state).to_have_text("Connected to app")
+    page.keyboard.type("z")
+    played.has_typed(b"z")
     for number in range(7):
         words = f"There are too many, {number}."
         played.say(error={"code": 429, "message": words})
@@ -314,8 +329,10 @@ def it_says_what_cannot_be_done(page: Page, played: Shell) -> None:
     again.click()
     assert played.greeted(10) == {"begin": "en"}
     played.begin(new=True, id="three")
+    page.evaluate("sessionStorage['terminal:page:/another'] = '{}'")
     played.say(error={"code": 401, "message": "Log in again."})
     expect(state).to_have_text("Log in again.")
+    assert page.evaluate("sessionStorage['terminal:page:/another']") is None
     page.reload()
     assert played.greeted(11) == {"begin": "en"}
 
@@ -362,6 +379,9 @@ def it_has_the_keys_that_phones_lack(page: Page, played: Shell) -> None:
         for name in names:
             page.locator(f"[data-key={name}]").click()
 
+    area = page.locator(".xterm-helper-textarea")
+    # The keyboard of a phone goes with the focus, also for a moment.
+    area.evaluate("(one) => one.addEventListener('blur', () => one.classList.add('left'))")
     arrows = ("ArrowUp", "ArrowDown", "ArrowRight", "ArrowLeft")
     press("Escape", "Tab", *arrows)
     sent = b"\x1b\t\x1b[A\x1b[B\x1b[C\x1b[D"
@@ -378,9 +398,14 @@ def it_has_the_keys_that_phones_lack(page: Page, played: Shell) -> None:
     page.keyboard.type("1")
     press("Control", "Control")
     page.keyboard.type("a")
-    # A key of the page's own, which it is not here.
+    # Keys of the page's own, which they are not here.
     page.keyboard.press("Control+k")
-    played.has_typed(sent + b"\x1bOA\x1bOB\x1bOC\x1bOD\x01c1a\x0b")
+    page.keyboard.press("Meta+k")
+    page.keyboard.type(":")
+    assert "left" not in (area.get_attribute("class") or "")
+    page.locator("[data-key=Tab]").press("Enter")
+    expect(area).to_be_focused()
+    played.has_typed(sent + b"\x1bOA\x1bOB\x1bOC\x1bOD\x01c1a\x0b:\t")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 

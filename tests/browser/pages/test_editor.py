@@ -22,6 +22,96 @@ from tests.controlplane.waiting import eventually
 
 __all__ = ["with_axe"]
 
+_PART = {
+    "type": "object",
+    "required": ["zz"],
+    "properties": {
+        "aa": {"type": "string"},
+        "zz": {"type": "boolean", "description": f"What it is for. {chr(0x202E)}<b>"},
+    },
+}
+#: A field with a list of each type that is told apart, and others that are odd.
+_TYPES: dict[str, Any] = {
+    "integers": {"type": "integer"},
+    "numbers": {"type": "number"},
+    "booleans": {"type": "boolean"},
+    "texts": {"type": "string"},
+    "either": {"format": "int-or-string"},
+    "both": {"oneOf": [{"type": "string"}, {"type": "number"}]},
+    "choices": {"type": "string", "enum": ["on", "1", "word"]},
+    "parts": {"allOf": [{"$ref": "#/components/schemas/x.Part"}], "default": {}},
+    "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "open": {**_PART, "x-kubernetes-preserve-unknown-fields": True},
+}
+#: The same as `kube-apiserver` gives it.
+_SCHEMA = {
+    "$ref": "#/components/schemas/x.Odd",
+    "components": {
+        "schemas": {
+            "x.Part": _PART,
+            "x.Odd": {
+                "type": "object",
+                "properties": {
+                    "apiVersion": {"type": "string"},
+                    "kind": {"type": "string"},
+                    "part": {"$ref": "#/components/schemas/x.Part"},
+                    **{name: {"type": "array", "items": one} for name, one in _TYPES.items()},
+                },
+            },
+        }
+    },
+}
+#: Entries of these lists as the console reads them (YAML 1.1): those that fit, and those that do not.
+_FITS = {
+    "integers": [
+        "0",
+        "-1",
+        "+12",
+        "0x1F",
+        "0b101",
+        "017",
+        "1_000",
+        "1:30",
+        "~",
+        "null",
+        '!!int "3"',
+        "&a 5",
+        "*a",
+    ],
+    "numbers": ["1.5", ".5", "-1.0e+3", ".inf", ".NaN", "3", "1:30.5"],
+    "booleans": ["true", "No", "ON", "off", "yes"],
+    "texts": [
+        "word",
+        '"1"',
+        "'true'",
+        "0o7",
+        "1e3",
+        "08",
+        "!!str 1",
+        "y",
+        "|\n  1",
+        "a b # c",
+        "*a",
+    ],
+    "either": ["1", "50%"],
+    "both": ["1", "1.5", "word"],
+    "choices": ['"on"', "'1'", "word", '"\\x77ord"', ">\n  others"],
+    "parts": ["{zz: true}", "zz: false\n  aa: a", "<<: *a\n  aa: b", "{zz: , aa: ''}"],
+    "counts": ["{a: 1, b: 2}", "{}"],
+    "open": ["{zz: true, more: 1}"],
+}
+_WRONG = {
+    "integers": ["word", "1.5", '"1"', "true", "[1]", "{a: 1}", "!!str 1", "0o7", "08"],
+    "numbers": ["1e3", "word", "yes"],
+    "booleans": ['"true"', "1", "y"],
+    "texts": ["1", "1.5", "yes", "{a: 1}"],
+    "either": ["1.5", "true"],
+    "both": ["true"],
+    "choices": ["other", "on", '"off"'],
+    "parts": ["{aa: a}", "1"],
+    "counts": ["{a: b}"],
+    "open": ["{more: 1}"],
+}
 EVIL = "\u202e<img src=x onerror=alert(1)>"
 SMALL = {"width": 390, "height": 844}
 _HTML = """<!doctype html><html lang="{lang}" data-theme="{theme}"><head><meta charset="utf-8">
@@ -153,6 +243,61 @@ def it_completes_keys_and_values(editing: Editing) -> None:
     expect(editing.offered).to_have_text(["count"])
 
 
+def it_reads_each_value_as_the_console_does(editing: Editing) -> None:
+    page = editing.page
+    page.set_viewport_size({"width": 1280, "height": 3000})
+    editing.open("")
+    page.route("**/openapi/**", lambda route: route.fulfill(json=_SCHEMA))
+
+    def lists(given: dict[str, list[str]]) -> str:
+        parts = ["".join(f"- {one}\n" for one in entries) for entries in given.values()]
+        both = zip(given, parts, strict=True)
+        return editing.head + "".join(f"{name}:\n{part}" for name, part in both)
+
+    editing.write(lists(_WRONG) + "---\n" + lists(_FITS))
+    marked = page.locator(".cm-lintRange-error")
+    # Of a mapping it is what is wrong in it; what is missing is said at all of it.
+    wrong = [one for entries in _WRONG.values() for one in entries]
+    seen = [{"{a: b}": "b", "!!str 1": "1"}.get(one, one) for one in wrong]
+    expect(marked).to_have_text(seen)
+
+
+def it_offers_what_fits(editing: Editing) -> None:
+    page = editing.page
+    editing.open("")
+    page.route("**/openapi/**/Widget", lambda route: route.fulfill(json=_SCHEMA))
+    editing.write(f"kind: Other\npart: 1\n---\n{editing.head}pa")
+    expect(editing.offered).to_have_text(["part", "parts"])
+    editing.choose()
+    assert editing.text.endswith("part:\n  zz: ")
+    # What must be there is offered first, and what it means is told.
+    editing.write("true\nparts:\n- ")
+    page.keyboard.press("Control+Space")
+    expect(editing.offered).to_have_text(["zz", "aa"])
+    told = page.locator(".cm-completionInfo")
+    expect(told).to_have_text("zz  <boolean, required>What it is for. ⟨U+202E⟩<b>")
+    page.keyboard.press("Escape")
+    # Where a key is there already, it is only named anew.
+    editing.write("z: 1")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Control+Space")
+    expect(editing.offered).to_have_text(["zz"])
+    editing.choose()
+    assert editing.text.endswith("parts:\n- zz: 1")
+    # What would be read as something else is quoted.
+    editing.write("\nchoices:\n- ")
+    page.keyboard.press("Control+Space")
+    expect(editing.offered).to_have_text(['"1"', '"on"', "word"])
+    page.keyboard.press("Escape")
+    editing.write("word\nbooleans:\n- ")
+    page.keyboard.press("Control+Space")
+    expect(editing.offered).to_have_text(["false", "true"])
+    page.keyboard.press("Escape")
+    page.locator(".cm-line", has_text="zz: true").get_by_text("zz", exact=True).hover()
+    expect(page.locator(".cm-tooltip-hover")).to_contain_text("zz <boolean, required>")
+
+
 def it_tells_what_a_key_means(editing: Editing) -> None:
     editing.open(editing.head + "spec:\n  size: 1\n  color: red\n")
     editing.page.get_by_text("color", exact=True).hover()
@@ -181,6 +326,12 @@ def it_finds_what_is_wrong(editing: Editing) -> None:
         ]
     )
     editing.content.focus()
+    editing.page.keyboard.press("Control+Home")
+    editing.page.keyboard.press("F8")
+    editing.page.keyboard.insert_text("x")
+    assert editing.text.startswith(editing.head + "spec:x\n")
+    editing.page.keyboard.press("Control+z")
+    assert editing.text.startswith(editing.head + "spec:\n  color: green\n")
     editing.page.keyboard.press("Control+a")
     editing.page.keyboard.insert_text(editing.head + "spec: {size: 1}\n")
     expect(editing.button("problems")).to_be_hidden()
@@ -192,11 +343,14 @@ def it_shows_what_the_server_found(editing: Editing) -> None:
     found = [
         {"line": 4, "column": 3, "text": f"wrong {EVIL}", "severity": "error"},
         {"line": 0, "column": 0, "text": "wrong somewhere", "severity": "warn"},
+        {"line": 2, "column": 1, "text": "not so good", "severity": "warn"},
     ]
     text = editing.head + "spec:\n  size: 2\n# " + EVIL
     editing.open(text, problems=found)
     expect(editing.page.locator(".editor-problems")).to_contain_text("wrong ⟨U+202E⟩<img")
     expect(editing.page.locator(".cm-lintRange-error")).to_have_text("size: 2")
+    expect(editing.page.locator(".cm-lintRange-warning")).to_have_text("kind: Widget")
+    expect(editing.content).to_have_attribute("aria-invalid", "true")
     expect(editing.content).to_contain_text("# ⟨U+202E⟩<img src=x onerror=alert(1)>")
     editing.page.get_by_role("link", name="Line 4").click()
     editing.page.keyboard.insert_text("my")
@@ -216,6 +370,8 @@ def it_is_used_by_keyboard_alone(editing: Editing) -> None:
     editing.page.keyboard.press("Tab")
     editing.page.keyboard.type("size: 1 ")
     assert editing.text.endswith("spec:\n  size: 1 ")
+    # What was written stays when the object on the page changes.
+    editing.page.evaluate("document.getElementById('manifest').textContent = 'other'")
     # Letters are no keys of the page here.
     editing.page.keyboard.type("?/gp")
     assert editing.page.url.endswith("/edit")
@@ -234,7 +390,11 @@ def it_is_used_by_keyboard_alone(editing: Editing) -> None:
 def it_can_be_plain_text(editing: Editing) -> None:
     editing.open(editing.head)
     editing.write("a: 1\n")
+    editing.button("plain").focus()
+    editing.page.get_by_text("Manifest", exact=True).click()
+    expect(editing.content).to_be_focused()
     editing.button("plain").click()
+    expect(editing.button("plain")).to_have_attribute("aria-pressed", "true")
     area = editing.page.locator("#manifest")
     expect(area).to_be_focused()
     expect(area).to_have_value(editing.head + "a: 1\n")
@@ -275,6 +435,18 @@ def it_is_read_only_where_nothing_is_sent(editing: Editing) -> None:
     editing.content.focus()
     editing.page.keyboard.type("x")
     assert editing.text == text
+    expect(editing.content).to_have_attribute("aria-readonly", "true")
+    # A line has an address.
+    number = editing.page.locator(".cm-lineNumbers .cm-gutterElement").filter(has_text="3")
+    number.click()
+    editing.page.wait_for_url("**/edit#L3")
+    editing.page.reload()
+    expect(editing.page.locator(".cm-cursor-primary")).to_be_attached()
+    expect(editing.content).to_be_focused()
+    chosen = (
+        "document.querySelector('yaml-editor').shadowRoot.getSelection().anchorNode.textContent"
+    )
+    assert editing.page.evaluate(chosen).startswith("spec")
     editing.page.evaluate("document.getElementById('manifest').textContent += '  color: red\\n'")
     expect(editing.content).to_contain_text("color: red")
 
@@ -287,6 +459,9 @@ def it_checks_what_is_long_when_asked_to(editing: Editing) -> None:
     expect(editing.button("problems")).to_be_hidden()
     editing.button("check").click()
     expect(editing.button("problems")).to_have_text("Problems: 80")
+    editing.content.focus()
+    editing.page.keyboard.insert_text("#")
+    expect(editing.button("problems")).to_be_hidden()
 
 
 # In the other theme tests/browser/looks searches forms with an editor.
@@ -322,6 +497,8 @@ def it_is_accessible_whatever_is_open(
     page.keyboard.press("Escape")
     page.keyboard.press("Control+f")
     expect(page.locator(".cm-search")).to_be_visible()
+    find = page.locator("[data-phrase=Find]").text_content() or ""
+    expect(page.locator(".cm-search [name=search]")).to_have_attribute("aria-label", find)
     editing.button("changes").click()
     changed = page.locator(".cm-changedLine").first
     look("search and changes", lambda: expect(changed).to_be_visible())
