@@ -78,8 +78,13 @@ def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     page.keyboard.press("Control+x")
     expect(bar).to_contain_text("2 chosen")
     row(page, "range-2").focus()
+    page.evaluate(
+        "addEventListener('keydown', (event) => { window.taken = event.defaultPrevented; })"
+    )
     page.keyboard.press("Shift+Space")
     expect(bar).to_contain_text("3 chosen")
+    # The page does not scroll as well.
+    assert page.evaluate("window.taken")
     console.pod("range-3")
     expect(page.get_by_role("button", name="Choose all 4 that match")).to_be_visible()
     console.pod("range-4")

@@ -404,6 +404,9 @@ def it_keeps_what_is_being_typed(console: Console, page: Page) -> None:
         table = page.locator("#results > table")
         expect(table).to_have_attribute("data-fit", "scroll")
         expect(table).to_have_attribute("data-frozen", "")
+        page.get_by_role("button", name="Columns", exact=True).click()
+        restarts = page.get_by_role("checkbox", name="Restarts")
+        restarts.check()
         page.locator("#q").focus()
         # As it is in the moment before it is asked for.
         page.evaluate("document.activeElement.value = 'unfinished'")
@@ -414,8 +417,8 @@ def it_keeps_what_is_being_typed(console: Console, page: Page) -> None:
         expect(page.locator("#q")).to_have_value("unfinished")
         expect(table).to_have_attribute("data-fit", "scroll")
         expect(table.locator("th").first).to_have_attribute("style", re.compile("width"))
+        expect(restarts).to_be_checked()
         # Other columns are made to fit anew.
-        page.get_by_role("button", name="Columns", exact=True).click()
         page.get_by_role("link", name="Usual columns").click()
         expect(table).not_to_have_attribute("data-fit", "scroll")
 
@@ -433,6 +436,36 @@ def it_says_why_a_list_was_not_loaded(console: Console, page: Page) -> None:
         expect(toast).to_contain_text(f"The list was not loaded. {why}")
         toast.get_by_role("button", name="Dismiss").click()
         expect(toast).to_have_count(0)
+
+
+def it_fetches_a_list_that_is_held_without_moving_it(console: Console, page: Page) -> None:
+    """As it does when nobody knows what it has."""
+    sockets: list[WebSocketRoute] = []
+
+    def relay(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        server = socket.connect_to_server()
+        server.on_message(lambda text: socket.send(text) if told else None)
+
+    told = True
+    page.route_web_socket("**/*", relay)
+    with pods(console, "apple", "melon"):
+        opened(console, page, "apple", "melon")
+        other = in_another_window(console, page)
+        row(page, "apple").focus()
+        told = False
+        console.set_status("melon", CRASHING)
+        console.pod("late")
+        expect(row(other, "melon")).to_contain_text("Crash loop")
+        expect(row(other, "late")).to_be_visible()
+        other.close()
+        sockets[0].send(json.dumps({"refresh": True}))
+        expect(row(page, "melon")).to_contain_text("Crash loop")
+        expect(page.locator("#updates")).to_contain_text("1 new")
+        expect(page.locator("#summary .title .count")).to_have_text("3")
+        assert order(page) == ["apple", "melon"]
+        row(page, "apple").blur()
+        expect(row(page, "late")).to_be_visible()
 
 
 def it_is_live_again_after_its_socket_was_lost(console: Console, page: Page) -> None:
@@ -515,9 +548,12 @@ def it_follows_on_after_it_was_fetched_anew(console: Console, page: Page) -> Non
         expect(heads).to_contain_text("Size")
         expect(row(page, "first")).to_be_visible()
         live(page)
+        # Although somebody is in it.
+        row(page, "first").focus()
         spec["versions"][0]["additionalPrinterColumns"] = [column("Color")]
         apply(crd)
         expect(heads).to_contain_text("Color")
+        page.evaluate("document.activeElement.blur()")
         apply(widget("second"))
         expect(row(page, "second")).to_be_visible()
     finally:

@@ -1,7 +1,7 @@
 """The overviews in a real browser: numbers that follow, in a page that stays where it is."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.chromium import Chromium
 from tests.browser.console import Console, sign_in
@@ -26,7 +26,12 @@ def test_an_overview_follows_the_cluster_without_a_reload(
     page.clock.fast_forward(11_000)
     expect(updated).not_to_have_attribute("datetime", before)
     # It is the same again as soon as somebody looks.
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.evaluate(HIDE, True)
+    page.clock.fast_forward(11_000)
+    page.evaluate("fetch('/readyz').then((answer) => answer.text())")
+    assert asked == [console.url + "/readyz"]
     with page.expect_response(console.url + CLUSTER):
         page.evaluate(HIDE, False)
     page.keyboard.press("f")
@@ -48,9 +53,25 @@ def test_an_overview_follows_the_cluster_without_a_reload(
     _eventually(polled)
     expect(page.locator(".attention")).to_contain_text("Crash loop")
     expect(page.locator("body")).not_to_have_attribute("data-live", "off")
+    # How fresh it is comes along.
+    page.route(console.url + CLUSTER, _stale, times=1)
+    page.clock.fast_forward(11_000)
+    expect(page.locator("#banner")).to_be_visible()
     assert page.evaluate("window.same")
+    # Once it may not be seen, the page itself says why.
+    page.evaluate("document.documentElement.dataset.same = ''")
+    page.route(console.url + CLUSTER, lambda route: route.fulfill(status=401), times=1)
+    page.clock.fast_forward(11_000)
+    expect(page.locator("html[data-same]")).to_have_count(0)
     item.get_by_role("link", name="troubled", exact=True).click()
     expect(page).to_have_url(f"{console.url}/clusters/host/projects/default/pods/troubled")
+
+
+def _stale(route: Route) -> None:
+    """The same page as it is while the cluster does not answer."""
+    answer = route.fetch(headers={**route.request.headers, "if-none-match": "none"})
+    text = answer.text().replace('role="alert" hidden', 'role="alert"')
+    route.fulfill(response=answer, body=text)
 
 
 def _eventually(check: object, tries: int = 20) -> None:
