@@ -193,11 +193,23 @@ toEnd.addEventListener("click", newest);
 // when the hand has moved already, and the box not yet.
 let leaving = false;
 function letGo() {
+  // Where all lines are in sight there is nowhere to go.
+  if (box.scrollTop === 0) return;
   view.sticky = false;
   leaving = true;
 }
-box.addEventListener("wheel", ({ deltaY }) => { if (deltaY < 0) letGo(); else leaving = false; }, { passive: true });
-box.addEventListener("keydown", ({ key }) => { if (["PageUp", "ArrowUp", "Home"].includes(key)) letGo(); else leaving = false; });
+function comeBack(key) {
+  leaving = false;
+  // The box may not have moved yet, and then it will not.
+  if (key !== "End" && !view.atEnd()) return;
+  view.sticky = true;
+  soon();
+}
+box.addEventListener("wheel", ({ deltaY }) => { if (deltaY < 0) letGo(); else if (deltaY > 0) comeBack(); }, { passive: true });
+box.addEventListener("keydown", ({ key }) => {
+  if (["PageUp", "ArrowUp", "Home"].includes(key)) letGo();
+  else if (["PageDown", "ArrowDown", "End", " "].includes(key)) comeBack(key);
+});
 box.addEventListener("pointerdown", ({ offsetX }) => { if (offsetX > box.clientWidth) letGo(); });
 box.addEventListener("scroll", () => {
   const back = view.atEnd();

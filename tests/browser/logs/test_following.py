@@ -78,6 +78,11 @@ _OVER = """(box) => {
   return [top - edges.at(0).top, edges.at(-1).bottom - top - box.clientHeight];
 }"""
 
+#: Keys that move nothing by themselves.
+_UP_AND_BACK = """(box, back) => {
+  for (const key of ["PageUp", back]) box.dispatchEvent(new KeyboardEvent("keydown", { key }));
+}"""
+
 #: To this part of the lines, by hand; returns when they are drawn. A key would scroll for a while.
 SCROLL = """async (box, part) => {
   box.dispatchEvent(new KeyboardEvent("keydown", { key: "PageUp" }));
@@ -347,6 +352,8 @@ def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, told: Tol
     time, line = "10:00:00.123", ["log-line", {}]
     expect(state).to_have_text("Following")
     assert lines(page).evaluate_all(_DRAWN) == [[*line, f"{time}alone"]]
+    # Whoever sees all lines cannot go up to others.
+    page.locator(".log[data-log-url]").press("PageUp")
     told.say(sources=["one", "two"])
     told.say(
         n=2,
@@ -363,6 +370,7 @@ def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, told: Tol
         gone,
     ]
     expect(lines(page)).to_have_count(4)
+    expect(page.locator("[data-log-end]")).to_be_hidden()
     assert lines(page).evaluate_all(_DRAWN)[1:] == more
     # After a cut it is told again, which says nothing new, and one of two goes on.
     told.say(n=3, lines=[], notes=[[1, "It is gone.", True]])
@@ -422,13 +430,17 @@ def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, told: Told) -
     expect(state).to_contain_text(re.compile("^Following; "))
     expect(lines(page).last).to_have_text("10:00:05.123last 19")
     told.has_heard(*acks)
-    # Whoever comes back to the end by hand follows again.
-    box.press("PageUp")
+    # Whoever comes back to the end by hand follows again, also before the box has moved.
+    box.hover()
+    page.mouse.wheel(0, -300)
     expect(button).to_be_visible()
-    box.press("End")
+    page.mouse.wheel(0, 5000)
     expect(button).to_be_hidden()
-    told.lines(6, "end")
-    expect(lines(page).last).to_have_text("10:00:06.123end")
+    for at, key in enumerate(("End", "PageDown"), 6):
+        box.evaluate(_UP_AND_BACK, key)
+        told.lines(at, key)
+        expect(lines(page).last).to_have_text(f"10:00:0{at}.123{key}")
+        expect(button).to_be_hidden()
 
 
 def it_fills_its_box(page: Page, start: StartPod, told: Told) -> None:
