@@ -237,12 +237,13 @@ function control({ refresh: again, order, gone = [], error, ...told }) {
 document.addEventListener("htmx:wsOpen", ({ detail }) => {
   socket = detail.socketWrapper;
   connected = true;
+  document.body.dataset.socket = "open";
   mirror();
   subscribe();
 });
 document.addEventListener("htmx:wsClose", ({ detail }) => {
   connected = false;
-  document.body.dataset.closed = detail.event.code;
+  document.body.dataset.socket = detail.event.code;
   mirror();
 });
 document.addEventListener("htmx:wsBeforeMessage", (event) => {

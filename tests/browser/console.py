@@ -241,9 +241,11 @@ def kubectl_program() -> str:
 
 
 def live(page: Page) -> None:
-    """Returns when the page is told of changes. AssertionError says what it knows of its socket."""
+    """Returns when the page is live, and its socket open if it has one: it is live when it comes.
+    AssertionError says what it knows of its socket."""
+    told = "body[data-live=live]:is([data-socket=open], :not([ws-connect]))"
     try:
-        expect(page.locator("body")).to_have_attribute("data-live", "live")
+        expect(page.locator(told)).to_have_count(1)
     except AssertionError as error:
         state = "[{...document.body.dataset}, {...document.getElementById('freshness')?.dataset}]"
         error.add_note(f"{page.url}: {page.evaluate(state)}")

@@ -133,9 +133,8 @@ def test_paper_gets_the_rows_and_nothing_to_click(demo: str, page: Page) -> None
     controls = page.locator("button, input, select, .button, .tool").locator("visible=true")
     expect(controls).to_have_count(0)
     # A head that stays in view would lie upon the rows of each sheet.
-    assert page.locator("#results th").first.evaluate(
-        "(one) => getComputedStyle(one).position"
-    ) == ("static")
+    place = "(one) => getComputedStyle(one).position"
+    assert page.locator("#results th").first.evaluate(place) == "static"
     page.emulate_media(media="null")
     page.goto(demo + ONE)
     page.emulate_media(media="print")

@@ -94,12 +94,12 @@ def it_copies_what_is_shown_or_selects_it(console: Console, page: Page, apart: N
     with at_its_page(console, page, "apple"):
         page.goto(f"{page.url}/yaml")
         button = page.locator("[data-copy-text=yaml-text]")
-        button.click()
+        source = page.locator("#yaml-text").get_attribute("data-source")
+        with page.expect_response(f"{console.url}{source}") as told:
+            button.click()
         expect(page.locator("#announce")).to_have_text("Copied YAML")
         # Without the numbers of its lines.
-        source = page.locator("#yaml-text").get_attribute("data-source")
-        told = page.request.get(f"{console.url}{source}").text()
-        assert page.evaluate("navigator.clipboard.readText()") == told
+        assert page.evaluate("navigator.clipboard.readText()") == told.value.text()
         # Where there is no clipboard whoever reads it copies it.
         page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
         button.click()
