@@ -44,7 +44,7 @@ from tests.workspaces.fakes import (
     workspace_quota,
 )
 from workspaces.controllers import FACTORIES, Tenancy
-from workspaces.names import SHARE, owner_of
+from workspaces.names import ISOLATION, SHARE, owner_of
 
 ADMIN = "quarterdeck:workspacerole:acme-admin"
 
@@ -299,6 +299,34 @@ async def test_isolation_of_a_workspace_and_of_a_project() -> None:
     })  # fmt: skip
     runtime = await settle(runtime)
     assert set(runtime.console.of(NETWORK_POLICIES)) == {"web/quarterdeck-isolation"}
+
+
+@pytest.mark.parametrize(
+    ("name", "gvr", "place"),
+    [
+        ("workspace-builtin-roles", WORKSPACE_ROLES, "acme-viewer"),
+        ("workspace-manager", WORKSPACE_ROLE_BINDINGS, "acme-admin"),
+        ("project-builtin-roles", ROLES, "shop/viewer"),
+        ("workspace-share", RESOURCE_QUOTAS, f"shop/{SHARE}"),
+        ("network-isolation", NETWORK_POLICIES, f"shop/{ISOLATION}"),
+    ],
+)
+async def test_what_somebody_deletes_comes_back_when_that_alone_is_told(
+    name: str, gvr: GVR, place: str
+) -> None:
+    runtime = acme(new_project("shop", "acme"), quotas=[workspace_quota("acme", pods="4")])
+    isolated = template("acme", "alice", networkIsolation=True)
+    runtime.console.put(WORKSPACE_TEMPLATES, isolated)
+    runtime = await settle(runtime)
+    reconcilers = [factory(cast(Runtime, runtime)) for factory in FACTORIES]
+    told = next(one for one in reconcilers if one.name == name)
+    namespace, _slash, own = place.rpartition("/")
+    as_it_was = meaning(runtime)
+    delete(runtime, gvr, place)
+    await told.reconcile(Request(namespace, own))
+    assert place in runtime.console.of(gvr)
+    runtime.console.fill_quotas()
+    assert meaning(runtime) == as_it_was
 
 
 async def test_a_deleted_workspace_takes_its_projects_along() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
@@ -30,6 +31,7 @@ from tests.ui.relations.shop import (
 )
 from tests.ui.support import alice, charlie
 from tests.unit.templates.test_drawn import Elements
+from tests.unit.templates.test_locale import HAN
 
 WEB = Key("shop", "web")
 
@@ -104,6 +106,15 @@ def test_uses_says_how_and_what_is_missing(shop: World) -> None:
     assert "web-ca volume both" in html and "web-ca volume both Missing" not in html
     # Nobody knows of Secrets whether they exist.
     assert "Secrets 6" in html and "web-env environment of app Missing" not in html
+
+
+@pytest.mark.parametrize("gvr", PANELS, ids=lambda gvr: gvr.resource)
+def test_states_are_said_in_the_readers_language(shop: World, gvr: GVR) -> None:
+    for entry in shop[gvr].store.snapshot().entries.values() if gvr in shop else ():
+        with override("zh-hans"):
+            html = drawn(subject_of(shop, gvr, entry.key))
+        words = re.findall(r'<span class="word">([^<]*)</span>', html)
+        assert [word for word in words if not re.search(HAN, word)] == []
 
 
 @pytest.mark.parametrize("id", ["uses", "map"])
