@@ -213,7 +213,7 @@ async def test_a_member_who_comes_to_manage_has_one_role(tenancy: Tenancy) -> No
     answer = await mel.post("/workspaces/solo/members/invite", user="nia", role="solo-viewer")
     assert answer.status_code == 302, answer.content.decode()
     twice = await mel.post("/workspaces/solo/members/invite", user="mel", role="solo-viewer")
-    assert twice.status_code == 400
+    assert twice.status_code == 400, twice.content.decode()
     page = (await mel.get("/workspaces/solo/settings?edit")).content.decode()
     version = re.search(r'name="version" value="([^"]+)"', page)
     assert version
