@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.console import Console, Embedded, running, sign_in
+from tests.browser.logs.fakes import FakeLog
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import NODE
 
@@ -51,3 +52,8 @@ def start(console: Console, page: Page) -> StartPod:
 
 def _settled(state: str) -> bool:
     return "running" in state or "terminated" in state or "ImagePullBackOff" in state
+
+
+@pytest.fixture
+def fake_log(page: Page, apart: None) -> FakeLog:
+    return FakeLog(page)

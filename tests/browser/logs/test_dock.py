@@ -11,14 +11,15 @@ from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.browser.console import Console, sign_in
 from tests.browser.logs.conftest import StartPod
-from tests.browser.logs.test_following import SCROLL, StandIn, Told, told
+from tests.browser.logs.fakes import FakeConsole, FakeLog
+from tests.browser.logs.test_following import SCROLL
 from tests.browser.looks import axe
 from tests.browser.looks.conftest import with_axe
 from tests.browser.pages.test_live import HIDE
 from tests.controlplane.waiting import eventually
 from tests.depth import fewer, some
 
-__all__ = ["told", "with_axe"]
+__all__ = ["with_axe"]
 
 PODS = "/clusters/host/pods?namespace=default"
 PLACE = "/clusters/host/projects/default/pods"
@@ -196,7 +197,7 @@ def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, s
     ("wrap", "part"), [("", 1210 / 1800), ("&wrap=1", 410 / 1000)], ids=["", "wrapped"]
 )
 def it_goes_on_where_its_reader_was(
-    page: Page, console: Console, two: tuple[str, str], told: Told, wrap: str, part: float
+    page: Page, console: Console, two: tuple[str, str], fake_log: FakeLog, wrap: str, part: float
 ) -> None:
     """Not paused, but scrolled up, in more lines than are kept."""
     held = tabs_of("first")
@@ -209,9 +210,9 @@ def it_goes_on_where_its_reader_was(
 
     def come(number: int, count: int, name: str) -> None:
         at = {"one": [f"2026-01-02T10:00:0{number}Z", 1, "run"]}
-        told.lines(number, *(f"{name} {n}" for n in range(count)), at=at)
+        fake_log.lines(number, *(f"{name} {n}" for n in range(count)), at=at)
 
-    told.say(sources=["one"])
+    fake_log.say(sources=["one"])
     for number, count, name in ((1, 1200, "a"), (2, 300, "b"), (3, 300, "c")):
         come(number, count, name)
     expect(lines(page).last).to_contain_text("c 299")
@@ -220,22 +221,22 @@ def it_goes_on_where_its_reader_was(
     page.goto(f"{console.url}{PLACE}/second")
     expect(state(page)).to_have_text("Following; 500 older lines are no longer on this page")
     assert box.evaluate(_FIRST) == first
-    assert told.heard[-1][0]["at"] == {"one": ["2026-01-02T10:00:02Z", 1, "run"]}
-    told.say(sources=["one"])
+    assert fake_log.heard[-1][0]["at"] == {"one": ["2026-01-02T10:00:02Z", 1, "run"]}
+    fake_log.say(sources=["one"])
     come(3, 300, "c")
     come(4, 10, "d")
     expect(button).to_have_text("10 new lines")
     assert box.evaluate(_FIRST) == first
     # Of long ones fewer are kept: what a browser keeps has an end.
     button.click()
-    told.lines(5, *["x" * 10_000] * 40)
+    fake_log.lines(5, *["x" * 10_000] * 40)
     expect(lines(page).last).to_contain_text("x" * 10_000)
     page.goto(f"{console.url}/dashboard")
     assert len(stored(page)["dock.first"]["value"]["lines"]) == 14
 
 
 def it_marks_what_is_new_and_what_has_ended(
-    page: Page, console: Console, two: tuple[str, str], told: Told
+    page: Page, console: Console, two: tuple[str, str], fake_log: FakeLog
 ) -> None:
     held = tabs_of("first")
     hold(page, console, held | {"tabs": held["tabs"][:1]})
@@ -245,40 +246,40 @@ def it_marks_what_is_new_and_what_has_ended(
     expect(tabs(page).locator("[data-dock-icon]").filter(visible=True)).to_have_count(1)
     as_page = page.locator("[data-dock-tool=page]")
     expect(as_page).to_have_attribute("href", f"{PLACE}/first/log?timestamps=1")
-    told.say(sources=["one", "two"])
+    fake_log.say(sources=["one", "two"])
     fold = page.locator("[data-dock-tool=bar]")
     expect(fold).to_have_attribute("aria-expanded", "true")
     fold.click()
     expect(fold).to_have_attribute("aria-expanded", "false")
     expect(page.locator(".dock-panel")).to_have_attribute("inert", "")
-    told.say(n=1, lines=[], at={})
-    told.has_heard({"ack": 1})
+    fake_log.say(n=1, lines=[], at={})
+    fake_log.has_heard({"ack": 1})
     plain, new, ended = "first · app", "first · app new", "first · app ended"
     expect(tabs(page)).to_have_accessible_name(plain)
     # One of two goes on.
-    told.say(n=2, lines=[], notes=[[0, "It is gone.", True]], at={"one": ["", 1, ""]})
+    fake_log.say(n=2, lines=[], notes=[[0, "It is gone.", True]], at={"one": ["", 1, ""]})
     expect(tabs(page)).to_have_accessible_name(new)
     fold.click()
     expect(tabs(page)).to_have_accessible_name(plain)
     page.evaluate(HIDE, True)
-    told.lines(3, "unseen")
+    fake_log.lines(3, "unseen")
     expect(tabs(page)).to_have_accessible_name(new)
     page.evaluate(HIDE, False)
     expect(tabs(page)).to_have_accessible_name(plain)
     # Other lines are others from the beginning.
     shown(page).evaluate("() => { location.search += '&q=other' }")
-    assert told.greeted(2)["at"] == {}
+    assert fake_log.greeted(2)["at"] == {}
     expect(frame.locator(".log")).to_be_visible()
     expect(as_page).to_have_attribute("href", re.compile("q=other"))
     fold.click()
-    told.say(error={"code": 403, "message": "You may not see this any more."})
+    fake_log.say(error={"code": 403, "message": "You may not see this any more."})
     expect(tabs(page)).to_have_accessible_name(ended)
-    told.lines(1, "late")
+    fake_log.lines(1, "late")
     expect(tabs(page)).to_have_accessible_name(ended)
 
 
 def it_takes_the_room_that_somebody_gives_it(
-    page: Page, console: Console, two: tuple[str, str], told: Told
+    page: Page, console: Console, two: tuple[str, str], fake_log: FakeLog
 ) -> None:
     """Only as long as somebody stays on the page it covers what is above it."""
     hold(page, console, tabs_of("first"))
@@ -338,7 +339,7 @@ def it_takes_the_room_that_somebody_gives_it(
 
 
 def it_says_when_a_tab_was_not_loaded(
-    page: Page, console: Console, two: tuple[str, str], told: Told
+    page: Page, console: Console, two: tuple[str, str], fake_log: FakeLog
 ) -> None:
     hold(page, console, tabs_of("first"))
     page.route("**/first/log?*frame=dock*", lambda route: route.abort())
@@ -354,7 +355,7 @@ def it_says_when_a_tab_was_not_loaded(
 def it_ends_the_shell_of_a_tab_that_is_closed(
     page: Page, console: Console, two: tuple[str, str], apart: None
 ) -> None:
-    shell = StandIn(page, "/terminal")
+    shell = FakeConsole(page, "/terminal")
     [one, _] = tabs_of("first")["tabs"]
     tab = one | {"url": f"{PLACE}/first/terminal", "kind": "terminal"}
     hold(page, console, tabs_of("first") | {"tabs": [tab]})

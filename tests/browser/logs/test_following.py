@@ -4,7 +4,6 @@ import json
 import re
 from contextlib import closing
 from datetime import datetime, timedelta
-from typing import Any
 from urllib.parse import urljoin
 
 import pytest
@@ -13,6 +12,7 @@ from playwright.sync_api import Locator, Page, WebSocket, WebSocketRoute, expect
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
 from tests.browser.logs.conftest import StartPod
+from tests.browser.logs.fakes import FakeLog
 from tests.controlplane.waiting import eventually
 from tests.depth import number
 from tests.hostile.texts import TEXTS
@@ -89,76 +89,6 @@ SCROLL = """async (box, part) => {
   box.scrollTop = box.scrollHeight * part;
   for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame);
 }"""
-
-
-#: A page that lost its socket opens another one at once.
-_AT_ONCE = """(() => {
-  const wait = setTimeout;
-  window.setTimeout = (run, ms, ...more) => wait(run, run.name === "open" ? 0 : ms, ...more);
-})()"""
-_FRAMES_LATER = "new Promise((on) => requestAnimationFrame(() => requestAnimationFrame(on)))"
-
-
-class StandIn:
-    """Stands in for the console at a page's sockets. `heard`: what the page said, by socket."""
-
-    def __init__(self, page: Page, where: str) -> None:
-        self.page, self.sockets, self.heard = page, list[WebSocketRoute](), list[list[Any]]()
-        page.add_init_script(_AT_ONCE)
-        page.route_web_socket(re.compile(where), self._open)
-
-    def _open(self, socket: WebSocketRoute) -> None:
-        heard = list[Any]()
-        socket.on_message(lambda said: heard.append(json.loads(said) if said[:1] == "{" else said))
-        self.sockets.append(socket)
-        self.heard.append(heard)
-
-    def say(self, **message: Any) -> None:
-        self.sockets[-1].send(json.dumps(message))
-
-    def greeted(self, times: int) -> dict[str, Any]:
-        """What the page says first at the last of so many sockets."""
-        # Asking the page also hears what came.
-        eventually(
-            lambda: self.page.title() and [*map(bool, self.heard)] == [True] * times, "a page"
-        )
-        said: dict[str, Any] = self.heard[-1][0]
-        return {key: value for key, value in said.items() if key != "size"}
-
-    def cut(self, code: int = 1006) -> dict[str, Any]:
-        """Ends the socket. Returns what the page says first at the next one."""
-        self.sockets[-1].close(code=code)
-        return self.greeted(len(self.sockets) + 1)
-
-    def end(self, code: int) -> None:
-        """Ends the socket of a page that comes back no more."""
-        count = len(self.sockets)
-        self.sockets[-1].close(code=code)
-        for _ in range(2):
-            self.page.evaluate(_FRAMES_LATER)
-        assert len(self.sockets) == count
-
-
-class Told(StandIn):
-    """At the logs of a page."""
-
-    def __init__(self, page: Page) -> None:
-        super().__init__(page, "/log")
-
-    def lines(self, number: int, *texts: str, **more: Any) -> None:
-        """As a message of this number, of the first source."""
-        about = [0, f"2026-01-02T10:00:0{number}.123456789Z", ""]
-        self.say(n=number, lines=[[*about, text, True, False, 0] for text in texts], **more)
-
-    def has_heard(self, *wanted: Any) -> None:
-        """The page says that at its open socket, and has said nothing else after its greeting."""
-        # Asking the page also hears what came.
-        eventually(lambda: self.page.title() and self.heard[-1][1:] == [*wanted], f"{wanted}")
-
-
-@pytest.fixture
-def told(page: Page, apart: None) -> Told:
-    return Told(page)
 
 
 def lines(page: Page) -> Locator:
@@ -343,19 +273,19 @@ def it_comes_back_when_the_console_did_not_say_goodbye(
     expect(page.locator("[data-log-state]")).to_have_text("Following")
 
 
-def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, told: Told) -> None:
+def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, fake_log: FakeLog) -> None:
     page.goto(f"{writes(start)}&q=broken&context=1")
     state = page.locator("[data-log-state]")
-    told.say(sources=["one"])
+    fake_log.say(sources=["one"])
     about = [0, "2026-01-02T10:00:00.123456789Z", ""]
-    told.say(n=1, lines=[[*about, "alone", False, False, 0]])
+    fake_log.say(n=1, lines=[[*about, "alone", False, False, 0]])
     time, line = "10:00:00.123", ["log-line", {}]
     expect(state).to_have_text("Following")
     assert lines(page).evaluate_all(_DRAWN) == [[*line, f"{time}alone"]]
     # Whoever sees all lines cannot go up to others.
     page.locator(".log[data-log-url]").press("PageUp")
-    told.say(sources=["one", "two"])
-    told.say(
+    fake_log.say(sources=["one", "two"])
+    fake_log.say(
         n=2,
         lines=[
             [0, about[1], "error", "it is broken", True, False, 0],
@@ -373,28 +303,28 @@ def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, told: Tol
     expect(page.locator("[data-log-end]")).to_be_hidden()
     assert lines(page).evaluate_all(_DRAWN)[1:] == more
     # After a cut it is told again, which says nothing new, and one of two goes on.
-    told.say(n=3, lines=[], notes=[[1, "It is gone.", True]])
-    told.has_heard({"ack": 1}, {"ack": 2}, {"ack": 3})
+    fake_log.say(n=3, lines=[], notes=[[1, "It is gone.", True]])
+    fake_log.has_heard({"ack": 1}, {"ack": 2}, {"ack": 3})
     expect(state).to_have_text("Following")
     expect(lines(page)).to_have_count(4)
-    told.say(n=4, lines=[], notes=[[0, "It is gone.", True]])
+    fake_log.say(n=4, lines=[], notes=[[0, "It is gone.", True]])
     expect(state).to_have_text("The log has ended")
     # It was there once more, and went.
-    told.say(n=5, lines=[[1, *about[1:], "again", False, False, 0]])
+    fake_log.say(n=5, lines=[[1, *about[1:], "again", False, False, 0]])
     expect(state).to_have_text("Following")
-    told.say(n=6, lines=[], notes=[[1, "It is gone.", True]])
+    fake_log.say(n=6, lines=[], notes=[[1, "It is gone.", True]])
     expect(state).to_have_text("The log has ended")
     again = [[*line, f"{time}twoagain"], gone]
     assert lines(page).evaluate_all(_DRAWN)[5:] == again
 
 
-def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, told: Told) -> None:
+def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, fake_log: FakeLog) -> None:
     """The cluster has to wait before lines would go that came before somebody paused."""
     page.add_init_script(_MULTIPLIES)
     page.goto(writes(start))
     state, button = page.locator("[data-log-state]"), page.locator("[data-log-end]")
-    told.say(sources=["one"])
-    told.lines(1, *(f"line {n}" for n in range(2105)))
+    fake_log.say(sources=["one"])
+    fake_log.lines(1, *(f"line {n}" for n in range(2105)))
     expect(state).to_have_text("Following; 11,000 older lines are no longer on this page")
     expect(button).to_be_hidden()
     expect(lines(page).last).to_have_text("10:00:01.123line 2104")
@@ -405,31 +335,31 @@ def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, told: Told) -
     # There is nothing further down to go to.
     box.hover()
     page.mouse.wheel(0, 200)
-    told.lines(2, *(f"next {n}" for n in range(30)))
+    fake_log.lines(2, *(f"next {n}" for n in range(30)))
     expect(lines(page).last).to_have_text("10:00:02.123next 29")
     box.evaluate(SCROLL, 0.9)
     expect(button).to_have_text("To the newest lines")
     held = lines(page).first.text_content()
-    told.lines(3, *(f"more {n}" for n in range(20)))
+    fake_log.lines(3, *(f"more {n}" for n in range(20)))
     expect(state).to_have_text("Following; 16,000 older lines are no longer on this page")
     expect(button).to_have_text("2,000 new lines")
     assert lines(page).first.text_content() == held
     # What is new is what has not been shown, however often somebody scrolls.
     box.evaluate(SCROLL, 0.8)
     assert lines(page).first.text_content() != held
-    told.lines(4, "little")
+    fake_log.lines(4, "little")
     expect(button).to_have_text("2,100 new lines")
     page.get_by_role("button", name="Pause").click()
     expect(state).to_have_text("Paused, 2,100 new lines")
-    told.lines(5, *(f"last {n}" for n in range(20)))
+    fake_log.lines(5, *(f"last {n}" for n in range(20)))
     expect(state).to_have_text("Paused. The cluster keeps what comes now.")
     acks = [{"ack": n} for n in range(1, 6)]
-    told.has_heard(*acks[:4])
+    fake_log.has_heard(*acks[:4])
     button.click()
     expect(button).to_be_hidden()
     expect(state).to_contain_text(re.compile("^Following; "))
     expect(lines(page).last).to_have_text("10:00:05.123last 19")
-    told.has_heard(*acks)
+    fake_log.has_heard(*acks)
     # Whoever comes back to the end by hand follows again, also before the box has moved.
     box.hover()
     page.mouse.wheel(0, -300)
@@ -438,16 +368,16 @@ def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, told: Told) -
     expect(button).to_be_hidden()
     for at, key in enumerate(("End", "PageDown"), 6):
         box.evaluate(_UP_AND_BACK, key)
-        told.lines(at, key)
+        fake_log.lines(at, key)
         expect(lines(page).last).to_have_text(f"10:00:0{at}.123{key}")
         expect(button).to_be_hidden()
 
 
-def it_fills_its_box(page: Page, start: StartPod, told: Told) -> None:
+def it_fills_its_box(page: Page, start: StartPod, fake_log: FakeLog) -> None:
     page.set_viewport_size({"width": 1280, "height": 600})
     page.goto(writes(start))
-    told.say(sources=["one"])
-    told.lines(1, *(f"line {n}" for n in range(300)))
+    fake_log.say(sources=["one"])
+    fake_log.lines(1, *(f"line {n}" for n in range(300)))
     expect(lines(page).last).to_have_text(re.compile("line 299"))
     for height, paused in ((900, False), (1200, True)):
         if paused:
@@ -457,12 +387,14 @@ def it_fills_its_box(page: Page, start: StartPod, told: Told) -> None:
         expect(lines(page).nth(shown + 5)).to_be_attached()
 
 
-def it_has_the_newest_of_lines_that_are_wrapped(page: Page, start: StartPod, told: Told) -> None:
+def it_has_the_newest_of_lines_that_are_wrapped(
+    page: Page, start: StartPod, fake_log: FakeLog
+) -> None:
     page.goto(f"{writes(start)}&wrap=1")
-    told.say(sources=["one"])
-    told.lines(1, *(f"line {n}" for n in range(1200)))
+    fake_log.say(sources=["one"])
+    fake_log.lines(1, *(f"line {n}" for n in range(1200)))
     expect(lines(page)).to_have_count(1000)
-    told.lines(2, *(f"more {n}" for n in range(100)))
+    fake_log.lines(2, *(f"more {n}" for n in range(100)))
     expect(lines(page).last).to_be_in_viewport()
     expect(lines(page).last).to_have_text("10:00:02.123more 99")
     expect(lines(page)).to_have_count(1000)
@@ -470,48 +402,50 @@ def it_has_the_newest_of_lines_that_are_wrapped(page: Page, start: StartPod, tol
     page.locator(".log[data-log-url]").press("Home")
     first = lines(page).first
     expect(first).to_be_in_viewport()
-    told.lines(3, "last")
+    fake_log.lines(3, "last")
     expect(lines(page)).to_have_count(1001)
     expect(first).to_be_in_viewport()
 
 
-def it_keeps_no_more_than_a_browser_can_hold(page: Page, start: StartPod, told: Told) -> None:
+def it_keeps_no_more_than_a_browser_can_hold(
+    page: Page, start: StartPod, fake_log: FakeLog
+) -> None:
     """Few lines can be long."""
     page.add_init_script(_MULTIPLIES)
     page.goto(writes(start))
-    told.say(sources=["one"])
-    told.lines(1, *(f"{n:03}{'x' * 3500}" for n in range(100)))
+    fake_log.say(sources=["one"])
+    fake_log.lines(1, *(f"{n:03}{'x' * 3500}" for n in range(100)))
     state = page.locator("[data-log-state]")
     expect(state).to_have_text("Following; 1,000 older lines are no longer on this page")
     page.get_by_role("button", name="Pause").click()
-    told.lines(2, "x" * 3500)
+    fake_log.lines(2, "x" * 3500)
     expect(state).to_have_text("Paused. The cluster keeps what comes now.")
 
 
 def it_comes_back_until_it_is_told_that_this_is_the_end(
-    page: Page, start: StartPod, told: Told
+    page: Page, start: StartPod, fake_log: FakeLog
 ) -> None:
     page.goto(writes(start))
     state = page.locator("[data-log-state]")
-    told.say(sources=["one"])
+    fake_log.say(sources=["one"])
     at = {"one": ["2026-01-02T10:00:01.123456789Z", 1, "run"]}
-    told.say(n=1, lines=[], at=at)
+    fake_log.say(n=1, lines=[], at=at)
     # A source that is not named stays where it was.
-    told.say(n=2, lines=[], at={})
-    told.has_heard({"ack": 1}, {"ack": 2})
-    assert told.cut() == {"follow": "en", "at": at}
+    fake_log.say(n=2, lines=[], at={})
+    fake_log.has_heard({"ack": 1}, {"ack": 2})
+    assert fake_log.cut() == {"follow": "en", "at": at}
     expect(state).to_have_text("Not live: the console does not answer")
     for _ in range(6):
-        told.say(error={"code": 429, "message": "There are too many."})
-        told.cut(1013)
+        fake_log.say(error={"code": 429, "message": "There are too many."})
+        fake_log.cut(1013)
     expect(page.locator("#announce")).to_have_text("There are too many.")
     expect(state).to_have_text("There are too many.")
-    told.say(error={"code": 429, "message": "There are far too many."})
+    fake_log.say(error={"code": 429, "message": "There are far too many."})
     expect(state).to_have_text("There are far too many.")
-    told.end(1013)
+    fake_log.end(1013)
     page.reload()
-    told.greeted(9)
-    told.say(error={"code": 403, "message": "You may not see this any more."})
+    fake_log.greeted(9)
+    fake_log.say(error={"code": 403, "message": "You may not see this any more."})
     expect(state).to_be_visible()
     expect(state).to_have_text("You may not see this any more.")
-    told.end(1008)
+    fake_log.end(1008)

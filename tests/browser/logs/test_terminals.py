@@ -13,7 +13,7 @@ from tests.accounts.conftest import hashed
 from tests.browser.chromium import Chromium
 from tests.browser.console import PASSWORD, Console
 from tests.browser.logs.conftest import StartPod
-from tests.browser.logs.test_following import StandIn
+from tests.browser.logs.fakes import FakeConsole
 from tests.browser.pages.test_tenant import enter, person
 from tests.browser.tasks.conftest import LOOKS, Person
 from tests.controlplane.waiting import eventually
@@ -159,7 +159,7 @@ def it_is_left_and_searched_by_keyboard(page: Page, shell: str) -> None:
     expect(page.locator(".xterm-accessibility")).to_be_attached()
 
 
-class Shell(StandIn):
+class FakeShell(FakeConsole):
     """At the terminal of a page."""
 
     def __init__(self, page: Page) -> None:
@@ -187,8 +187,8 @@ class Shell(StandIn):
 
 
 @pytest.fixture
-def played(page: Page, start: StartPod, apart: None) -> Shell:
-    made = Shell(page)
+def fake_shell(page: Page, start: StartPod, apart: None) -> FakeShell:
+    made = FakeShell(page)
     page.goto(terminal(start("shells")))
     assert made.greeted(1) == {"begin": "en"}
     made.begin(new=True)
@@ -196,47 +196,47 @@ def played(page: Page, start: StartPod, apart: None) -> Shell:
     return made
 
 
-def it_goes_on_after_a_cut_where_both_sides_were(page: Page, played: Shell) -> None:
+def it_goes_on_after_a_cut_where_both_sides_were(page: Page, fake_shell: FakeShell) -> None:
     state = page.locator("[data-terminal-state]")
     page.keyboard.type("ls")
-    played.has_typed(b"ls")
-    played.write(b"hello ")
-    played.has_heard(ack=6)
-    played.say(taken=1)
+    fake_shell.has_typed(b"ls")
+    fake_shell.write(b"hello ")
+    fake_shell.has_heard(ack=6)
+    fake_shell.say(taken=1)
     shows(page, "hello")
-    assert played.cut() == {"begin": "en", "id": "one", "at": 6}
+    assert fake_shell.cut() == {"begin": "en", "id": "one", "at": 6}
     expect(state).to_have_text("The connection was lost. The shell goes on for a minute.")
     expect(page.locator("#announce")).to_have_text(re.compile("The connection was lost."))
     page.keyboard.type("x")
     # It has one more than the page was told.
-    played.begin(6, 2)
+    fake_shell.begin(6, 2)
     expect(state).to_have_text("Connected to app")
-    played.has_typed(b"x")
-    played.write(b"again ")
-    played.has_heard(ack=12)
-    played.cut()
+    fake_shell.has_typed(b"x")
+    fake_shell.write(b"again ")
+    fake_shell.has_heard(ack=12)
+    fake_shell.cut()
     # Some of it is gone.
-    played.begin(100, 3)
-    played.write(b"far")
-    played.has_heard(ack=103)
+    fake_shell.begin(100, 3)
+    fake_shell.write(b"far")
+    fake_shell.has_heard(ack=103)
     shows(page, re.compile("hello again.*── Some of the output is missing here. ──.*far"))
     # What was typed for one shell is not for another.
     page.keyboard.type("for this one")
-    played.has_typed(b"for this one")
-    played.cut()
-    played.begin(new=True, id="two")
+    fake_shell.has_typed(b"for this one")
+    fake_shell.cut()
+    fake_shell.begin(new=True, id="two")
     expect(state).to_have_text("This is a new shell. The former one has ended.")
     page.keyboard.type("y")
-    played.has_typed(b"y")
-    played.write(b"new")
-    played.has_heard(ack=3)
-    assert played.cut() == {"begin": "en", "id": "two", "at": 3}
+    fake_shell.has_typed(b"y")
+    fake_shell.write(b"new")
+    fake_shell.has_heard(ack=3)
+    assert fake_shell.cut() == {"begin": "en", "id": "two", "at": 3}
 
 
-def it_keeps_over_a_page_load_what_is_half_done(page: Page, played: Shell) -> None:
+def it_keeps_over_a_page_load_what_is_half_done(page: Page, fake_shell: FakeShell) -> None:
     """What nobody has taken yet of what was typed, and the beginning of what is not drawn yet."""
     page.keyboard.type("abc")
-    played.has_typed(b"abc")
+    fake_shell.has_typed(b"abc")
     at = 0
     halves = [(b"\xe4\xbd", b"\xa0.", "你."), (b"\xf0\x9f\x92", b"\xa9.", "💩.")]
     halves += [
@@ -245,41 +245,41 @@ def it_keeps_over_a_page_load_what_is_half_done(page: Page, played: Shell) -> No
         (b"\x1b", b"(Bu.", "u."),
     ]
     for loads, (first, second, shown) in enumerate(halves, 2):
-        played.write(first)
+        fake_shell.write(first)
         at += len(first)
-        played.has_heard(ack=at)
+        fake_shell.has_heard(ack=at)
         page.reload()
-        assert played.greeted(loads) == {"begin": "en", "id": "one", "at": at}
-        played.begin(at)
-        played.has_typed(b"abc")
-        played.write(second)
+        assert fake_shell.greeted(loads) == {"begin": "en", "id": "one", "at": at}
+        fake_shell.begin(at)
+        fake_shell.has_typed(b"abc")
+        fake_shell.write(second)
         at += len(second)
         shows(page, shown)
-        played.has_heard(ack=at)
+        fake_shell.has_heard(ack=at)
     assert screen(page).inner_text().split() == ["你.💩.red.t.u."]
-    played.cut()
-    played.begin(at, 3)
+    fake_shell.cut()
+    fake_shell.begin(at, 3)
     page.keyboard.type("d")
-    played.has_typed(b"d")
+    fake_shell.has_typed(b"d")
     # Whoever is somebody else finds nothing of it.
     page.evaluate("""addEventListener("pagehide", () => {
       const key = Object.keys(sessionStorage).find((one) => one.startsWith("terminal:"));
       sessionStorage[key] = JSON.stringify({ ...JSON.parse(sessionStorage[key]), account: "x" });
     })""")
     page.reload()
-    assert played.greeted(8) == {"begin": "en"}
+    assert fake_shell.greeted(8) == {"begin": "en"}
 
 
-def it_says_what_cannot_be_done(page: Page, played: Shell) -> None:
+def it_says_what_cannot_be_done(page: Page, fake_shell: FakeShell) -> None:
     state, again = page.locator("[data-terminal-state]"), page.locator("[data-terminal-again]")
     missing = page.locator("[data-terminal-missing]")
     expect(again).to_be_hidden()
     page.keyboard.type("rm x")
-    played.has_typed(b"rm x")
-    played.write(b"\x1b[?1h\x1b[?2004h")
-    played.has_heard(ack=13)
+    fake_shell.has_typed(b"rm x")
+    fake_shell.write(b"\x1b[?1h\x1b[?2004h")
+    fake_shell.has_heard(ack=13)
     words = "There is no shell in this container."
-    played.say(ended={"code": 127, "missing": True, "message": words})
+    fake_shell.say(ended={"code": 127, "missing": True, "message": words})
     expect(missing).to_be_visible()
     expect(state).to_have_text(words)
     expect(page.locator("#announce")).to_have_text(words)
@@ -289,90 +289,90 @@ def it_says_what_cannot_be_done(page: Page, played: Shell) -> None:
     expect(missing).to_be_hidden()
     expect(again).to_be_hidden()
     assert page.evaluate("document.activeElement.className") == "xterm-helper-textarea"
-    assert played.greeted(2) == {"begin": "en"}
-    played.begin(new=True, id="two")
+    assert fake_shell.greeted(2) == {"begin": "en"}
+    fake_shell.begin(new=True, id="two")
     # Nor is what was typed for the other, and its program's modes are over.
     page.keyboard.press("ArrowUp")
-    played.has_typed(b"\x1b[A")
+    fake_shell.has_typed(b"\x1b[A")
     paste(page, "a\nb")
     expect(page.locator("[data-terminal-lines]")).to_have_text("a\nb")
     page.get_by_role("dialog").get_by_role("button", name="Paste").click()
-    played.has_typed(b"\x1b[Aa\rb")
+    fake_shell.has_typed(b"\x1b[Aa\rb")
     paste(page, "c\nd")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.type("e")
-    played.has_typed(b"\x1b[Aa\rbe")
+    fake_shell.has_typed(b"\x1b[Aa\rbe")
     # Elsewhere it goes on, and can be had back.
     words = "This terminal was opened in another window."
-    played.say(error={"code": 409, "message": words})
+    fake_shell.say(error={"code": 409, "message": words})
     expect(state).to_have_text(words)
     expect(again).to_have_text("Go on here")
-    played.end(1008)
+    fake_shell.end(1008)
     page.keyboard.type("unheard")
     again.click()
-    assert played.greeted(3) == {"begin": "en", "id": "two", "at": 0}
-    played.begin(0, 7, id="two")
+    assert fake_shell.greeted(3) == {"begin": "en", "id": "two", "at": 0}
+    fake_shell.begin(0, 7, id="two")
     expect(state).to_have_text("Connected to app")
     page.keyboard.type("z")
-    played.has_typed(b"z")
+    fake_shell.has_typed(b"z")
     for number in range(7):
         words = f"There are too many, {number}."
-        played.say(error={"code": 429, "message": words})
+        fake_shell.say(error={"code": 429, "message": words})
         expect(state).to_have_text(words)
         if number < 6:
-            assert played.cut() == {"begin": "en", "id": "two", "at": 0}
+            assert fake_shell.cut() == {"begin": "en", "id": "two", "at": 0}
     expect(again).to_have_text("Try again")
-    played.end(1013)
-    assert played.typed() == b""
+    fake_shell.end(1013)
+    assert fake_shell.typed() == b""
     # Whoever is somebody else now finds nothing.
     again.click()
-    assert played.greeted(10) == {"begin": "en"}
-    played.begin(new=True, id="three")
+    assert fake_shell.greeted(10) == {"begin": "en"}
+    fake_shell.begin(new=True, id="three")
     page.evaluate("sessionStorage['terminal:page:/another'] = '{}'")
-    played.say(error={"code": 401, "message": "Log in again."})
+    fake_shell.say(error={"code": 401, "message": "Log in again."})
     expect(state).to_have_text("Log in again.")
     assert page.evaluate("sessionStorage['terminal:page:/another']") is None
     page.reload()
-    assert played.greeted(11) == {"begin": "en"}
+    assert fake_shell.greeted(11) == {"begin": "en"}
 
 
-def it_types_no_faster_than_it_is_read(page: Page, played: Shell) -> None:
+def it_types_no_faster_than_it_is_read(page: Page, fake_shell: FakeShell) -> None:
     toast, much = page.locator(".toast"), "x" * 500_000
     paste(page, much)
-    played.has_typed(b"x" * 65_536)
-    assert {len(one) for one in played.heard[-1] if isinstance(one, bytes)} == {16_384}
-    played.say(taken=40_000)
-    played.has_typed(b"x" * 105_536)
+    fake_shell.has_typed(b"x" * 65_536)
+    assert {len(one) for one in fake_shell.heard[-1] if isinstance(one, bytes)} == {16_384}
+    fake_shell.say(taken=40_000)
+    fake_shell.has_typed(b"x" * 105_536)
     for _ in range(3):
         paste(page, much)
     expect(toast).to_have_count(0)
     paste(page, much)
     expect(toast).to_contain_text("This is more than can be typed at once.")
     page.reload()
-    played.greeted(2)
-    played.begin(0, 40_000)
+    fake_shell.greeted(2)
+    fake_shell.begin(0, 40_000)
     # As much is kept as may have been on its way.
-    played.has_typed(b"x" * 65_536)
+    fake_shell.has_typed(b"x" * 65_536)
     paste(page, "y" * 600_000)
     expect(toast).to_contain_text("This is more than can be typed at once.")
 
 
-def it_shows_what_a_command_without_a_terminal_writes(page: Page, played: Shell) -> None:
-    played.cut()
-    played.begin(new=True, tty=False, reads=False, id="two")
+def it_shows_what_a_command_without_a_terminal_writes(page: Page, fake_shell: FakeShell) -> None:
+    fake_shell.cut()
+    fake_shell.begin(new=True, tty=False, reads=False, id="two")
     state = page.locator("[data-terminal-state]")
     expect(state).to_have_text("Connected. This container does not read what is typed.")
     page.keyboard.type("unheard")
-    played.write(b"\x1b[2J\x1b[Hone\ntwo\n")
-    played.has_heard(ack=15)
+    fake_shell.write(b"\x1b[2J\x1b[Hone\ntwo\n")
+    fake_shell.has_heard(ack=15)
     rows = screen(page).locator("> div")
     expect(rows.nth(0)).to_have_text(re.compile(r"^one\s*$"))
     expect(rows.nth(1)).to_have_text(re.compile(r"^two\s*$"))
-    assert played.typed() == b""
+    assert fake_shell.typed() == b""
 
 
-def it_has_the_keys_that_phones_lack(page: Page, played: Shell) -> None:
+def it_has_the_keys_that_phones_lack(page: Page, fake_shell: FakeShell) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
 
     def press(*names: str) -> None:
@@ -385,9 +385,9 @@ def it_has_the_keys_that_phones_lack(page: Page, played: Shell) -> None:
     arrows = ("ArrowUp", "ArrowDown", "ArrowRight", "ArrowLeft")
     press("Escape", "Tab", *arrows)
     sent = b"\x1b\t\x1b[A\x1b[B\x1b[C\x1b[D"
-    played.has_typed(sent)
-    played.write(b"\x1b[?1h")
-    played.has_heard(ack=5)
+    fake_shell.has_typed(sent)
+    fake_shell.write(b"\x1b[?1h")
+    fake_shell.has_heard(ack=5)
     press(*arrows, "Control")
     control = page.locator("[data-key=Control]")
     expect(control).to_have_attribute("aria-pressed", "true")
@@ -405,15 +405,15 @@ def it_has_the_keys_that_phones_lack(page: Page, played: Shell) -> None:
     assert "left" not in (area.get_attribute("class") or "")
     page.locator("[data-key=Tab]").press("Enter")
     expect(area).to_be_focused()
-    played.has_typed(sent + b"\x1bOA\x1bOB\x1bOC\x1bOD\x01c1a\x0b:\t")
+    fake_shell.has_typed(sent + b"\x1bOA\x1bOB\x1bOC\x1bOD\x01c1a\x0b:\t")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def it_copies_pastes_and_finds(page: Page, played: Shell) -> None:
+def it_copies_pastes_and_finds(page: Page, fake_shell: FakeShell) -> None:
     said, toast = page.locator("#announce"), page.locator(".toast")
     page.evaluate(_CLIPBOARD)
-    played.write(b"needle\r\n" * 3)
-    played.has_heard(ack=24)
+    fake_shell.write(b"needle\r\n" * 3)
+    fake_shell.has_heard(ack=24)
     field = page.get_by_role("searchbox", name="Find in the terminal")
     page.get_by_role("button", name="Find").click()
     expect(field).to_be_focused()
@@ -434,7 +434,7 @@ def it_copies_pastes_and_finds(page: Page, played: Shell) -> None:
         page.locator(".xterm-helper-textarea").press(keys)
         page.wait_for_function("clipboard_ === 'needle'")
     page.get_by_role("button", name="Paste").click()
-    played.has_typed(b"needle")
+    fake_shell.has_typed(b"needle")
     page.evaluate("clipboard_ = null")
     page.get_by_role("button", name="Paste").click()
     refused = "The browser does not give the clipboard. Use its own menu or keys."

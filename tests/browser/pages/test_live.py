@@ -175,8 +175,9 @@ def it_shows_after_a_pause_what_came_meanwhile(console: Console, page: Page) -> 
 def it_tells_what_comes_in_the_language_of_the_page(console: Console, page: Page) -> None:
     with pods(console, "apple"):
         sign_in(page, console, "")
-        chinese = {"name": "quarterdeck-lang", "value": "zh-hans", "url": console.url}
-        page.context.add_cookies([chinese])  # type: ignore[list-item]
+        page.context.add_cookies(
+            [{"name": "quarterdeck-lang", "value": "zh-hans", "url": console.url}]
+        )
         page.goto(console.url + LISTED)
         live(page)
         console.set_status("apple", CRASHING)
