@@ -135,6 +135,10 @@ def test_paper_gets_the_rows_and_nothing_to_click(demo: str, page: Page) -> None
     # A head that stays in view would lie upon the rows of each sheet.
     place = "(one) => getComputedStyle(one).position"
     assert page.locator("#results th").first.evaluate(place) == "static"
+    heads = page.locator("#results thead th").locator("visible=true")
+    expect(heads).to_have_count(
+        page.locator("#results tbody tr").first.locator("> *").locator("visible=true").count()
+    )
     page.emulate_media(media="null")
     page.goto(demo + ONE)
     page.emulate_media(media="print")
