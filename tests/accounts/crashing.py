@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from console.kube.controller import Factory, Reconciler, Request
-from console.kube.errors import Conflict
+from console.kube.controller import Factory
 from console.kube.gvr import EVENTS, GVR
-from console.kube.runtime import Runtime
+from tests.controllers import Controllers
 from tests.rbac.fakes import FakeConsole, FakeRuntime, Manifest
 
 WRITES = ("create", "replace", "patch", "apply", "delete")
-#: Looks at everything until nothing changes; more of them is a fight between controllers.
+#: Rounds until nothing changes; more of them is a fight between controllers.
 ROUNDS = 30
 
 
@@ -51,24 +50,14 @@ async def settle(
 ) -> None:
     """What controllers of a new process do until nothing is left. `cluster`: what Kubernetes itself does
     meanwhile."""
-    reconcilers = [factory(cast(Runtime, runtime)) for factory in factories]
+    controllers = Controllers(runtime, factories)
     for _ in range(ROUNDS):
         before = runtime.console.version, len(runtime.console.objects)
-        for reconciler in reconcilers:
-            await _look(runtime, reconciler)
+        worked = await controllers.work()
         cluster(runtime)
-        if (runtime.console.version, len(runtime.console.objects)) == before:
+        if not worked and (runtime.console.version, len(runtime.console.objects)) == before:
             return
     raise AssertionError("the controllers do not come to rest")
-
-
-async def _look(runtime: FakeRuntime, reconciler: Reconciler) -> None:
-    for key in list(runtime.informer(reconciler.gvr).store.snapshot().entries):
-        try:
-            await reconciler.reconcile(Request(key.namespace, key.name))
-        except Conflict:
-            # As the queue does: again, from what there is then.
-            continue
 
 
 def state(

@@ -20,6 +20,7 @@ from console.ui.registry import kinds
 from console.ui.words import STATUS_WORDS
 from tests.depth import some
 from tests.kinds.asking import entries_of, ids_of, items, keys, rows_of, url_of
+from tests.kinds.reading import untranslated
 from tests.kinds.world import FIXTURES, fixture_file, fixture_of
 from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
@@ -49,9 +50,11 @@ async def test_the_list_shows_all(
 async def test_nothing_that_tenants_write_becomes_markup(
     client_as: ClientAs, kind: ResourceKind
 ) -> None:
-    html = await text_of(await client_as("admin").get(url_of(kind, "limit=500")))
+    client = client_as("admin", **{"Accept-Language": "zh-hans"})
+    html = await text_of(await client.get(url_of(kind, "limit=500")))
     assert "<img" not in html
     assert "\u202e" not in html
+    assert untranslated(html) == []
 
 
 @pytest.mark.alike

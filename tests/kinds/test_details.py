@@ -26,6 +26,7 @@ from console.ui.reading import objects_of
 from devcluster.builtins import builtin_types
 from tests.depth import some
 from tests.kinds.asking import entries_of, rows_of, url_of
+from tests.kinds.reading import untranslated
 from tests.kinds.world import LONG_NAME, fixture_of
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
@@ -95,9 +96,11 @@ async def test_every_tab_of_every_object_is_drawn(
     runtime: StaticRuntime,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    client = client_as("admin", **{"Accept-Language": "zh-hans"})
     for _entry, url in in_some_tabs(kind, entries_of(runtime, kind)):
-        response = await client_as("admin").get(url)
+        response = await client.get(url)
         html = await text_of(response)
+        assert untranslated(html) == [], url
         assert response.status_code == 200, url
         assert 'id="detail-head"' in html
         assert f'data-url="{url}"' in html

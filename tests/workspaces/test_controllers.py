@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from random import Random
 from typing import Any, cast
 
 import pytest
@@ -32,6 +33,7 @@ from console.kube.projections import DECODERS
 from console.kube.projections.namespace import SYSTEM_NAMESPACES
 from console.kube.runtime import Runtime
 from rbac.ensure import ensure
+from tests.depth import SEED, number
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import binding, global_role, rule, workspace_binding, workspace_role
 from tests.workspaces.fakes import (
@@ -44,7 +46,7 @@ from tests.workspaces.fakes import (
     workspace_quota,
 )
 from workspaces.controllers import FACTORIES, Tenancy
-from workspaces.names import ISOLATION, SHARE, owner_of
+from workspaces.names import SHARE, owner_of
 
 ADMIN = "quarterdeck:workspacerole:acme-admin"
 
@@ -301,32 +303,49 @@ async def test_isolation_of_a_workspace_and_of_a_project() -> None:
     assert set(runtime.console.of(NETWORK_POLICIES)) == {"web/quarterdeck-isolation"}
 
 
-@pytest.mark.parametrize(
-    ("name", "gvr", "place"),
-    [
-        ("workspace-builtin-roles", WORKSPACE_ROLES, "acme-viewer"),
-        ("workspace-manager", WORKSPACE_ROLE_BINDINGS, "acme-admin"),
-        ("project-builtin-roles", ROLES, "shop/viewer"),
-        ("workspace-share", RESOURCE_QUOTAS, f"shop/{SHARE}"),
-        ("network-isolation", NETWORK_POLICIES, f"shop/{ISOLATION}"),
-    ],
-)
-async def test_what_somebody_deletes_comes_back_when_that_alone_is_told(
-    name: str, gvr: GVR, place: str
-) -> None:
+#: What is a workspace's or a project's from the start, and then its people's.
+THEIRS = {(LIMIT_RANGES, "shop/shop"), (ROLE_BINDINGS, "shop/alice-admin")}
+
+
+async def made() -> tuple[TenantRuntime, list[tuple[GVR, str]]]:
+    """A world with everything that controllers make, and what that is, which they keep as it is."""
     runtime = acme(new_project("shop", "acme"), quotas=[workspace_quota("acme", pods="4")])
-    isolated = template("acme", "alice", networkIsolation=True)
-    runtime.console.put(WORKSPACE_TEMPLATES, isolated)
+    runtime.console.put(WORKSPACE_TEMPLATES, template("acme", "alice", networkIsolation=True))
+    _act(runtime, "role")
+    _act(runtime, "platform")
+    given = {(gvr, place) for gvr, place in runtime.console.objects}
     runtime = await settle(runtime)
-    reconcilers = [factory(cast(Runtime, runtime)) for factory in FACTORIES]
-    told = next(one for one in reconcilers if one.name == name)
-    namespace, _slash, own = place.rpartition("/")
+    kept = given | THEIRS | {(WORKSPACES, "acme")}
+    return runtime, [
+        found for found in runtime.console.objects if found not in kept and found[0] != EVENTS
+    ]
+
+
+async def test_what_somebody_deletes_comes_back() -> None:
+    runtime, ours = await made()
+    assert {gvr.resource for gvr, _place in ours} == {
+        *("clusterrolebindings", "clusterroles", "networkpolicies", "resourcequotas"),
+        *("rolebindings", "roles", "workspacerolebindings", "workspaceroles"),
+    }
     as_it_was = meaning(runtime)
-    delete(runtime, gvr, place)
-    await told.reconcile(Request(namespace, own))
-    assert place in runtime.console.of(gvr)
-    runtime.console.fill_quotas()
-    assert meaning(runtime) == as_it_was
+    for gvr, place in ours:
+        delete(runtime, gvr, place)
+        await settle(runtime)
+        assert meaning(runtime) == as_it_was, f"{gvr.resource} {place}"
+
+
+async def test_what_somebody_changes_is_repaired() -> None:
+    runtime, ours = await made()
+    as_it_was = meaning(runtime)
+    for gvr, place in ours:
+        found = runtime.console.of(gvr)[place]
+        fields = [name for name in ("rules", "subjects", "spec") if name in found]
+        assert fields, f"{gvr.resource} {place}"
+        for name in fields:
+            emptied = {**found, name: type(found[name])()}
+            runtime.console.put(gvr, emptied)
+            await settle(runtime)
+            assert meaning(runtime) == as_it_was, f"{name} of {gvr.resource} {place}"
 
 
 async def test_a_deleted_workspace_takes_its_projects_along() -> None:
@@ -439,6 +458,8 @@ def _worlds() -> dict[str, list[str]]:
         "platform": ["platform"],
         "revoked": ["platform", "revoke"],
         "role": ["projects", "role"],
+        "system": ["system"],
+        "system deleted": ["system", "delete system"],
     }
 
 
@@ -464,15 +485,27 @@ def _act(runtime: TenantRuntime, what: str) -> None:
         runtime.console.put(WORKSPACE_ROLES, own)
         bound = workspace_binding("acme.bob", "acme", "acme-own", "User bob")
         runtime.console.put(WORKSPACE_ROLE_BINDINGS, bound)
+    elif what == "system":
+        runtime.console.put(WORKSPACE_TEMPLATES, template("system-workspace", "admin"))
+        for name in ("default", "kube-system"):
+            meta = {"name": name, "uid": f"uid-of-{name}"}
+            runtime.console.put(
+                NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+            )
+    elif what == "delete system":
+        delete(runtime, WORKSPACE_TEMPLATES, "system-workspace")
     else:
         change(runtime, NAMESPACES, "shop", labels={"kubesphere.io/workspace": None})
 
 
-async def _lived(world: list[str], crash_after: int | None) -> tuple[TenantRuntime, int]:
+async def _lived(
+    world: list[str], crash_after: int | None, chance: Random | None = None
+) -> tuple[TenantRuntime, int]:
     """The end, and how many writes the last step took."""
     runtime = acme(quotas=[workspace_quota("acme", pods="9", requests_cpu="2")])
     isolated = template("acme", "alice", networkIsolation=True)
     runtime.console.put(WORKSPACE_TEMPLATES, isolated)
+    runtime.chance = chance
     for what in world:
         runtime = await settle(runtime)
         _act(runtime, what)
@@ -489,6 +522,14 @@ async def test_killed_after_any_write_it_ends_in_the_same_state(world: str) -> N
     for crash_after in range(1, writes + 1):
         runtime, _writes = await _lived(_worlds()[world], crash_after)
         assert meaning(runtime) == meaning(whole), f"killed after write {crash_after}"
+
+
+@pytest.mark.parametrize("world", _worlds())
+async def test_in_whatever_order_they_look_it_ends_in_the_same_state(world: str) -> None:
+    whole, _writes = await _lived(_worlds()[world], None)
+    for seed in range(SEED, SEED + number(8, 100)):
+        runtime, _writes = await _lived(_worlds()[world], None, Random(seed))  # noqa: S311
+        assert meaning(runtime) == meaning(whole), f"in the order of {seed}"
 
 
 async def test_two_who_deal_a_quota_out_at_once_take_turns(
@@ -590,8 +631,8 @@ async def test_of_many_refusals_of_a_project_one_look_is_taken(
         "exceeded quota: quarterdeck-workspace, requested: pods=1, used: pods=0, limited: pods=0"
     )
     runtime = acme(new_project("ann", "acme"))
-    for number in range(50):
-        runtime.console.put(EVENTS, refusal(f"e{number}", "ann", f"No: {words}"))
+    for one in range(50):
+        runtime.console.put(EVENTS, refusal(f"e{one}", "ann", f"No: {words}"))
     runtime.console.put(EVENTS, refusal("other", "ann", "something else"))
     reconcilers = [factory(cast(Runtime, runtime)) for factory in FACTORIES]
     told = next(one for one in reconcilers if one.name == "refusal")

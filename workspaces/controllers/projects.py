@@ -10,6 +10,7 @@ from console.kube.gvr import (
     RESOURCE_QUOTAS,
     ROLE_BINDINGS,
     ROLES,
+    WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
 from console.kube.identity import Identity, InvalidIdentity
@@ -50,10 +51,13 @@ class ProjectSync:
         version = found.resource_version if found is not None else ""
         if self._looked.get(workspace) == version:
             return
-        projects = self._world.projects(workspace)
+        names = {project.name for project in self._world.projects(workspace)}
+        if workspace == SYSTEM_WORKSPACE:
+            # They may have been there before it, and nothing else tells that it has come.
+            names |= SYSTEM_NAMESPACES
         await self._shares.sync(workspace)
-        for project in projects:
-            await self.sync(project.name, dealt=workspace)
+        for name in sorted(names):
+            await self.sync(name, dealt=workspace)
         if version:
             self._looked[workspace] = version
         else:
@@ -96,7 +100,11 @@ class ProjectSync:
         """The workspace that its label should name. People choose, but for the cluster's own."""
         if project.name not in SYSTEM_NAMESPACES:
             return project.workspace
-        return SYSTEM_WORKSPACE if self._world.workspace(SYSTEM_WORKSPACE) is not None else ""
+        there = self._world.workspace(SYSTEM_WORKSPACE) is not None
+        template = self._world.find(WORKSPACE_TEMPLATES, SYSTEM_WORKSPACE)
+        # The template's end releases them before it takes the workspace away.
+        ends = template is not None and template.projection.deleted is not None
+        return SYSTEM_WORKSPACE if there and not ends else ""
 
     async def release(self, entry: Entry[Namespace]) -> None:
         """Takes a project out of its workspace; what is in it stays."""

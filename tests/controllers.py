@@ -1,0 +1,59 @@
+"""Controllers without their queues, for tests that take looks one after another."""
+
+from collections.abc import Sequence
+from functools import partial
+from random import Random
+from typing import cast
+
+from console.kube.controller import Factory, Folding, NotSynced, Reconciler, Request
+from console.kube.errors import Conflict
+from console.kube.gvr import Key
+from console.kube.runtime import Runtime
+from tests.staticruntime import StaticRuntime
+
+Look = tuple[Reconciler, Request]
+
+
+class Controllers:
+    """They look at what is there when they start, and then only at what they are told has changed: so
+    whatever comes right in a test comes right by an event that leads to the right look. `chance`: looks
+    are taken in any order, as their queues work side by side."""
+
+    def __init__(
+        self, runtime: StaticRuntime, factories: Sequence[Factory], chance: Random | None = None
+    ) -> None:
+        # Each look once, in the order in which they were asked for.
+        self._told: dict[Look, None] = {}
+        self._again: dict[Look, None] = {}
+        self._chance = chance
+        for factory in factories:
+            reconciler = factory(cast(Runtime, runtime))
+            informer = runtime.informer(reconciler.gvr)
+            informer.add_listener(partial(self._changed, reconciler))
+            for key in informer.store.snapshot().entries:
+                self._changed(reconciler, key)
+
+    async def work(self) -> bool:
+        """Takes the looks that are due, those that were put off among them. False if nothing had changed
+        since the last time."""
+        told, again = self._told, self._again
+        self._told, self._again = {}, {}
+        looks = [*{**told, **again}]
+        if self._chance is not None:
+            self._chance.shuffle(looks)
+        for reconciler, request in looks:
+            try:
+                result = await reconciler.reconcile(request)
+            except (Conflict, NotSynced):
+                self._again[reconciler, request] = None
+            else:
+                if result.requeue_after is not None:
+                    self._again[reconciler, request] = None
+        return bool(told)
+
+    def _changed(self, reconciler: Reconciler, key: Key) -> None:
+        request: Request | None = Request(key.namespace, key.name)
+        if isinstance(reconciler, Folding):
+            request = reconciler.request_for(key)
+        if request is not None:
+            self._told[reconciler, request] = None

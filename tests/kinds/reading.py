@@ -1,0 +1,99 @@
+"""What a page says in Chinese that is neither translated nor the cluster's own."""
+
+import re
+from collections.abc import Collection, Iterator
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+
+from console.ui.registry import kinds
+from tests.kinds.world import objects_of
+from tests.unit.templates.test_locale import HAN, MESSAGES, SAME
+
+_WORD = re.compile("[A-Za-z]{3,}")
+_SAID = ("title", "aria-label", "placeholder", "alt")
+_EMPTY = frozenset({"br", "hr", "img", "input", "link", "meta", "use", "wbr"})
+#: Nobody reads it, or it is the cluster's own: times, and what is to be typed.
+_LEFT_OUT = frozenset({"script", "style", "time", "pre", "code", "kbd"})
+#: What Kubernetes gives as reason, and names that are cut short.
+_OWN_CLASSES = frozenset({"reason", "map-name"})
+#: Access modes are shown as kubectl shows them.
+_SHORTENED = frozenset({"RWO", "RWX"})
+
+
+class _Texts(HTMLParser):
+    """`found`: texts, and attributes that are read as texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._open: list[tuple[str, bool]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        classes = set((given.get("class") or "").split())
+        out = (
+            tag in _LEFT_OUT or given.get("lang") == "en" or bool(classes & _OWN_CLASSES)
+        ) or self._is_left_out()
+        if not out:
+            self.found += [text for name in _SAID if (text := given.get(name))]
+        if tag not in _EMPTY:
+            self._open.append((tag, out))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not self._is_left_out() and data.strip():
+            self.found.append(" ".join(data.split()))
+
+    def _is_left_out(self) -> bool:
+        return bool(self._open) and self._open[-1][1]
+
+
+def untranslated(html: str) -> list[str]:
+    """Texts with a word that neither an object nor the catalogue has, and texts that the catalogue has in
+    Chinese but the page in English."""
+    page = _Texts()
+    page.feed(html)
+    return [text for text in page.found if not _is_right(text)]
+
+
+def _is_right(text: str) -> bool:
+    if text in _translated() and text not in _strings():
+        return False
+    return _known().issuperset(_WORD.findall(text))
+
+
+@cache
+def _translated() -> Collection[str]:
+    return frozenset(one.id for one in MESSAGES if re.search(HAN, one.text))
+
+
+@cache
+def _strings() -> Collection[str]:
+    """All of every kind's objects."""
+    objects = (obj for kind in kinds for obj in objects_of(kind))
+    return frozenset(text for obj in objects for text in _in(obj))
+
+
+def _in(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            for name, inner in value.items():
+                yield name
+                yield from _in(inner)
+        case list():
+            for inner in value:
+                yield from _in(inner)
+        case str():
+            yield value
+
+
+@cache
+def _known() -> frozenset[str]:
+    """Words that are right in Chinese."""
+    declared = (f"{kind.segment} {kind.api_kind} {kind.gvr.qualified}" for kind in kinds)
+    texts = (*declared, *_strings(), *(one.text for one in MESSAGES), *SAME, *_SHORTENED)
+    return frozenset(word for text in texts for word in _WORD.findall(text))
