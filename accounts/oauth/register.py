@@ -156,7 +156,6 @@ def sign_in(holder: Holder, client: Client, scope: str, now: datetime) -> Issued
     return issue(_begin(holder, client, scope, now, now), holder, client, now)
 
 
-@transaction.atomic
 def make_code(
     holder: Holder, client: Client, terms: Terms, authenticated: datetime, now: datetime
 ) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count, pairwise
 from random import Random
 from types import SimpleNamespace
@@ -224,6 +225,13 @@ def stamp(at: float) -> str:
     return f"{BEGIN + timedelta(seconds=int(at)):%Y-%m-%dT%H:%M:%S}.{at % 1 * 1e9:09.0f}Z"
 
 
+def follower(container: Container, query: LogQuery, at: Position | None = None) -> Follower:
+    viewer = SimpleNamespace(
+        cluster=SimpleNamespace(runtime=container), order=lambda _wanted, params: params
+    )
+    return Follower(cast("Viewer", viewer), Wanted(Key("default", "p"), "a", "p"), query, at)
+
+
 class Browser:
     """What comes of a log. `first`: the run of which the pod told when that was opened that had lines."""
 
@@ -251,16 +259,9 @@ class Browser:
     async def _follow(self, seconds: float) -> None:
         if self._at is None:
             self.first = self._container.now(self._container.told).number
-        viewer = SimpleNamespace(
-            cluster=SimpleNamespace(runtime=self._container),
-            order=lambda _wanted, params: params,
-        )
-        wanted = Wanted(Key("default", "p"), "a", "p")
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                async for event in Follower(
-                    cast("Viewer", viewer), wanted, self._query, self._at
-                ).events():
+                async for event in follower(self._container, self._query, self._at).events():
                     if isinstance(event, Batch):
                         self.lines += [int(line.text) for line, _level in event.lines]
                         self._at = event.position
@@ -289,3 +290,33 @@ def test_each_line_comes_once_or_it_is_said(
     all_came, missing = {*due} <= {*browser.lines}, browser.notes.count(str(following.LOST))
     assert bool(missing) != all_came if calm else missing or all_came
     assert missing <= 2 * len(container.runs)
+
+
+async def test_who_has_read_all_waits_for_what_is_being_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else it would be closed half open, and lines that were there by then be lost with it."""
+    found = follower(Container(Random(SEED), calm=True), LogQuery(container="a"))  # noqa: S311
+    begun, may = asyncio.Event(), asyncio.Event()
+    stream = SimpleNamespace(close_soon=lambda: None)
+    first, second = (
+        following._Part(cast("Any", stream), runs.Run(str(one), one), None, 0.0) for one in (1, 2)
+    )
+
+    async def opened(_last: runs.Run) -> following._Part:
+        begun.set()
+        await may.wait()
+        found._ahead.append(second)
+        return second
+
+    monkeypatch.setattr(found, "_open", opened)
+    monkeypatch.setattr(found._runs, "last", lambda: second.run)
+    monkeypatch.setattr(found._runs, "changed", partial(asyncio.sleep, 0))
+    looking = asyncio.create_task(found._look_ahead(first))
+    await begun.wait()
+    more = asyncio.create_task(found._more(looking))
+    await asyncio.sleep(0)
+    assert not more.done()
+    may.set()
+    assert await more
+    looking.cancel()

@@ -1,0 +1,204 @@
+"""What belongs together is written together: wherever the database fails, nothing of it is left."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.sessions.models import Session
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from accounts.federation.signout import end_sessions
+from accounts.mfa import register as factors
+from accounts.mfa import totp
+from accounts.models import AccessToken, FailedAttempts, Grant, ProviderSession, SignIn
+from accounts.oauth import register
+from accounts.oauth.holders import Holder, holder_of
+from accounts.oauth.options import options
+from accounts.oauth.register import Issued, Terms
+from accounts.protection import attempts, signins
+from accounts.providers.base import Ended
+from accounts.signin import sessions
+from console.history import keeping as history
+from console.history.models import ObjectChange
+from console.kube.current import get_runtime
+from console.kube.gvr import PODS, USERS, Key, ObjectReference
+from console.operations import keeping as operations
+from console.operations.models import Operation
+from console.saved import book
+from console.saved.models import SavedView, Sharing
+from tests.accounts.oauth.conftest import CALLBACK, Config, config
+
+__all__ = ["config"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOW = datetime.now(UTC)
+LATER = NOW + timedelta(days=400)
+POD = ObjectReference("host", PODS, Key("shop", "web"), "uid-of-web")
+Act = Callable[[], object]
+
+
+class Failing:
+    """Lets so many statements that write pass, and no more."""
+
+    def __init__(self, passes: int) -> None:
+        self.passes, self.failed = passes, False
+
+    def __call__(self, execute: Callable[..., Any], sql: str, *given: Any) -> Any:
+        if sql.startswith(("INSERT", "UPDATE", "DELETE")):
+            self.passes -= 1
+            if self.passes < 0:
+                self.failed = True
+                raise OperationalError("the database is away")
+        return execute(sql, *given)
+
+
+def rows() -> dict[str, list[dict[str, Any]]]:
+    """Everything that is kept."""
+    return {
+        model._meta.label: list(model._default_manager.order_by("pk").values())
+        for model in apps.get_models()
+    }
+
+
+def alice() -> Holder:
+    entry = get_runtime().informer(USERS).store.get(Key("", "alice"))
+    assert entry is not None
+    return holder_of(entry)
+
+
+def client() -> Any:
+    return options().clients["kubesphere"]
+
+
+def issued() -> Issued:
+    return register.sign_in(alice(), client(), "openid", NOW)
+
+
+def to_sign_in() -> Act:
+    issued()
+    return lambda: issued()
+
+
+def to_use_a_code() -> Act:
+    code = register.make_code(alice(), client(), Terms(CALLBACK, "openid"), NOW, NOW)
+    return lambda: register.use_code(code, client(), CALLBACK, "", NOW)
+
+
+def to_use_a_refresh_token() -> Act:
+    token = issued().refresh_token
+    return lambda: register.use_refresh(token, client(), "", NOW)
+
+
+def to_forget_tokens() -> Act:
+    issued()
+    issued()
+    Grant.objects.update(expires=NOW + timedelta(days=1))
+    kept = Grant.objects.latest("pk").pk
+    Grant.objects.filter(pk=kept).update(expires=LATER + timedelta(days=1))
+    AccessToken.objects.filter(grant=kept).update(expires=NOW)
+    return lambda: register.discard_expired(LATER)
+
+
+def code_of(secret: bytes) -> str:
+    return totp._totp(secret).generate(int(NOW.timestamp())).decode()
+
+
+def to_turn_a_factor_on() -> Act:
+    secret = totp.new_secret()
+    factors.turn_on("alice", "uid-of-alice", secret, code_of(secret), NOW)
+    again = totp.new_secret()
+    return lambda: factors.turn_on("alice", "uid", again, code_of(again), NOW)
+
+
+def to_renew_recovery_codes() -> Act:
+    secret = totp.new_secret()
+    factors.turn_on("alice", "uid", secret, code_of(secret), NOW)
+    return lambda: factors.renew_codes("alice", "uid")
+
+
+def signed_in(*keys: str) -> None:
+    for key in keys:
+        Session.objects.create(session_key=key, session_data="", expire_date=NOW)
+        SignIn.objects.create(session=key, user="alice", began=NOW, expires=NOW)
+        ProviderSession.objects.create(
+            session_key=key, provider="idp", subject="s", user="alice", expires=LATER
+        )
+
+
+def to_follow_a_session() -> Act:
+    signed_in("before")
+    return lambda: sessions._follow("before", "after", NOW)
+
+
+def to_end_sessions() -> Act:
+    signed_in("one", "two")
+    return lambda: signins.end_all("alice")
+
+
+def to_forget_sessions() -> Act:
+    signed_in("one", "two")
+    return lambda: signins.discard_expired(LATER)
+
+
+def to_end_sessions_of_a_provider() -> Act:
+    issued()
+    signed_in("one", "two")
+    return lambda: end_sessions("idp", Ended("token", "s", ""), NOW)
+
+
+def to_choose_a_view() -> Act:
+    reader = book.Reader("alice")
+    one, other = (
+        book.save(reader, Sharing.OWN, "host", "pods", name, f"q={name}") for name in "ab"
+    )
+    book.choose(reader, one.pk, opens=True)
+    assert SavedView.objects.get(opens=True) == one
+    return lambda: book.choose(reader, other.pk, opens=True)
+
+
+def to_keep_a_change() -> Act:
+    history.keep(POD, "alice", "a", ("update", ""), {"a": 1}, {"a": 2})
+    ObjectChange.objects.update(time=timezone.now() - timedelta(days=history.DAYS + 1))
+    return lambda: history.keep(POD, "alice", "b", ("update", ""), {"a": 2}, {"a": 3})
+
+
+def to_begin_an_operation() -> Act:
+    operations.begin(POD, "drain", "alice", {})
+    Operation.objects.update(heartbeat=timezone.now() - 2 * operations.STALE)
+    return lambda: operations.begin(POD, "drain", "alice", {})
+
+
+ACTS = [found for name, found in globals().items() if name.startswith("to_")]
+
+
+@pytest.mark.parametrize("make", ACTS)
+def test_nothing_is_left_half_done(make: Callable[[], Act], config: Config) -> None:
+    act = make()
+    before = rows()
+    for passes in range(100):
+        failing = Failing(passes)
+        try:
+            with connection.execute_wrapper(failing):
+                act()
+        except OperationalError:
+            assert rows() == before, f"after {passes} statements"
+        if not failing.failed:
+            break
+    # Of one statement nothing could be left.
+    assert passes > 1
+    assert rows() != before
+
+
+def test_an_attempt_counts_for_the_name_and_for_the_name_from_here_or_for_neither() -> None:
+    """That it came from here counts whoever it wanted to be, and before."""
+    begin = partial(attempts.begin, "alice", "192.0.2.0/24", options().limits, NOW)
+    ticket = begin()
+    of_the_name = FailedAttempts.objects.filter(key__in=(ticket.user, ticket.here))
+    with connection.execute_wrapper(Failing(2)), pytest.raises(OperationalError):
+        begin()
+    assert list(of_the_name.values_list("count", flat=True)) == [1, 1]

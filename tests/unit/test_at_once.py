@@ -1,0 +1,59 @@
+"""What is done to many is done to a few at a time, so that the cluster has room for others."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, cast
+
+import pytest
+
+from console.kube.identity import Identity
+from console.views import bulkrun
+from rbac import comparing, ensure
+from rbac.rules import Question
+from tests.rbac.test_comparing import runtime
+
+MANY = 100
+
+
+class Crowd:
+    """`most`: of those who were there at once."""
+
+    def __init__(self) -> None:
+        self.here = self.most = 0
+
+    async def come(self, answer: object, *_given: Any) -> Any:
+        self.here += 1
+        self.most = max(self.most, self.here)
+        await asyncio.sleep(0)
+        self.here -= 1
+        return answer
+
+
+async def writes(crowd: Crowd, _monkeypatch: pytest.MonkeyPatch) -> int:
+    await ensure.a_few_at_a_time([partial(crowd.come, None)] * MANY)
+    return ensure.AT_ONCE
+
+
+async def reviews(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(comparing, "_review", partial(crowd.come, False))
+    asked = Question("delete", "", "pods", namespace="shop")
+    known = runtime(lambda _name: False)
+    await comparing.compare(known, [(Identity("bob"), asked)] * MANY)
+    return comparing.AT_ONCE
+
+
+async def actions(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(bulkrun, "_result", partial(crowd.come, bulkrun.Result("web", "done")))
+    nothing = cast("Any", None)
+    found = bulkrun._results(nothing, nothing, nothing, nothing, [nothing] * MANY)
+    assert [result.outcome async for result in found] == ["done"] * MANY
+    return bulkrun.AT_ONCE
+
+
+@pytest.mark.parametrize("do", [writes, reviews, actions])
+async def test_a_few_at_a_time(
+    do: Callable[[Crowd, pytest.MonkeyPatch], Awaitable[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = Crowd()
+    assert await do(crowd, monkeypatch) == crowd.most
