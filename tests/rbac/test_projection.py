@@ -15,6 +15,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
+from rbac.names import GLOBAL_ROLE, projected_name
 from tests.informers import bring, take_away
 from tests.rbac.fakes import FakeRuntime, Manifest
 from tests.rbac.objects import binding, global_role, rule, user
@@ -204,6 +205,9 @@ async def test_nothing_is_done_before_both_sides_are_known(missing: Any) -> None
         await sync(runtime)
     with pytest.raises(NotSynced):
         await sync_other_side(runtime)
+    for gvr, name in ((GLOBAL_ROLES, "ops"), (CLUSTER_ROLES, projected_name(GLOBAL_ROLE, "ops"))):
+        with pytest.raises(NotSynced):
+            await reconcile(runtime, gvr, name)
     assert runtime.console.calls == before
 
 
