@@ -4,7 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
+from accounts.impersonation.middleware import HARMLESS
 from accounts.impersonation.state import LIFETIME
 from accounts.signin import asgi
 from accounts.signin.presence import find_session, session_presence
@@ -143,6 +145,20 @@ async def test_it_ends_by_itself_and_no_change_becomes_ones_own(
     assert answer.status_code == 403 and "has ended" in text_of(answer)
     assert writes(runtime) == []
     assert (await admin.get("/clusters/host/nodes")).status_code == 200
+
+
+async def test_nothing_that_is_done_meanwhile_makes_it_last_longer(clock: MovableClock) -> None:
+    admin = await viewing("alice")
+    clock.move(seconds=(LIFETIME / 2).total_seconds())
+    for name in sorted(HARMLESS - {"accounts:logout", "accounts:viewing:end"}):
+        await admin.post(reverse(name), {"theme": "dark", "language": "en"})
+    given = {"kind": "User", "subject": "charlie"}
+    assert (await admin.post(f"{SHOP}/shop-viewer/grant", given)).status_code == 302
+    for who in ("alice", "bob"):
+        assert (await admin.post(BEGIN.format(who))).status_code == 403
+    assert "Viewing as <strong>alice</strong>" in text_of(await admin.get(KEYS))
+    clock.move(seconds=(LIFETIME / 2).total_seconds())
+    assert "viewing as alice has ended" in text_of(await admin.get("/clusters/host/nodes"))
 
 
 async def test_who_may_not() -> None:

@@ -21,8 +21,10 @@ from console.kube.gvr import (
     PODS,
     ROLE_BINDINGS,
     ROLES,
+    USERS,
     Key,
 )
+from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.tokens import Requested
 from console.kube.usage import Usage
@@ -30,10 +32,12 @@ from console.live.hub import Feed
 from console.saved import pins
 from console.ui.customs import CustomKinds
 from console.ui.shelf import Shelf, Weighed
+from rbac.authorizer import Authorizer
 from rbac.index import Index
 from tests.informers import preloaded
 from tests.kube.fakes import FakeClock
 from tests.pages.overview.world import measured
+from tests.staticruntime import StaticRuntime
 
 A = Key("shop", "a")
 
@@ -53,7 +57,7 @@ class Turns:
         self.held = False
 
     def set_without(self, of: Any) -> set[str]:
-        """The attributes that are set from now on while nobody has it."""
+        """The attributes that are set from now on while nobody has it: of it, and of what it keeps."""
         found = set[str]()
 
         def note(self: Any, name: str, value: object) -> None:
@@ -61,8 +65,10 @@ class Turns:
                 found.add(name)
             object.__setattr__(self, name, value)
 
-        turns, kind = self, type(of)
-        of.__class__ = type(kind.__name__, (kind,), {"__setattr__": note, "__slots__": ()})
+        turns = self
+        for one in (of, *parts_of(of)):
+            kind = type(one)
+            one.__class__ = type(kind.__name__, (kind,), {"__setattr__": note, "__slots__": ()})
         return found
 
     def __enter__(self) -> None:
@@ -70,6 +76,13 @@ class Turns:
 
     def __exit__(self, *_error: object) -> None:
         self.release()
+
+
+def parts_of(whole: Any) -> list[Any]:
+    """What it keeps by a key, if that is of its own module: whoever looks one up may change it."""
+    kept = [held for held in vars(whole).values() if isinstance(held, dict)]
+    found = [one for held in kept for one in held.values()]
+    return [one for one in found if type(one).__module__ == type(whole).__module__]
 
 
 class Use(NamedTuple):
@@ -99,8 +112,8 @@ def factory(*begun: GVR) -> Factory:
 def of_factory() -> Iterator[Use]:
     yield Use(found := factory(), lambda: found.get(PODS), 2)
     yield Use(known := factory(PODS), lambda: known.get(PODS))
-    for call in (Factory.vanish, Factory.renew):
-        yield Use(one := factory(PODS), partial(call, one, PODS))
+    yield Use(ended := factory(PODS), lambda: ended.vanish(PODS), own=("ending",))
+    yield Use(renewed := factory(PODS), lambda: renewed.renew(PODS))
     yield Use(swept := factory(PODS), swept.sweep)
     gone = factory(PODS)
     gone.get(PODS).add_listener(lambda key: None)
@@ -202,3 +215,14 @@ def test_pins_are_remembered_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "_lock", turns := Turns())
     pins.pins_of("ann")
     assert turns.taken == 1
+
+
+def test_what_is_known_of_rights_is_changed_by_one() -> None:
+    types = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
+    authorizer = Authorizer(StaticRuntime({gvr: preloaded(gvr) for gvr in types}))
+    known: Any = authorizer._sources()
+    known.lock = turns = Turns()
+    loose = turns.set_without(known)
+    authorizer.allows(Identity("ann"), "get", PODS)
+    # How fresh it is somebody else may say as well: it is the same for all who ask.
+    assert (turns.taken, loose) == (2, {"fresh"})

@@ -255,8 +255,11 @@ async def test_a_question_is_open_for_ten_minutes(
     clock = MovableClock()
     monkeypatch.setattr(base, "clock", clock)
     await log_in(browser, hub)
+    clock.move(seconds=540)
     assert (await browser.get(CONFIRM)).status_code == 200
-    clock.move(seconds=601)
+    # An answer that will not do gives no more time.
+    assert (await browser.post(CONFIRM, chosen("-"))).status_code == 400
+    clock.move(seconds=61)
     assert (await browser.get(CONFIRM)).status_code == 403
 
 
