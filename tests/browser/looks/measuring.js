@@ -118,6 +118,14 @@
     const names = all(`${NAMED}, :is(${NAMED}) *`)
       .filter((one) => one.childElementCount === 0 && !one.closest(FIXED) && /^[\w.:/=-]*[a-z][\w.:/=-]+$/i.test(one.textContent.trim()))
       .map(({ firstChild }) => [firstChild, firstChild.data]);
+    // So may be what the page is about where a button names it.
+    const titles = all("h1").flatMap(({ textContent }) => textContent.split(/\s+/));
+    const about = decodeURIComponent(location.pathname).split("/").filter((one) => titles.includes(one));
+    const called = new Set([...about, ...names.map(([, before]) => before.trim()).filter((one) => /^[a-z0-9][a-z0-9.-]{2,}$/.test(one))]);
+    for (const { childNodes } of all("#main .button")) {
+      const text = [...childNodes].findLast((one) => one.nodeType === Node.TEXT_NODE && one.data.trim());
+      if (text?.data.trim().split(/\s+/).some((word) => called.has(word))) names.push([text, text.data]);
+    }
     const closed = all("#main details:not([open])");
     for (const one of closed) one.open = true;
     for (const [text] of names) text.data = "w".repeat(63);

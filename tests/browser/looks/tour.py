@@ -35,6 +35,7 @@ OTHERS = (
     "/workspaces/shop/members/invite",
     "/workspaces/shop/members/invite?q=a",
     "/access/accounts/users/alice",
+    "/access/view-as/users/alice",
     "/clusters/host/users.iam.kubesphere.io/alice/actions/profile",
     "/clusters/host/users.iam.kubesphere.io/alice/actions/password",
     f"{HOST}/import",
