@@ -18,7 +18,7 @@ pytestmark = pytest.mark.programs
 
 ROOT = Path(__file__).parents[2]
 #: What the copy must not share with the console that is tested.
-COPIED = ("console", "locale", "tests")
+COPIED = ("console", "tests")
 #: Tests of the contract that each kind has, at the least.
 ENOUGH = 20
 
@@ -97,11 +97,6 @@ ALONE = (
     .replace("projection = Sail", "projection = object")
 )
 
-#: For the catalogue, which is not compiled anew: they are the same in Chinese.
-WORDS = "".join(
-    f'\nmsgid "{word}"\nmsgstr "{word}"\n' for word in ("Sails", "sail", "sails", "Area")
-)
-
 FIXTURE = """
 metadata: {name: jib, namespace: shop, uid: s-1, labels: {mast: fore}}
 spec: {area: 12}
@@ -136,8 +131,6 @@ def test_two_files_and_a_fixture_make_a_kind(tmp_path: Path) -> None:
     (tmp_path / "console/kube/projections/sail.py").write_text(PROJECTION)
     (tmp_path / "console/kinds/sails.py").write_text(SPOKEN)
     (tmp_path / "tests/kinds/fixtures/sails.yaml").write_text(FIXTURE)
-    with (tmp_path / "locale/zh_Hans/LC_MESSAGES/django.po").open("a") as catalogue:
-        catalogue.write(WORDS)
     done = _contract(tmp_path, "(sails or every_kind_has_a_fixture) and not all_that_it_needs")
     passed = re.search(r"^([0-9]+) passed, [0-9]+ deselected", done.stdout, re.MULTILINE)
     assert passed is not None, done.stdout
