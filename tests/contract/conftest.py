@@ -9,6 +9,7 @@ from devcluster.server import DevCluster
 from tests.contract.client import Client
 from tests.contract.cluster import Clients, Cluster, Embedded, Kubectl, Real, kubectl_program
 from tests.contract.tidy import Scrap, temporary_namespace
+from tests.contract.versions import watched
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.plugin import missing
 
@@ -70,3 +71,10 @@ def kubectl(cluster: Cluster, namespace: str) -> Kubectl:
     if program is None:
         missing("kubectl with the embedded cluster", "there is no kubectl on this machine")
     return Kubectl(program, cluster.kubeconfig, cluster.home, namespace)
+
+
+@pytest.fixture(autouse=True)
+def _says_what_it_writes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    wrong = watched(monkeypatch)
+    yield
+    assert wrong == []

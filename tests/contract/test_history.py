@@ -12,6 +12,7 @@ from tests.contract.objects import deployment, unique
 from tests.contract.pages import join
 from tests.contract.test_workload_actions import Project, _runtime, _site, project, runtime
 from tests.contract.tidy import Scrap
+from tests.ui.support import FakeAccess
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -45,7 +46,9 @@ async def test_what_is_refused_leaves_nothing(project: Project) -> None:
     assert not await ObjectChange.objects.aexists()
 
 
-async def test_a_change_is_taken_back_and_what_came_after_it_stays(project: Project) -> None:
+async def test_a_change_is_taken_back_and_what_came_after_it_stays(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
     url = project.url(types.DEPLOYMENTS, made)
     await project.do(types.DEPLOYMENTS, made, "scale", replicas="2")
@@ -54,9 +57,12 @@ async def test_a_change_is_taken_back_and_what_came_after_it_stays(project: Proj
         project.path(types.DEPLOYMENTS, made["metadata"]["name"]), labelled, MERGE_PATCH
     ).ok()
     change = await ObjectChange.objects.aget()
-    assert f'href="{url}/edit?undo={change.pk}"' in await text_of(
-        await project.client().get(f"{url}/changes")
-    )
+    offer = f'href="{url}/edit?undo={change.pk}"'
+    assert offer in await text_of(await project.client().get(f"{url}/changes"))
+    reader = FakeAccess(unique("rhea"), list_in={project.namespace})
+    monkeypatch.setitem(CAST, reader.identity.name, lambda: reader)
+    read = await text_of(await ClientAs()(reader.identity.name).get(f"{url}/changes"))
+    assert "team: red" not in read and "replicas" in read and offer not in read
     editor = await text_of(await project.client().get(f"{url}/edit?undo={change.pk}"))
     assert "  replicas: 0\n" in editor and "team: red" in editor
     for number in ("0", str(change.pk + 1), "x", "9" * 30, ""):

@@ -86,6 +86,16 @@ async def test_the_platforms_views_are_for_everybody_and_made_by_administrators(
     assert await names_of(client_as, "alice") == ["zz"]
 
 
+async def test_who_may_not_change_a_view_is_not_asked_to(client_as: ClientAs) -> None:
+    await save(client_as, "all", who="admin", sharing="platform")
+    view = await SavedView.objects.aget()
+    for url in (f"/views?list={quote(LIST)}", "/views"):
+        for who, forms in (("admin", True), ("alice", False)):
+            html = await text_of(await client_as(who).get(url))
+            assert ">all<" in html
+            assert (f'action="/views/{view.pk}"' in html) is forms, (url, who)
+
+
 async def test_views_of_a_kind_that_one_may_not_see_are_not_shown(client_as: ClientAs) -> None:
     await save(client_as, "all", who="admin", sharing="platform")
     assert (await client_as("charlie").get(f"/views?list={LIST}")).status_code == 403

@@ -1,0 +1,58 @@
+"""Markup that is made in Python is written there, or a template drew it and has escaped what it shows."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.unit.templates.files import ROOT
+from tests.unit.templates.test_locale import PACKAGES
+
+_SAFE = frozenset({"SafeString", "SafeText", "mark_safe", "format_html", "format_html_join"})
+#: Files of the console's own, and what templates drew.
+_DRAWN = frozenset(
+    {
+        *("shapes", "''.join(pieces)", "left"),
+        "leave(what) or what.html(get_language() or settings.LANGUAGE_CODE)",
+    }
+)
+
+
+def made(module: ast.Module) -> Iterator[str]:
+    """What is said to be markup and is written nowhere."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _SAFE:
+            # The first two of the join are markup; what else is formatted is escaped.
+            many = 2 if ast.unparse(node.func).endswith("format_html_join") else 1
+            yield from (ast.unparse(one) for one in node.args[:many] if not _is_written(one))
+
+
+def _is_written(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id.isupper())
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("SafeString('<b>')", []),
+        ("SafeString(_MARK)", []),
+        ("mark_safe(name)", ["name"]),
+        ("html.mark_safe(f'<b>{name}</b>')", ["f'<b>{name}</b>'"]),
+        ("format_html('<b>{}</b>', name)", []),
+        ("format_html('<b>' + name)", ["'<b>' + name"]),
+        ("format_html_join(name, '<b>{}</b>', names)", ["name"]),
+    ],
+)
+def test_what_others_could_write_is_found(code: str, found: list[str]) -> None:
+    assert list(made(ast.parse(code))) == found
+
+
+def test_what_others_could_write_is_no_markup() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {what}"
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for what in made(ast.parse(path.read_text()))
+        if what not in _DRAWN
+    ]
+    assert not wrong, "\n".join(wrong)
