@@ -19,6 +19,8 @@ from console.kube.errors import (
 )
 from console.kube.gvr import SECRETS
 from console.kube.sentences import Sentence
+from console.logs import opening
+from console.terminals import consumer
 from console.ui.editing import MOST_PROBLEMS, Edited, Unreadable, placeholders, unmasked
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.masking import MASK
@@ -112,6 +114,14 @@ def it_says_in_chinese_what_the_core_tells(error: ApiError, told: str) -> None:
         problems.apply(error, found)
         text = found.non_field_errors().as_text()
     assert told in text and not re.search("[A-Za-z]{2}", text.replace("kube-apiserver", ""))
+
+
+def it_says_in_chinese_what_was_wrong_with_a_request_if_nobody_else_did() -> None:
+    error, told = error_from_status(400, {}), "kube-apiserver 返回 400"
+    with translation.override("zh-hans"):
+        assert opening.why(error) == consumer.why(error) == told
+        [problem] = line_problems(error, Edited(read_document("a: 1"), {}), str)
+    assert problem.text == told
 
 
 def it_tells_of_a_trail_that_cannot_be_written() -> None:
