@@ -21,6 +21,7 @@ from console.draining.results import Reason, Result, Step, packed
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, TooManyRequests
 from console.kube.gvr import NODES, PODS, Key
+from console.kube.sentences import Sentence
 from console.kube.store import older
 from console.live.perloop import PerLoop
 from console.operations.keeping import Lost, beat, end
@@ -228,11 +229,11 @@ class Drain:
                 # Another one has its name, which the next look at the pods tells.
                 self._due[result.uid] = _now() + AGAIN
             except TooManyRequests as error:
-                self._step(result, Step.BLOCKED, budget_words(error) or error.message)
+                self._step(result, Step.BLOCKED, budget_words(error) or _said(error))
             except AuditUnavailable:
                 self._step(result, Step.UNSURE)
             except ApiError as error:
-                self._step(result, _step_of(error), error.message)
+                self._step(result, _step_of(error), _said(error))
             else:
                 self._step(result, Step.ENDING)
 
@@ -264,6 +265,12 @@ def _step_of(error: ApiError) -> Step:
     # Whoever deletes the namespace deletes the pod.
     going = isinstance(error, Forbidden) and has_cause(error, "NamespaceTerminating")
     return Step.ENDING if going else Step.REFUSED
+
+
+def _said(error: ApiError) -> str:
+    """The cluster's own words. Ours are none for whoever reads them later in another language: the step
+    says as much."""
+    return "" if isinstance(error.message, Sentence) else error.message
 
 
 def _now() -> float:

@@ -19,6 +19,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.logs import READ_LOG
 from console.ui.presence import Presence
 from console.ui.text import visible
+from console.ui.words import spoken
 from console.views import problems
 
 
@@ -48,7 +49,7 @@ def why(error: ApiError) -> str:
     """What keeps a log from being read, in words."""
     if isinstance(error, BadRequest):
         # Of the kubelet, and the only one who knows.
-        return visible(error.message)
+        return visible(spoken(error.message))
     if isinstance(error, NotFound):
         return _("The pod is gone.")
     if error.code >= 500 and not isinstance(error, Unavailable):

@@ -41,6 +41,7 @@ from console.ui.decisions import Exempt, Refused
 from console.ui.places import find_kind
 from console.ui.presence import Presence
 from console.ui.text import visible
+from console.ui.words import spoken
 from console.views import problems
 
 #: Bytes that are sent to the browser in one message.
@@ -210,7 +211,7 @@ def why(error: ApiError | None) -> str:
     if isinstance(error, NotFound):
         return _("The pod is gone.")
     if isinstance(error, BadRequest):
-        return visible(error.message)
+        return visible(spoken(error.message))
     if error is None or isinstance(error, Unavailable):
         return _("The connection to the container was lost. What ran in it may go on.")
     if error.code >= 500:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from console.kube.errors import ApiError
 from console.ui.editing import MOST_PROBLEMS, Edited, Problem
 from console.ui.text import visible
+from console.ui.words import spoken
 from console.ui.yamlreading import Steps
 from console.views.problems import causes_of
 
@@ -42,7 +43,7 @@ def line_problems(error: ApiError, found: Edited, hide: Callable[[str], str]) ->
     """`hide`: takes out of a text what nobody is shown."""
     named = dict.fromkeys(causes_of(error)) or dict.fromkeys(_fields(error.message))
     if not named:
-        return [Problem(visible(_cut(hide(error.message))))]
+        return [Problem(visible(_cut(hide(spoken(error.message)))))]
     return [_problem(path, text, found, hide) for path, text in islice(named, MOST_PROBLEMS)]
 
 

@@ -17,8 +17,10 @@ from console.draining import running
 from console.draining.results import Result
 from console.draining.running import get_drains
 from console.kube import client
+from console.kube.errors import Unavailable
 from console.kube.gvr import NODES, POD_DISRUPTION_BUDGETS, PODS, Key
 from console.kube.runtime import Runtime
+from console.kube.sentences import Sentence
 from console.operations.keeping import STALE
 from console.operations.models import Operation, State
 from tests.contract.client import MERGE_PATCH, Client, Obj
@@ -357,6 +359,20 @@ async def it_says_which_pods_the_cluster_refuses_to_evict(site: Site) -> None:
     text = await site.says("the cluster refused to evict some pods", "1 of 2")
     assert "more than one PodDisruptionBudget" in text and "/resume-drain" in text
     assert is_there(site.admin, kept) and not is_there(site.admin, free)
+
+
+async def it_keeps_no_sentence_of_the_consoles_own(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads it may have another language than the work."""
+
+    async def cut_off(*_: object) -> None:
+        raise Unavailable(Sentence("An answer was cut off"))
+
+    monkeypatch.setattr(running.Drain, "_ask", cut_off)
+    site.pod()
+    await site.page().does(minutes="5")
+    assert "An answer was cut off" not in await site.says("The cluster did not answer", "0 of 1")
 
 
 async def it_stops(site: Site) -> None:

@@ -179,3 +179,35 @@ def _at_import(node: ast.AST, names: Collection[str]) -> Iterator[str]:
         yield ast.unparse(node)
     for child in children:
         yield from _at_import(child, names)
+
+
+#: What looks into an error's message without showing it to anybody.
+_LOOKS = re.compile(r"log\.\w+|\w+\.search|_fields|words_of|recording\.answered")
+#: Of these an error is what is wrong in an address, or what is kept is in nobody's language.
+_NOT_TOLD = re.compile(r"console/(kube/.*|audit/trail|draining/running|ui/states|views/lists)\.py")
+
+
+def test_what_an_error_tells_is_said_in_the_readers_language(
+    modules: Mapping[str, ast.Module],
+) -> None:
+    """The core's errors are English sentences: whoever shows one says it (`spoken`)."""
+    wrong = [
+        f"{name}: {text}"
+        for name, module in modules.items()
+        if not _NOT_TOLD.match(name)
+        for text in _unspoken(module)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _unspoken(node: ast.AST) -> Iterator[str]:
+    """The messages of errors in it that are neither said nor looked into."""
+    match node:
+        case ast.Compare():
+            return
+        case ast.Call(func=func) if re.fullmatch(rf"spoken|{_LOOKS.pattern}", ast.unparse(func)):
+            return
+        case ast.Attribute(value=ast.Name(id="error" | "failure"), attr="message"):
+            yield ast.unparse(node)
+    for child in ast.iter_child_nodes(node):
+        yield from _unspoken(child)

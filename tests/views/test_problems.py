@@ -1,13 +1,26 @@
 """What kube-apiserver refuses, at the fields of a form."""
 
+import re
 from typing import Any
 
 import pytest
 from django.http import QueryDict
+from django.utils import translation
 
 from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError, Conflict, Invalid, NotFound, Unavailable
+from console.kube.errors import (
+    ApiError,
+    Conflict,
+    Invalid,
+    NotFound,
+    Replaced,
+    Unavailable,
+    error_from_status,
+)
 from console.kube.gvr import SECRETS
+from console.kube.sentences import Sentence
+from console.logs import opening
+from console.terminals import consumer
 from console.ui.editing import MOST_PROBLEMS, Edited, Unreadable, placeholders, unmasked
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.masking import MASK
@@ -85,6 +98,30 @@ def it_has_its_own_words_where_the_caller_knows_more() -> None:
     assert problems.words(NotFound(404, "x"), gone="No more.") == "No more. x"
     assert problems.words(Conflict(409, "x"), changed="Changed.") == "Changed. x"
     assert problems.words(Unavailable("x"), unsure="Who knows.") == "Who knows. x"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Unavailable(Sentence("An answer was cut off")), "响应中断，内容不完整"),
+        (error_from_status(418, {}), "kube-apiserver 返回 418"),
+        (Replaced(), "该对象已不是之前读取的那一个。"),
+    ],
+)
+def it_says_in_chinese_what_the_core_tells(error: ApiError, told: str) -> None:
+    found = form()
+    with translation.override("zh-hans"):
+        problems.apply(error, found)
+        text = found.non_field_errors().as_text()
+    assert told in text and not re.search("[A-Za-z]{2}", text.replace("kube-apiserver", ""))
+
+
+def it_says_in_chinese_what_was_wrong_with_a_request_if_nobody_else_did() -> None:
+    error, told = error_from_status(400, {}), "kube-apiserver 返回 400"
+    with translation.override("zh-hans"):
+        assert opening.why(error) == consumer.why(error) == told
+        [problem] = line_problems(error, Edited(read_document("a: 1"), {}), str)
+    assert problem.text == told
 
 
 def it_tells_of_a_trail_that_cannot_be_written() -> None:
