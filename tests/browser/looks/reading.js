@@ -3,14 +3,18 @@
 (sort) => async (path) => {
   // What the cluster wrote is in its own language.
   const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .where, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu, .log-text, .log-source";
+  // And what is in English wherever it stands: what is typed, and what the cluster says word for word.
+  const QUOTED = "pre, code, kbd, samp, svg, script, style, template, option, [lang=en], .reason, .message, .log-text";
   const answer = await fetch(path);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const found = (links) => [...page.querySelectorAll(links)].map((link) => link.getAttribute("href"));
   const walker = document.createTreeWalker(page.body, NodeFilter.SHOW_TEXT);
   const texts = [];
+  const words = new Set();
   while (walker.nextNode()) {
     const text = walker.currentNode.textContent.trim();
     if (text && !walker.currentNode.parentElement.closest(DATA)) texts.push(text);
+    if (text && !walker.currentNode.parentElement.closest(QUOTED)) words.add(text);
   }
   return {
     rail: found(".rail-link"),
@@ -20,6 +24,7 @@
     acts: found(".detail .acts a"),
     risky: found(".detail .acts a:is(.risky, .danger)"),
     texts,
+    words: [...words],
     sorts: [...new Set([...page.querySelectorAll("#main *")].map(sort))],
   };
 }
