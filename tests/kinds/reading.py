@@ -16,10 +16,8 @@ _SAID = ("title", "aria-label", "placeholder", "alt")
 _EMPTY = frozenset({"br", "hr", "img", "input", "link", "meta", "use", "wbr"})
 #: Nobody reads it, or it is the cluster's own: times, and what is to be typed.
 _LEFT_OUT = frozenset({"script", "style", "time", "pre", "code", "kbd"})
-#: What Kubernetes gives as reason, and names that are cut short.
-_OWN_CLASSES = frozenset({"reason", "map-name"})
-#: Access modes are shown as kubectl shows them.
-_SHORTENED = frozenset({"RWO", "RWX"})
+#: Shown as kubectl does: access modes, and how a container ended.
+_SHORTENED = frozenset({"RWO", "RWX", "exit"})
 
 
 class _Texts(HTMLParser):
@@ -28,29 +26,34 @@ class _Texts(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
-        self._open: list[tuple[str, bool]] = []
+        # Open elements, and what is said in each: "", "reason" or "none".
+        self._open: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        classes = set((given.get("class") or "").split())
-        out = (
-            tag in _LEFT_OUT or given.get("lang") == "en" or bool(classes & _OWN_CLASSES)
-        ) or self._is_left_out()
-        if not out:
-            self.found += [text for name in _SAID if (text := given.get(name))]
+        given, says = dict(attrs), self._says()
+        classes = (given.get("class") or "").split()
+        # Names on a map are cut short.
+        if tag in _LEFT_OUT or given.get("lang") == "en" or "map-name" in classes:
+            says = "none"
+        elif "reason" in classes and not says:
+            says = "reason"
         if tag not in _EMPTY:
-            self._open.append((tag, out))
+            self._open.append((tag, says))
+        if not says:
+            self.found += [text for name in _SAID if (text := given.get(name))]
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop()[0] != tag:
             pass
 
     def handle_data(self, data: str) -> None:
-        if not self._is_left_out() and data.strip():
-            self.found.append(" ".join(data.split()))
+        text, says = " ".join(data.split()), self._says()
+        # One word as a reason is Kubernetes'; several may be a sentence of ours.
+        if text and (not says or (says == "reason" and " " in text)):
+            self.found.append(text)
 
-    def _is_left_out(self) -> bool:
-        return bool(self._open) and self._open[-1][1]
+    def _says(self) -> str:
+        return self._open[-1][1] if self._open else ""
 
 
 def untranslated(html: str) -> list[str]:
@@ -69,8 +72,8 @@ def _is_right(text: str) -> bool:
 
 
 def is_english(text: str) -> bool:
-    """Whether the catalogue has it in Chinese, as it is or with its gaps filled in. What is one word in lower
-    case may be a name of Kubernetes'."""
+    """Whether the catalogue has it in Chinese, as it is or with its gaps filled in. One word in
+    lower case may be a name of Kubernetes'."""
     if re.search(HAN, text) or not re.search("[A-Z]| ", text):
         return False
     whole, gaps = _translated()

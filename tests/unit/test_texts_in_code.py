@@ -207,7 +207,7 @@ def _unspoken(node: ast.AST) -> Iterator[str]:
             return
         case ast.Call(func=func) if re.fullmatch(rf"spoken|{_LOOKS.pattern}", ast.unparse(func)):
             return
-        case ast.Attribute(value=ast.Name(id="error" | "failure"), attr="message"):
+        case ast.Attribute(value=ast.Name(id="error" | "failure"), attr="message" | "sentence"):
             yield ast.unparse(node)
     for child in ast.iter_child_nodes(node):
         yield from _unspoken(child)

@@ -10,6 +10,7 @@ from django.utils import translation
 
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS
 from console.kube.informer import Informer
+from console.kube.sentences import Sentence
 from console.live.counters import counters
 from console.ui.charts import line, round_up
 from console.ui.platform import EVERYTHING, may_list_everything
@@ -233,7 +234,11 @@ def it_draws_nothing_of_nothing() -> None:
 
 
 async def it_speaks_the_readers_language(client_as: ClientAs, world: World) -> None:
+    cut = Sentence("An answer was cut off")
+    set_stale(world.pods, datetime(2026, 11, 20, 9, 30, 15, tzinfo=UTC), cut)
     response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(URL)
     html = await text_of(response)
     with translation.override("zh-hans"):
         assert f"<title>{translation.gettext('Cache')}</title>" in html
+        assert translation.gettext("An answer was cut off") in html
+    assert cut not in html

@@ -4,7 +4,7 @@
   // What the cluster wrote is in its own language.
   const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .where, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu, .log-text, .log-source";
   // And what is in English wherever it stands: what is typed, and what the cluster says word for word.
-  const QUOTED = "pre, code, kbd, samp, svg, script, style, template, option, [lang=en], .reason, .message, .log-text";
+  const QUOTED = "pre, code, kbd, samp, svg, script, style, template, option, [lang=en], .message, .log-text";
   const answer = await fetch(path);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const found = (links) => [...page.querySelectorAll(links)].map((link) => link.getAttribute("href"));
@@ -14,7 +14,9 @@
   while (walker.nextNode()) {
     const text = walker.currentNode.textContent.trim();
     if (text && !walker.currentNode.parentElement.closest(DATA)) texts.push(text);
-    if (text && !walker.currentNode.parentElement.closest(QUOTED)) words.add(text);
+    // A reason may be Kubernetes' word, or a sentence of ours.
+    const quoted = text.includes(" ") ? QUOTED : `${QUOTED}, .reason`;
+    if (text && !walker.currentNode.parentElement.closest(quoted)) words.add(text);
   }
   return {
     rail: found(".rail-link"),
