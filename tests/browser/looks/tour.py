@@ -74,6 +74,7 @@ class Read(TypedDict):
     acts: list[str]
     risky: list[str]
     texts: list[str]
+    words: list[str]
     sorts: list[str]
 
 
