@@ -64,6 +64,13 @@ def untranslated(html: str) -> list[str]:
     return [text for text in page.found if not _is_right(text)]
 
 
+def english_in(html: str) -> list[str]:
+    """Texts that the catalogue has in Chinese but the page in English."""
+    page = _Texts()
+    page.feed(html)
+    return [text for text in page.found if is_english(text)]
+
+
 def _is_right(text: str) -> bool:
     # With markup in it, what tenants write has spaces and colons enough to look like anything.
     if is_english(text) and text not in _strings() and "<img" not in text:
@@ -77,6 +84,7 @@ def is_english(text: str) -> bool:
     if re.search(HAN, text) or not re.search("[A-Z]| ", text):
         return False
     whole, gaps = _translated()
+    text = text.strip(" +·:,()")
     return text in whole or gaps.fullmatch(text) is not None
 
 

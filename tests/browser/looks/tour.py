@@ -64,8 +64,8 @@ _READING = f"({(Path(__file__).parent / 'reading.js').read_text()})({SORT})"
 
 
 class Read(TypedDict):
-    """Of a page: where its links lead, by what they are, what is written on it, and the sorts of elements of
-    its content. `texts` are without all that the cluster wrote, `words` without its own sentences."""
+    """Of a page: where its links lead, by what they are, what is written on it, and the sorts of elements
+    of its content. `texts` are without all that the cluster wrote, `words` without its own sentences."""
 
     rail: list[str]
     kinds: list[str]

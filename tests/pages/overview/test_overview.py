@@ -14,9 +14,10 @@ from console.kube.gvr import (
     RESOURCE_QUOTAS,
     Key,
 )
-from console.ui.attention import attention, bring_up, watched
+from console.ui.attention import MOST, attention, bring_up, watched
 from console.ui.sight import look
 from tests.informers import bring, set_stale, take_away
+from tests.kinds.reading import english_in
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import But, FakeAccess, alice, charlie, pod
@@ -65,6 +66,27 @@ def gauge(html: str, resource: str) -> str:
     found = re.search(rf'<div class="gauge" data-resource="{resource}".*?</dl>', html, re.DOTALL)
     assert found is not None
     return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split())
+
+
+@pytest.mark.parametrize("path", [PLATFORM, CLUSTER, SHOP, TEAM_A])
+async def it_says_it_in_the_readers_language(
+    client_as: ClientAs, runtime: StaticRuntime, path: str
+) -> None:
+    bring(runtime.informer(DEPLOYMENTS), short())
+    # With another sort of trouble than its deployment, and more than are shown.
+    bring(runtime.informer(PODS), of_deployment("web-5d4-a", "CrashLoopBackOff"))
+    for one in range(MOST):
+        bring(runtime.informer(PODS), pod(f"many-{one}", "shop", waiting="ImagePullBackOff"))
+    response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(path)
+    assert english_in(response.content.decode()) == []
+
+
+def short() -> Obj:
+    """A deployment that lacks pods for no reason that Kubernetes gives."""
+    found = deployment("short", "shop")
+    found["spec"]["replicas"] = 3
+    found["status"] |= {"replicas": 3, "updatedReplicas": 3, "readyReplicas": 2}
+    return found
 
 
 async def it_tells_first_what_is_not_well(client_as: ClientAs) -> None:

@@ -4,10 +4,12 @@ import re
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
+from tests.kinds.reading import english_in
 from tests.ui.relations.shop import (
     PerType,
     World,
@@ -129,6 +131,10 @@ def test_the_cause_is_what_most_of_its_pods_say() -> None:
     pods = [unscheduled("web-3-a"), unscheduled("web-3-b"), a_pod("web-3-c", owner="web-3")]
     assert said(rolling(*pods)).startswith("2 pods: None of the 3 nodes can take it: ")
     assert "2 pods" not in said(rolling(*pods, updated=5, ready=5))
+    with override("zh-hans"):
+        html = drawn(subject_of(rolling(*pods), types.DEPLOYMENTS, WEB), cause)
+    assert english_in(html) == []
+    assert "5 个中 3 个已更新" in html
     tenant = PerType({types.DEPLOYMENTS: ("shop",)})
     html = drawn(subject_of(rolling(*pods), types.DEPLOYMENTS, WEB, tenant), cause)
     assert "nodes" not in html
