@@ -2,6 +2,7 @@
 
 import base64
 from datetime import timedelta
+from itertools import permutations
 from typing import Any, cast
 
 import pytest
@@ -188,6 +189,43 @@ async def test_what_the_end_is() -> None:
     assert names(of(CLUSTER_ROLE_BINDINGS)["of-three"]["subjects"]) == ["alice"]
     assert set(of(LOGIN_RECORDS)) == {"r1"}
     assert groups_of(runtime, "alice") == ("team",)
+
+
+#: What may be said of one binding: who is in the group by it. None: the binding is gone.
+SAID: tuple[tuple[str, ...] | None, ...] = ((), ("alice",), ("carol",), ("alice", "carol"), None)
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside-another"])
+@pytest.mark.parametrize(("before", "after"), [*permutations(SAID, 2)], ids=str)
+async def test_the_field_of_a_user_follows_whatever_becomes_of_a_binding(
+    before: tuple[str, ...] | None, after: tuple[str, ...] | None, alone: bool
+) -> None:
+    """Who is taken out of one that goes on, too; a group that no binding named stays."""
+    people = [user(name, password=HASH) for name in ("alice", "carol", "dan")]
+    for one in people:
+        one["spec"]["groups"] = ["elsewhere"]
+    others = [] if alone else [members("other", "team", "alice", "dan")]
+    runtime = world(
+        {
+            WORKSPACES: [workspace("acme")],
+            USERS: people,
+            GROUPS: [group("team")],
+            GROUP_BINDINGS: others,
+        }
+    )
+    for said in (before, after):
+        there = runtime.console.of(GROUP_BINDINGS).get("one")
+        if said is not None:
+            now = there or members("one", "team")
+            runtime.console.put(GROUP_BINDINGS, {**now, "users": [*said]})
+        elif there is not None:
+            meta = {**there["metadata"], "deletionTimestamp": GONE}
+            runtime.console.put(GROUP_BINDINGS, {**there, "metadata": meta})
+        await settle(runtime, FACTORIES, kubernetes)
+        inside = {*(said or ()), *(() if alone else ("alice", "dan"))}
+        for name, item in runtime.console.of(USERS).items():
+            wanted = ["elsewhere", "team"] if name in inside else ["elsewhere"]
+            assert item["spec"]["groups"] == wanted, name
 
 
 async def test_other_owners_of_a_group_stay() -> None:

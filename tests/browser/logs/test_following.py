@@ -144,6 +144,7 @@ def it_draws_what_the_page_without_scripts_does(page: Page, start: StartPod) -> 
     given = [text.replace("\n", " ").replace("\r", " ")[:2000] for text in TEXTS if text.strip()]
     colours = [
         "\x1b[1;31mred\x1b[22m pale\x1b[0m",
+        "\x1b[31m<img src=x>&lt;<zqx-node>\x1b[0m<form>",
         "\x1b[38;5;46mx\x1b[48;2;200;40;40my",
         "\x1b[38mz",
         "".join(f"\x1b[{n}m{n}\x1b[0m" for n in range(110)),
