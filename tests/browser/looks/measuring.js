@@ -126,6 +126,11 @@
       const text = [...childNodes].findLast((one) => one.nodeType === Node.TEXT_NODE && one.data.trim());
       if (text?.data.trim().split(/\s+/).some((word) => called.has(word))) names.push([text, text.data]);
     }
+    // A field that offers names is as wide as the longest of them, where nothing else says how wide.
+    for (const { options, selectedOptions } of all("#main select")) {
+      if (![...options].some(({ text }) => /^[a-z0-9][a-z0-9.-]{2,}$/.test(text))) continue;
+      names.push(...[...selectedOptions].flatMap(({ firstChild }) => (firstChild ? [[firstChild, firstChild.data]] : [])));
+    }
     const closed = all("#main details:not([open])");
     for (const one of closed) one.open = true;
     for (const [text] of names) text.data = "w".repeat(63);
