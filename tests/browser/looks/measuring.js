@@ -118,6 +118,15 @@
     const names = all(`${NAMED}, :is(${NAMED}) *`)
       .filter((one) => one.childElementCount === 0 && !one.closest(FIXED) && /^[\w.:/=-]*[a-z][\w.:/=-]+$/i.test(one.textContent.trim()))
       .map(({ firstChild }) => [firstChild, firstChild.data]);
+    // In Chinese whatever is not is somebody's, wherever it stands.
+    if (document.documentElement.lang.startsWith("zh")) {
+      const texts = document.createTreeWalker(document.querySelector("#main"), NodeFilter.SHOW_TEXT);
+      const known = new Set(names.map(([text]) => text));
+      for (let text; (text = texts.nextNode()); ) {
+        if (known.has(text) || text.parentElement.closest("svg, select, time, kbd, script, template, .log, .code, [data-col=ready]")) continue;
+        if (/^[a-z0-9][a-z0-9.-]{2,}$/.test(text.data.trim()) && /[a-z]{3}/.test(text.data)) names.push([text, text.data]);
+      }
+    }
     // So may be what the page is about where a button names it.
     const titles = all("h1").flatMap(({ textContent }) => textContent.split(/\s+/));
     const about = decodeURIComponent(location.pathname).split("/").filter((one) => titles.includes(one));

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from django.utils import translation
 
 from console.kube.gvr import (
     DEPLOYMENTS,
@@ -17,7 +16,6 @@ from console.kube.gvr import (
 )
 from console.ui.attention import MOST, attention, bring_up, watched
 from console.ui.sight import look
-from console.ui.words import STATUS_WORDS, translate
 from tests.informers import bring, set_stale, take_away
 from tests.kinds.reading import english_in
 from tests.pages.overview.world import EVIL, Obj, claim, deployment, meta, node
@@ -170,25 +168,6 @@ async def it_counts_those_of_which_no_line_tells(
     assert len(lines(html)) <= 20
     told = sum(line.startswith("Crash loop") for line in lines(html))
     assert numbers(html)["/clusters/host/pods?state=Crash+loop"] == f"{31 - told} pods more"
-
-
-@pytest.mark.parametrize("path", [PLATFORM, CLUSTER, SHOP])
-async def test_no_word_of_what_is_wrong_is_left_in_english(
-    client_as: ClientAs, runtime: StaticRuntime, path: str
-) -> None:
-    """Neither what is worst of an object, nor what else is, nor what no line tells of."""
-    for name in ("web-5d4-a", "web-5d4-b"):
-        bring(runtime.informer(PODS), of_deployment(name, "CrashLoopBackOff"))
-    for number in range(30):
-        bring(runtime.informer(PODS), pod(f"bad-{number}", "shop", waiting="CrashLoopBackOff"))
-    response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(path)
-    html = response.content.decode()
-    told = [one.strip().removeprefix("+ ") for one in re.findall(">([^<]+)<", html)]
-    assert [one for one in told if one in STATUS_WORDS] == []
-    with translation.override("zh-hans"):
-        worst, also = str(translate("Crash loop")), str(translate("Stuck rollout"))
-    assert any(line.startswith(worst) and line.endswith(f"+ {also}") for line in lines(html))
-    assert worst in section(html, "attention").rpartition(also)[2], "of which no line tells"
 
 
 async def test_of_several_projects_those_count_that_the_viewer_may_see(
