@@ -1,7 +1,7 @@
 """Every controller of the accounts, cut off at every write: the end is right, and nothing is left."""
 
 import base64
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any, cast
 
@@ -47,10 +47,11 @@ from console.kube.runtime import Runtime
 from devcluster.pki import Authority
 from rbac.memberships import groups_of
 from tests.accounts.conftest import HASH, PASSWORD
-from tests.accounts.crashing import crash_everywhere, settle
+from tests.accounts.crashing import crash_everywhere, settle, state
 from tests.accounts.protection.test_retention import record
 from tests.accounts.test_finalizer import definition
-from tests.informers import take_away
+from tests.controllers import Controllers
+from tests.informers import set_stale, take_away
 from tests.rbac.fakes import START, FakeRuntime, Manifest
 from tests.rbac.objects import (
     IAM,
@@ -226,6 +227,65 @@ async def test_the_field_of_a_user_follows_whatever_becomes_of_a_binding(
         for name, item in runtime.console.of(USERS).items():
             wanted = ["elsewhere", "team"] if name in inside else ["elsewhere"]
             assert item["spec"]["groups"] == wanted, name
+        assert ("one" in runtime.console.of(GROUP_BINDINGS)) is (said is not None)
+
+
+async def test_what_somebody_takes_off_them_comes_back() -> None:
+    """What keeps them until all is done, and whose they are."""
+    runtime = everything()
+    controllers = Controllers(runtime, FACTORIES)
+    while await controllers.work():
+        kubernetes(runtime)
+    as_it_was = state(runtime)
+    for gvr, place in (
+        (USERS, "alice"),
+        (GROUPS, "staff"),
+        (GROUPS, "team"),
+        (GROUP_BINDINGS, "one"),
+    ):
+        found = runtime.console.of(gvr)[place]
+        without = {
+            name: [] for name in ("finalizers", "ownerReferences") if name in found["metadata"]
+        }
+        meta = {**found["metadata"], **without}
+        runtime.console.put(gvr, {**found, "metadata": meta})
+        while await controllers.work():
+            kubernetes(runtime)
+        assert state(runtime) == as_it_was, place
+
+
+async def test_what_they_tell() -> None:
+    runtime = everything()
+    runtime.console.put(GROUPS, group("astray", "nowhere"))
+    runtime.console.put(GROUP_BINDINGS, members("lost", "nothing", "alice"))
+    await settle(runtime, FACTORIES, kubernetes)
+    told = {
+        (event["involvedObject"]["kind"], event["involvedObject"]["name"], event["reason"])
+        for event in runtime.console.events
+    }
+    assert told == {
+        ("Group", "astray", "NoWorkspace"),
+        ("Group", "astray", "Synced"),
+        ("Group", "leaving", "Released"),
+        ("Group", "staff", "Synced"),
+        ("Group", "team", "Synced"),
+        ("GroupBinding", "lost", "NoGroup"),
+        ("GroupBinding", "one", "Synced"),
+        ("User", "bob", "Released"),
+        ("User", "plain", "PasswordHashed"),
+        ("User", "plain", "Synced"),
+    }
+
+
+async def test_nobody_is_taken_out_of_a_group_while_nobody_can_say() -> None:
+    runtime = everything()
+    await settle(runtime, FACTORIES, kubernetes)
+    for gvr in (GROUPS, GROUP_BINDINGS):
+        set_stale(runtime.informer(gvr), datetime(2026, 1, 1, tzinfo=UTC))
+        again = await GroupBindingReconciler(cast(Runtime, runtime)).reconcile(Request("", "one"))
+        assert again.requeue_after
+        assert runtime.console.of(USERS)["alice"]["spec"]["groups"] == ["team"]
+        set_stale(runtime.informer(gvr), None)
 
 
 async def test_other_owners_of_a_group_stay() -> None:

@@ -111,10 +111,12 @@ async def test_nothing_happens_to_others(metadata: dict[str, Any]) -> None:
     assert runtime.console.calls == []
 
 
-async def test_it_waits_until_it_knows_what_there_is() -> None:
+@pytest.mark.parametrize("missing", [GLOBAL_ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS])
+async def test_it_waits_until_it_knows_what_there_is(missing: GVR) -> None:
     runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER])
-    runtime._informers[ROLE_BINDINGS] = Informer(ROLE_BINDINGS, DECODERS[ROLE_BINDINGS])
-    assert (await reconcile(runtime)).requeue_after
+    runtime._informers[missing] = Informer(missing, DECODERS[missing])
+    for _look in range(3):
+        assert (await reconcile(runtime)).requeue_after
     entry = runtime.informer(USERS).store.get(Key("", "alice"))
     assert entry is not None
     assert entry.original()["metadata"]["finalizers"] == [FINALIZER]
