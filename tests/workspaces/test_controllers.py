@@ -587,8 +587,17 @@ async def test_what_a_share_may_have_is_given_to_nobody_else(
     assert sum(asked(runtime).values()) <= 8
 
 
-@pytest.mark.parametrize("workspace", ["other", None])
-async def test_those_that_stay_have_what_a_project_that_left_had(workspace: str | None) -> None:
+@pytest.mark.parametrize(
+    "change_of",
+    [
+        {"labels": {"kubesphere.io/workspace": "other"}},
+        {"labels": {"kubesphere.io/workspace": None}},
+        # Whatever holds it up.
+        {"deletionTimestamp": "2026-03-01T12:00:00Z", "finalizers": ["example.com/slow"]},
+    ],
+    ids=["other", "none", "deleted"],
+)
+async def test_those_that_stay_have_what_a_project_that_left_had(change_of: Manifest) -> None:
     projects = [new_project(name, "acme") for name in ("ann", "zoe")]
     runtime = acme(*projects, quotas=[workspace_quota("acme", pods="8")])
     runtime.console.put(WORKSPACE_TEMPLATES, template("other", "bob"))
@@ -596,7 +605,7 @@ async def test_those_that_stay_have_what_a_project_that_left_had(workspace: str 
     tenancy = Tenancy(cast(Runtime, runtime))
     await tenancy.shares.sync("acme")
     assert asked(runtime) == {"ann": 4, "zoe": 4}
-    change(runtime, NAMESPACES, "zoe", labels={"kubesphere.io/workspace": workspace})
+    change(runtime, NAMESPACES, "zoe", **change_of)
     for _ in range(3):
         # As it is told: the namespace has changed, and then its share.
         await tenancy.projects.sync("zoe")
