@@ -22,7 +22,7 @@ from accounts.users.groupbindings import FINALIZER as BINDING_FINALIZER
 from accounts.users.groupbindings import GroupBindingReconciler
 from accounts.users.groups import FINALIZER as GROUP_FINALIZER
 from accounts.users.groups import GroupReconciler
-from accounts.users.reconciler import FINALIZER, UserReconciler
+from accounts.users.reconciler import FEDERATED_LABEL, FINALIZER, UserReconciler
 from console.kube.client import ObjectClient
 from console.kube.controller import Request
 from console.kube.errors import Conflict
@@ -43,6 +43,8 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
 from devcluster.pki import Authority
 from rbac.memberships import groups_of
@@ -286,6 +288,30 @@ async def test_nobody_is_taken_out_of_a_group_while_nobody_can_say() -> None:
         assert again.requeue_after
         assert runtime.console.of(USERS)["alice"]["spec"]["groups"] == ["team"]
         set_stale(runtime.informer(gvr), None)
+
+
+async def test_a_group_stays_until_it_is_known_who_is_in_it() -> None:
+    runtime = everything()
+    runtime._informers[GROUP_BINDINGS] = Informer(GROUP_BINDINGS, DECODERS[GROUP_BINDINGS])
+    for _look in range(3):
+        again = await GroupReconciler(cast(Runtime, runtime)).reconcile(Request("", "leaving"))
+        assert again.requeue_after
+    assert runtime.console.of(GROUPS)["leaving"]["metadata"]["finalizers"] == [GROUP_FINALIZER]
+
+
+async def test_the_copy_of_a_user_is_another_clusters_to_change() -> None:
+    runtime = world(
+        {
+            WORKSPACES: [workspace("acme")],
+            USERS: [user("alice", password=HASH, labels={FEDERATED_LABEL: "true"})],
+            GROUPS: [group("team")],
+            GROUP_BINDINGS: [members("one", "team", "alice")],
+        }
+    )
+    as_it_was = runtime.console.of(USERS)
+    await settle(runtime, FACTORIES, kubernetes)
+    assert runtime.console.of(USERS) == as_it_was
+    assert groups_of(runtime, "alice") == ("team",)
 
 
 async def test_other_owners_of_a_group_stay() -> None:
