@@ -246,7 +246,7 @@ async def test_what_somebody_takes_off_them_comes_back() -> None:
         (GROUP_BINDINGS, "one"),
     ):
         found = runtime.console.of(gvr)[place]
-        without = {
+        without: Manifest = {
             name: [] for name in ("finalizers", "ownerReferences") if name in found["metadata"]
         }
         meta = {**found["metadata"], **without}
