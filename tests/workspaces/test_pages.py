@@ -185,6 +185,20 @@ async def test_what_changes_is_told_to_whoever_sees_the_workspace(runtime: Stati
     assert followed(f"{ACME}/members").rights(access) == access.identity
 
 
+async def test_whoever_deletes_it_is_told_of_projects_that_they_may_see(
+    runtime: StaticRuntime,
+) -> None:
+    path, sight = f"{TEMPLATE}/actions/delete", PAGES[f"{TEMPLATE}/overview"]
+    bring(runtime.informer(NAMESPACES), project("dark", "acme"))
+    shown = []
+    for more in ((), (Page(rule("get", "namespaces", names="shop")),)):
+        answer = await asked_by_nina(runtime, path, PAGES[path], sight, *more)
+        assert answer.status_code == 200
+        shown.append(answer.content.decode().partition("<main")[2])
+    assert "shop" not in shown[0] and "Of its projects you may see: shop<" in shown[1]
+    assert not any("dark" in page for page in shown)
+
+
 #: A character that nobody sees, and that turns around what comes after it.
 TURNED = "\u202e"
 

@@ -5,10 +5,11 @@ from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import GVR, NAMESPACES, Key
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Context, Delete, Done, Outcome
@@ -41,9 +42,16 @@ class DeleteWorkspace(Delete):
             raise Refused(_("The workspace of the cluster's own projects stays."))
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
-        names = ", ".join(visible(project.name) for project in projects_of(entry.key.name))
-        manager = visible(entry.projection.manager)
-        return [(_("Manager"), manager or _("none")), (_("Projects"), names or _("none"))]
+        return [(_("Manager"), visible(entry.projection.manager) or _("none"))]
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        """Whoever may delete a workspace may not therefore see what is in it."""
+        names = ", ".join(
+            visible(project.name)
+            for project in projects_of(subject.key.name)
+            if subject.access.can("get", NAMESPACES, name=project.name)
+        )
+        return [_("Of its projects you may see: %(names)s") % {"names": names}] if names else []
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm:
         return EndForm(subject.key.name, data)

@@ -52,6 +52,27 @@ def it_shows_the_password_to_whoever_wants_to_see_it(console: Console, page: Pag
         expect(show).to_have_attribute("aria-pressed", pressed)
 
 
+def it_fits_a_phone_whatever_a_provider_is_called(console: Console, page: Page) -> None:
+    """As long as a name may be, without a place where a line could end."""
+    name = "w" * 63
+    client = {"clientID": "console", "clientSecret": "secret"}
+    entry = {"name": name, "type": "GitHubIdentityProvider", "provider": client}
+    config = {"authentication": {"oauthOptions": {"identityProviders": [entry]}}}
+    path = console.log.with_name("authentication.yaml")
+    path.write_text(json.dumps(config))
+    try:
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(console.url + "/login")
+        way = page.get_by_role("link", name=f"Log in with {name}")
+        expect(way).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        box = way.bounding_box()
+        assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+        assert way.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    finally:
+        path.unlink()
+
+
 def log_in(page: Page, console: Console, user: str) -> None:
     page.goto(console.url + "/account")
     page.fill("#username", user)
