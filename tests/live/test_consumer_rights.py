@@ -1,6 +1,7 @@
 """Who may follow a list, and what ends that."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -31,6 +32,55 @@ async def test_no_right_is_an_error_and_the_end(browsers: Browsers) -> None:
     error = (await browser.control())["error"]
     assert (error["code"], error["message"]) == (403, "You may not list pods.")
     assert await browser.closed() == 4403
+
+
+def _loses_the_right(browser: Browser) -> None:
+    assert browser.access is not None
+    browser.access.list_in = ()
+
+
+def _finds_an_authorizer_that_fails(browser: Browser) -> None:
+    assert browser.access is not None
+    browser.access.namespaces_where = None  # type: ignore[assignment, method-assign]
+
+
+def _is_signed_out(browser: Browser) -> None:
+    browser.session.alive = False
+
+
+@pytest.mark.parametrize(
+    ("happens", "said"),
+    [
+        (_loses_the_right, "无权列出容器组。"),
+        (_finds_an_authorizer_that_fails, "控制台出错。"),
+        (_is_signed_out, "会话已结束。"),
+    ],
+)
+async def test_what_ends_it_is_said_in_the_language_of_the_page(
+    browsers: Browsers,
+    pods: Informer[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[Browser], None],
+    said: str,
+) -> None:
+    """Whoever finds out has no language of its own."""
+    monkeypatch.setattr(SessionMonitor, "check_seconds", 0.05)
+    browser = await browsers(admin())
+    await browser.subscribe(lang="zh-hans")
+    await browser.frame()
+    happens(browser)
+    bring(pods, pod("web-1", restarts=5))
+    while not (frame := await browser.frame()).startswith("{"):
+        pass
+    assert json.loads(frame)["error"]["message"] == said
+
+
+async def test_a_denial_at_the_beginning_is_in_the_language_that_was_asked_for(
+    browsers: Browsers,
+) -> None:
+    browser = await browsers(charlie())
+    await browser.say(json.dumps({"subscribe": URL, "lang": "zh-hans"}))
+    assert (await browser.control())["error"]["message"] == "无权列出容器组。"
 
 
 async def test_a_forbidden_project_is_an_error_and_the_end(browsers: Browsers) -> None:

@@ -145,6 +145,24 @@ async def test_a_pod_that_is_made_again_with_its_name_is_followed_again(world: W
         assert stamps == sorted(set(stamps))
 
 
+async def test_a_pod_that_comes_back_after_it_was_gone_is_followed_again(world: World) -> None:
+    """Its log had ended by then; more than once."""
+    pod = world.pod("returns")
+    pod["metadata"]["labels"] = {"app": "returns"}
+    world.start(pod)
+    async with following(Browser(f"{LABELLED}?label={quote('app=returns')}")) as browser:
+        await browser.until(1)
+        for _again in range(2):
+            browser.notes.clear()
+            world.stop("returns")
+            while "The pod is gone." not in browser.notes:
+                await browser.hear()
+            world.start(pod)
+            await browser.until(len(browser.lines) + 1)
+            assert browser.lines[-1] in written(world, "returns")
+        assert browser.sources == ["returns"]
+
+
 async def test_a_service_has_the_pods_that_it_selects(world: World) -> None:
     started(world, "served", 2)
     spec = {"selector": {"app": "served"}, "ports": [{"port": 80}]}

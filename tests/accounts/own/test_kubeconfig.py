@@ -10,7 +10,7 @@ import pytest
 import yaml
 from pytest_django import Settings
 
-from accounts.kubeconfigs.certificates import make_key, make_request
+from accounts.kubeconfigs.certificates import asks_for, is_for, make_key, make_request
 from accounts.kubeconfigs.keeping import Keeper, Kept
 from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION
 from accounts.myaccount import kubeconfig
@@ -40,10 +40,15 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def keep(
-    runtime: StaticRuntime, folder: Path, *, name: str = "alice", minutes: int = 7200
+    runtime: StaticRuntime,
+    folder: Path,
+    *,
+    name: str = "alice",
+    groups: tuple[str, ...] = (),
+    minutes: int = 7200,
 ) -> Kept:
     key = make_key()
-    request = make_request(key, Identity(name))
+    request = make_request(key, Identity(name, groups))
     certificate = Authority(folder).sign(request, timedelta(minutes=minutes)).decode()
     kept = Kept("alice", key, certificate)
     await Keeper(runtime.console).save(kept)
@@ -99,12 +104,27 @@ async def test_who_asks_first_is_noted_for_the_controllers(
     assert found[ASKED_ANNOTATION] == "true"
 
 
-@pytest.mark.parametrize("what", [{"name": "admin"}, {"minutes": -30}])
+@pytest.mark.parametrize(
+    "what", [{"name": "admin"}, {"minutes": -30}, {"groups": ("left-meanwhile",)}]
+)
 async def test_a_certificate_that_does_not_count_is_not_given(
     alice: Browser, runtime: StaticRuntime, tmp_path: Path, what: dict[str, Any]
 ) -> None:
     await keep(runtime, tmp_path, **what)
     assert (await alice.post(PATH)).status_code == 302
+
+
+def test_a_certificate_is_for_one_person_with_just_these_groups(tmp_path: Path) -> None:
+    """Whoever has joined or left a group needs another one."""
+    names, groups = ("ann", "ben"), ((), ("red",), ("blue",), ("red", "blue"))
+    people = [Identity(name, found) for name in names for found in groups]
+    authority, key, another = Authority(tmp_path), make_key(), make_key()
+    for one in people:
+        request = make_request(key, one)
+        certificate = authority.sign(request, timedelta(hours=1)).decode()
+        assert [who for who in people if asks_for(request, key, who)] == [one]
+        assert [who for who in people if is_for(certificate, key, who)] == [one]
+        assert not asks_for(request, another, one) and not is_for(certificate, another, one)
 
 
 async def test_a_console_that_may_not_says_so(
