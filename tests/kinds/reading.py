@@ -59,16 +59,18 @@ class _Texts(HTMLParser):
 def untranslated(html: str) -> list[str]:
     """Texts with a word that neither an object nor the catalogue has, and texts that the catalogue has in
     Chinese but the page in English."""
-    page = _Texts()
-    page.feed(html)
-    return [text for text in page.found if not _is_right(text)]
+    return [text for text in _texts(html) if not _is_right(text)]
 
 
 def english_in(html: str) -> list[str]:
     """Texts that the catalogue has in Chinese but the page in English."""
+    return [text for text in _texts(html) if is_english(text)]
+
+
+def _texts(html: str) -> list[str]:
     page = _Texts()
     page.feed(html)
-    return [text for text in page.found if is_english(text)]
+    return page.found
 
 
 def _is_right(text: str) -> bool:

@@ -195,7 +195,7 @@ async def test_whoever_deletes_it_is_told_of_projects_that_they_may_see(
         answer = await asked_by_nina(runtime, path, PAGES[path], sight, *more)
         assert answer.status_code == 200
         shown.append(answer.content.decode().partition("<main")[2])
-    assert "shop" not in shown[0] and "Of its projects you may see: shop<" in shown[1]
+    assert "shop" not in shown[0] and "Projects in it that you may see: shop<" in shown[1]
     assert not any("dark" in page for page in shown)
 
 

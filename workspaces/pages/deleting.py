@@ -51,7 +51,7 @@ class DeleteWorkspace(Delete):
             for project in projects_of(subject.key.name)
             if subject.access.can("get", NAMESPACES, name=project.name)
         )
-        return [_("Of its projects you may see: %(names)s") % {"names": names}] if names else []
+        return [_("Projects in it that you may see: %(names)s") % {"names": names}] if names else []
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm:
         return EndForm(subject.key.name, data)
