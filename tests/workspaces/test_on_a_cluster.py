@@ -29,7 +29,7 @@ from console.kube.indexes import indexes_of
 from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
 from rbac.current import get_authorizer
-from tests.rbac.objects import rule, user
+from tests.rbac.objects import rule, user, workspace_binding
 from tests.workspaces.cast import (
     Person,
     apply,
@@ -392,6 +392,46 @@ async def test_roles_are_given_in_the_place_of_those_that_were_seen(tenancy: Ten
         answer = await manager.post(page, **{**shown, "role": f"{home}-admin"})
         assert answer.status_code == 409
         assert has(who, "self-provisioner")
+
+
+async def test_what_a_department_was_given_elsewhere_is_shown_and_stays(tenancy: Tenancy) -> None:
+    """Until somebody chooses one role for it."""
+    home = f"more-{words()}"
+    boss, zoe = f"{home}-boss", f"{home}-zoe"
+    apply(tenancy, user(boss), user(zoe), template(home, boss))
+    manager = await opened(tenancy, home, boss)
+    departments = f"/workspaces/{home}/departments"
+    answer = await manager.post(
+        f"/workspaces/{home}/members/invite", user=zoe, role=f"{home}-viewer"
+    )
+    assert answer.status_code == 302, answer.content.decode()
+    assert (await manager.post(f"{departments}?new", title="Heads")).status_code == 302
+    named = indexes_of(tenancy.runtime.informer(GROUPS).store).by_label
+    heads = (await until(lambda: named.get(f"kubesphere.io/workspace={home}"), "the department"))[0]
+    group, page = heads.key.name, f"{departments}/{heads.key.name}"
+    for role in ("viewer", "regular"):
+        binding = workspace_binding(f"{home}-{role}", home, f"{home}-{role}", f"Group {group}")
+        apply(tenancy, binding)
+    store = tenancy.runtime.informer(WORKSPACE_ROLE_BINDINGS).store
+
+    def has() -> list[str]:
+        found = (entry.projection for entry in store.snapshot().entries.values())
+        return sorted(one.role for one in found if group in one.groups)
+
+    both = [f"{home}-regular", f"{home}-viewer"]
+    await until(lambda: has() == both, "both roles")
+    assert f"<td>{', '.join(both)}</td>" in (await manager.get(departments)).content.decode()
+    answer = await manager.get(page)
+    chosen = re.findall(r'<option value="([^"]+)" selected', answer.content.decode())
+    assert chosen == [", ".join(both)]
+    answer = await manager.post(page, **fields_of(answer), role=chosen[0], add=zoe)
+    assert answer.status_code == 302, answer.content.decode()
+    bindings = tenancy.runtime.informer(GROUP_BINDINGS).store
+    await until(lambda: indexes_of(bindings).by_label.get(f"kubesphere.io/workspace={home}"), "zoe")
+    assert has() == both
+    answer = await manager.post(page, **fields_of(await manager.get(page)), role=both[1])
+    assert answer.status_code == 302, answer.content.decode()
+    await until(lambda: has() == both[1:], "one role")
 
 
 async def test_settings_are_of_what_was_seen_and_the_end_waits_for_others(tenancy: Tenancy) -> None:

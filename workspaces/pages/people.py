@@ -161,7 +161,7 @@ def _departments(opened: Seen) -> Mapping[str, Any]:
                 "name": visible(one.name),
                 "depth": range(one.depth),
                 "members": ", ".join(visible(who) for who in one.members),
-                "role": visible(one.role),
+                "roles": visible(_given(one)),
                 "url": opened.url("workspace_department", one.name) if may_edit else "",
                 "delete_url": opened.url("workspace_department_delete", one.name)
                 if may_delete
@@ -207,12 +207,14 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
         raise Http404
     names = [member.name for member in people.members(opened.name, "")]
     joining = [name for name in names if name not in found.members]
+    # What it has is offered too: several, or one that its reader may not give, stay where nobody chooses.
+    offered = dict.fromkeys([_given(found), *people.grantable(opened.actor)])
     choices = {
-        "role": [("", _("none")), *((name, name) for name in people.grantable(opened.actor))],
+        "role": [("", _("none")), *((given, visible(given)) for given in offered if given)],
         "add": [("", ""), *((name, name) for name in joining)],
         "leave": [("", ""), *((name, name) for name in found.members)],
     }
-    form = DepartmentForm(posted(request), choices=choices, initial={"role": found.role})
+    form = DepartmentForm(posted(request), choices=choices, initial={"role": _given(found)})
     version = request.POST.get("version", "")
     if form.is_valid() and await done(form, _change(opened, found, form, version)):
         text = _("Saved department %(name)s.") % {"name": found.title}
@@ -250,11 +252,15 @@ async def delete_department(request: ConsoleRequest, workspace: str, group: str)
     )
 
 
+def _given(department: groups.Department) -> str:
+    return ", ".join(department.roles)
+
+
 async def _change(
     opened: Open, found: groups.Department, form: DepartmentForm, version: str
 ) -> None:
     given = form.cleaned_data
-    if given["role"] != found.role:
+    if given["role"] != _given(found):
         await groups.set_role(opened.actor, found.name, given["role"], version)
     if given["add"]:
         await groups.add(opened.actor, found.name, given["add"])

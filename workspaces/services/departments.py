@@ -37,14 +37,15 @@ DEEPEST = 10
 
 @dataclass(frozen=True, slots=True)
 class Department:
-    """`name` is the Group's, `depth` 0 for one right under the workspace, `version` that of its role."""
+    """`name` is the Group's, `depth` 0 for one right under the workspace, `version` that of its roles:
+    one, unless others than this console gave it more."""
 
     name: str
     title: str
     uid: str
     depth: int
     members: tuple[str, ...]
-    role: str
+    roles: tuple[str, ...]
     version: str
 
 
@@ -67,10 +68,10 @@ def tree(workspace: str) -> list[Department]:
         for group in under.pop(parent, ()):
             who = tuple(sorted(set(people.get(group.name, ()))))
             bound = roles.get(group.name, [])
-            role = bound[-1].projection.role if bound else ""
+            given = tuple(sorted({entry.projection.role for entry in bound}))
             title = group.title or group.name
             version = version_of(bound)
-            found.append(Department(group.name, title, group.uid, depth, who, role, version))
+            found.append(Department(group.name, title, group.uid, depth, who, given, version))
             walk(group.name, min(depth + 1, DEEPEST))
 
     walk("", 0)
@@ -153,8 +154,8 @@ async def leave(actor: Actor, name: str, user: str) -> None:
 
 
 async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
-    """What all in the department may do in the workspace; "" for no more than by themselves. `version`:
-    the `Department`'s, as it was seen."""
+    """What all in the department may do in the workspace, and nothing else; "" for no more than by
+    themselves. `version`: the `Department`'s, as it was seen."""
     actor.rights.require("update", DEPARTMENTS)
     department = _find(actor, name)
     _check_outranks(actor, department)
