@@ -38,10 +38,10 @@ def definition_name(declared: ResourceType, version: str) -> str:
     return f"io.k8s.api.{group}.{version}.{declared.kind}"
 
 
-def _operations(declared: ResourceType, version: str, *, old: bool) -> Obj:
+def _operations(declared: ResourceType, version: str) -> Obj:
     kind = _action(declared, version)
-    types: Obj = {"type": "string"} if old else {"schema": {"type": "string"}}
-    parameters = [{"name": name, "in": "query", **types} for name in _PARAMETERS]
+    text = {"schema": {"type": "string"}}
+    parameters = [{"name": name, "in": "query", **text} for name in _PARAMETERS]
     base: Obj = {
         "x-kubernetes-group-version-kind": kind,
         "parameters": parameters,
@@ -79,26 +79,10 @@ def document_v3(registry: Registry, customs: Customs, group: str, version: str) 
     return {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "v1.36.2"},
-        "paths": {_path(t, version): _operations(t, version, old=False) for t in types},
+        "paths": {_path(t, version): _operations(t, version) for t in types},
         "components": {
             "schemas": {
                 definition_name(t, version): _definition(t, version, customs) for t in types
             }
         },
-    }
-
-
-def document_v2(registry: Registry) -> Obj:
-    """Only paths: clients that fall back to this one find no schema and do not check."""
-    paths = {
-        _path(declared, version.name): _operations(declared, version.name, old=True)
-        for declared in registry
-        for version in declared.versions
-        if not declared.virtual
-    }
-    return {
-        "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": "v1.36.2"},
-        "paths": paths,
-        "definitions": {},
     }

@@ -117,3 +117,20 @@ def it_checks_before_it_sends(kubectl: Kubectl) -> None:
     done = kubectl.run("create", "-f", "-", input=dump({**config_map("bad"), "dataa": {}}))
     assert done.returncode == 1
     assert 'unknown field "dataa"' in done.stderr
+
+
+def it_creates_and_applies_what_is_in_a_list(kubectl: Kubectl) -> None:
+    names = [unique("item") for _ in range(2)]
+    maps = {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [config_map(name, a="1") for name in names],
+    }
+    kubectl("create", "-f", "-", input=dump(maps))
+    maps["items"] = [config_map(name, a="2") for name in names]
+    kubectl("apply", "-f", "-", input=dump(maps))
+    assert [kubectl.read("configmap", name)["data"] for name in names] == [{"a": "2"}] * 2
+    wrong = {**maps, "items": [{**config_map(names[0]), "dataa": {}}]}
+    done = kubectl.run("apply", "-f", "-", input=dump(wrong))
+    assert done.returncode == 1
+    assert 'unknown field "dataa"' in done.stderr
