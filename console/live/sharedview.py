@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Protocol
 
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS
 from console.live import frames
 from console.live.counters import counters
 from console.live.hub import Hub
@@ -25,6 +26,7 @@ from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.decisions import Denied
 from console.ui.freshness import LiveState
+from console.ui.generic import GenericKind
 from console.ui.places import Place
 from console.ui.reading import check_not_refused
 
@@ -89,6 +91,11 @@ class SharedView:
         self._end_feeds = [hub.subscribe(view.informer, self._mailbox)]
         for gvr, informer in view.others.items():
             self._end_feeds.append(hub.subscribe(informer, self._mailbox.slot(gvr)))
+        if isinstance(place.kind, GenericKind):
+            # What is read as the viewer tells nothing of its type: no object need change with that.
+            definitions = place.cluster.runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)
+            slot = self._mailbox.slot(CUSTOM_RESOURCE_DEFINITIONS)
+            self._end_feeds.append(hub.subscribe(definitions, slot))
         self.on_empty: Callable[[], None] = lambda: None
 
     @property

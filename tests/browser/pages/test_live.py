@@ -273,10 +273,10 @@ def it_leaves_a_list_alone_that_is_paused_while_rows_wait(
 
 
 def it_lights_up_ten_rows_at_most(console: Console, page: Page) -> None:
-    sign_in(page, console, "/clusters/host/clusterroles?limit=100")
+    console.pod(*(f"lit-{number}" for number in range(60)), lit="yes")
+    sign_in(page, console, f"{LISTED}&label=lit%3Dyes&limit=100")
     live(page)
-    rows = page.locator("#results tbody tr")
-    assert rows.count() >= 60
+    expect(page.locator("#results tbody tr")).to_have_count(60)
     lit = page.locator("tr[data-changed]")
     change = """(most) => {
       quarterdeck.note(quarterdeck.rows().slice(0, most));
