@@ -28,6 +28,7 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.identity import Identity
+from console.kube.informer import Informer
 from console.ui.clusters import clusters
 from console.ui.decisions import Denied
 from console.ui.places import PagePlace, find_place
@@ -183,6 +184,32 @@ async def test_what_changes_is_told_to_whoever_sees_the_workspace(runtime: Stati
             followed(path).rights(access)
     await asked_by_nina(runtime, ACME, PAGES[ACME])
     assert followed(f"{ACME}/members").rights(access) == access.identity
+
+
+@pytest.mark.parametrize(
+    "path",
+    (
+        *(ACME, f"{ACME}/projects", f"{ACME}/members", f"{ACME}/departments"),
+        *(f"{ACME}/quota", f"{ACME}/settings", SHOP),
+    ),
+)
+async def test_a_page_follows_all_that_it_shows(
+    runtime: StaticRuntime, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = (Page(rule("*", "*", "*")), Page(rule("*", "*", "*"), own=True))
+    assert (await asked_by_nina(runtime, path, *everything)).status_code == 200
+    access, place, read = clusters.host.access_for(Identity("nina")), followed(path), set[GVR]()
+    assert access is not None
+    informer = runtime.informer
+
+    def noted(gvr: GVR) -> Informer[Any]:
+        read.add(gvr)
+        return informer(gvr)
+
+    monkeypatch.setattr(runtime, "informer", noted)
+    place.etag(access)
+    assert read
+    assert not read - {place.kind.gvr, *place.types}
 
 
 async def test_whoever_deletes_it_is_told_of_projects_that_they_may_see(

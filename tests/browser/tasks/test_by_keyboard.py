@@ -23,11 +23,11 @@ def keys(page: Page, console: Console) -> Page:
 def tab_to(
     page: Page, wanted: Locator, most: int = 120, *, by: str = "Tab", ring: Locator | None = None
 ) -> None:
-    """Tabs until that has the focus, which must be seen wherever it is: around `ring` or around it."""
-    target = wanted.element_handle()
+    """Tabs until that has the focus, which must be seen wherever it is: around `ring` or around it. What
+    is live may be drawn anew meanwhile, so it is looked for at each step."""
     for _press in range(most):
         page.keyboard.press(by)
-        if page.evaluate("element => element === element.getRootNode().activeElement", target):
+        if wanted.evaluate("element => element === element.getRootNode().activeElement"):
             expect(ring or wanted).to_have_css("outline-style", "solid")
             expect(wanted).to_be_in_viewport()
             return
