@@ -5,7 +5,6 @@ something. These wait for nothing but for the database when a session has to be 
 more than what they do: several on each request, each of them a fight for the interpreter.
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -21,6 +20,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils.translation import gettext as _
 
+from console.ui.threads import in_thread
 from console.views.errors import error_page
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class InlineCsrfMiddleware(_Inline, CsrfViewMiddleware):  # type: ignore[misc]
         length = request.META.get("CONTENT_LENGTH", "")
         if looks and not (length.isdigit() and int(length) <= _SMALL):
             # The request keeps it.
-            await asyncio.to_thread(getattr, request, "POST")
+            await in_thread(getattr, request, "POST")
         return super().process_view(request, callback, args, kwargs)
 
 

@@ -4,7 +4,6 @@ Idempotent and safe to interrupt: the key is kept before anything is asked with 
 named after key and names, so that the same one is asked for once.
 """
 
-import asyncio
 import base64
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -29,6 +28,7 @@ from console.kube.informer import Informer
 from console.kube.projections import User
 from console.kube.runtime import Reads, Runtime
 from console.kube.store import Entry
+from console.ui.threads import in_thread
 from rbac.authorizer import is_usable
 from rbac.memberships import are_known, groups_of
 
@@ -75,7 +75,7 @@ class KubeconfigReconciler:
 
     async def _ask(self, kept: Kept, identity: Identity) -> None:
         if not kept.pending:
-            kept = replace(kept, pending=await asyncio.to_thread(make_key))
+            kept = replace(kept, pending=await in_thread(make_key))
             await self._keeper.save(kept)
         try:
             body = signing_request(kept.pending, identity)

@@ -35,6 +35,7 @@ from console.ui.links import list_url, log_of_labels_url, object_url
 from console.ui.logs import has_logs
 from console.ui.places import find_kind
 from console.ui.text import visible
+from console.ui.threads import in_thread
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
@@ -179,7 +180,7 @@ async def _read(sources: Sequence[Source], query: LogQuery) -> Read:
         read.ended = why(error)
     names = [source.name for source in sources] if len(sources) > 1 else [""] * len(sources)
     # Many a line of many colours takes a while.
-    read.rows = await asyncio.to_thread(lambda: [_row(one, names) for one in kept])
+    read.rows = await in_thread(lambda: [_row(one, names) for one in kept])
     return read
 
 

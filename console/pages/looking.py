@@ -19,6 +19,7 @@ from console.ui.generic import GenericKind
 from console.ui.kind import KindView, ResourceKind
 from console.ui.search import FIRST, Found, Searchable, search, searchable, searchable_of
 from console.ui.searchquery import SearchQuery
+from console.ui.threads import in_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ async def look(query: SearchQuery, access: Access, *, wait: float, first: int = 
     await _first_lists(runtime, where, wait)
     ready = [(one, informer) for one, informer in where if informer.freshness.synced]
     missing = tuple(one.kind.view for one, informer in where if _is_coming(one.kind, informer))
-    found = await asyncio.to_thread(search, query, ready, cluster=access.cluster.name, first=first)
+    found = await in_thread(search, query, ready, cluster=access.cluster.name, first=first)
     return Looked(found, missing)
 
 

@@ -4,7 +4,6 @@ What is copied is the value itself: of one that has characters that cannot be se
 that is its base64.
 """
 
-import asyncio
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from console.ui.links import list_url, object_url
 from console.ui.manifests import mapping
 from console.ui.panels.yaml import LARGEST
 from console.ui.text import visible_block
+from console.ui.threads import in_thread
 from console.ui.yamltext import yaml_text
 
 #: Seconds after which the browser leaves the page by itself.
@@ -55,7 +55,7 @@ class Reveal(Action):
         )
         cluster = context.access.cluster.name
         # One may be a million characters long.
-        shown = await asyncio.to_thread(_shown, kind, manifest)
+        shown = await in_thread(_shown, kind, manifest)
         return Page(
             "console/reveal.html",
             {

@@ -7,7 +7,6 @@ What was worked out for a list is shared by all who ask the same with the same r
 the rights are part of its name.
 """
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +20,7 @@ from console.ui.linked import Links, prepare_links
 from console.ui.meters import Meter, Reach, reach_of
 from console.ui.ordered import ALL, OrderedView, Question, Selection
 from console.ui.shelf import Shelf
+from console.ui.threads import in_thread
 from console.ui.viewspec import ViewSpec
 
 #: Lists that are kept at most, what they may hold in all (objects; about 250 bytes each), and for how
@@ -93,7 +93,7 @@ class Followed(Protocol):
 async def brought_up(followed: Followed) -> None:
     """Lets it take in what changed; other requests are served meanwhile."""
     if followed.behind > QUICK:
-        await asyncio.to_thread(followed.catch_up)
+        await in_thread(followed.catch_up)
 
 
 def _view(query: ListQuery, informer: Informer[Any]) -> OrderedView:

@@ -4,7 +4,6 @@ The right is decided before anything is looked up, so a forbidden object that ex
 give the same answer.
 """
 
-import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +33,7 @@ from console.ui.reading import cut_of, listed
 from console.ui.states import loading_block
 from console.ui.statuses import status_response
 from console.ui.text import visible
+from console.ui.threads import in_thread
 from console.ui.yamltext import yaml_text
 from console.views.errors import arriving_page, error_page
 from console.views.guard import access_of
@@ -78,7 +78,7 @@ async def _shown(
         if entry is None:
             return _missing(request, place, informer)
         # Some objects are a million characters long.
-        return await asyncio.to_thread(_data, place, entry, fmt)
+        return await in_thread(_data, place, entry, fmt)
     if not is_fragment(request):
         await prepare_menu(access.cluster)
     entry = informer.store.get(place.key)

@@ -6,7 +6,6 @@ what the object is by now. What the reader confirmed comes back as a digest. Wha
 draft first, so that nothing typed is lost by what goes wrong then.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -55,6 +54,7 @@ from console.ui.masking import MASK
 from console.ui.rows import short_hash
 from console.ui.statuses import status_response, success_response, wants_status
 from console.ui.text import visible
+from console.ui.threads import in_thread
 from console.ui.yamltext import plain_yaml, yaml_text
 from console.views import drafting, problems
 from console.views.actions import MAX_UID, find_action
@@ -231,7 +231,7 @@ async def _open(asked: Asked) -> HttpResponse:
         return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
     if typed is not None and asked.request.GET.get("draft") == "continue":
         return await _editor(asked, typed, kept=kept)
-    base = await asyncio.to_thread(editable_text, asked.kind, live)
+    base = await in_thread(editable_text, asked.kind, live)
     if len(base) > MOST:
         return _too_large(asked)
     uid = live["metadata"]["uid"]
@@ -241,7 +241,7 @@ async def _open(asked: Asked) -> HttpResponse:
         change = await find_change(asked.access, asked.kind, asked.key, uid, number)
         if change is None:
             raise Http404
-        text = await asyncio.to_thread(_undone, asked.kind, live, change)
+        text = await in_thread(_undone, asked.kind, live, change)
         if len(text) > MOST:
             return _too_large(asked)
     return await _editor(replace(asked, other=kept), Sent(text, base, uid))
@@ -339,12 +339,12 @@ async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
             if live["metadata"]["uid"] != sent.uid:
                 return await _editor(asked, sent, [Problem(_another())], status=409)
             hide = _hiding(asked.kind, live)
-            wanted = await asyncio.to_thread(_wanted, asked, sent, live)
+            wanted = await in_thread(_wanted, asked, sent, live)
             try:
                 trial = await try_out(
                     asked.client, asked.kind.gvr, asked.key, live, wanted.manifest
                 )
-                outlook = await asyncio.to_thread(_outlook, asked.kind, live, wanted, trial)
+                outlook = await in_thread(_outlook, asked.kind, live, wanted, trial)
                 if not save or outlook.digest != sent.seen:
                     return await _confirm(asked, wanted, trial, outlook, anew=save)
                 await _save(asked, live, trial)
@@ -504,7 +504,7 @@ async def _page(asked: Asked, template: str, context: dict[str, Any], status: in
     sent = context["sent"]
     around = {**context, "sent": replace(sent, text=_TEXT, base=_BASE)}
     html = render_to_string(template, around, asked.request)
-    return HttpResponse(await asyncio.to_thread(_filled, html, sent), status=status)
+    return HttpResponse(await in_thread(_filled, html, sent), status=status)
 
 
 def _filled(html: str, sent: Sent) -> bytes:

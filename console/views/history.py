@@ -3,7 +3,6 @@
 Of types that are never cached nothing is kept: those hold secrets.
 """
 
-import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from console.ui.kind import ResourceKind
 from console.ui.places import DetailPlace
 from console.ui.reading import cached_entry
 from console.ui.text import visible
+from console.ui.threads import in_thread
 
 #: Digits of a number.
 LONGEST = 15
@@ -76,7 +76,7 @@ async def remember(
     done = (recorded.verb, recorded.subresource)
     try:
         # Some objects are a million characters long.
-        states = await asyncio.to_thread(lambda: [editable(kind, one) for one in (before, after)])
+        states = await in_thread(lambda: [editable(kind, one) for one in (before, after)])
         await sync_to_async(keep)(about, recorded.actor, audit_id, done, *states)
     except (DatabaseError, RecursionError) as error:
         log.error("The change %s is not kept: %s", audit_id, error)
@@ -113,7 +113,7 @@ async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) ->
     edit = kind.shown_actions["edit"]
     undo_url = edit.url(place.cluster.name, kind.segment, key)
     context = {
-        "changes": await asyncio.to_thread(lambda: list(_shown(kind, found))),
+        "changes": await in_thread(lambda: list(_shown(kind, found))),
         "undo_url": undo_url if edit.may(access, kind.gvr, key) else "",
     }
     return render_to_string("ui/detail/_changes.html", context)

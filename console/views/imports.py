@@ -5,7 +5,6 @@ kept as a draft until all of it is made. Each document is made as the viewer, by
 it needs; see `console.views.importing`.
 """
 
-import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from console.ui.imports import MOST, read_items
 from console.ui.links import import_draft_url, import_url, openapi_url
 from console.ui.places import find_kind
 from console.ui.statuses import status_object, status_response, success_object, wants_status
+from console.ui.threads import in_thread
 from console.views import drafting
 from console.views.errors import error_page
 from console.views.guard import access_of
@@ -171,7 +171,7 @@ async def _post(asked: Asked) -> HttpResponse:
     if not asked.form.is_valid():
         return _page(asked, text, status=400)
     try:
-        items = await asyncio.to_thread(read_items, text)
+        items = await in_thread(read_items, text)
     except Unreadable as error:
         return _page(asked, text, error.problems, status=400)
     namespace = asked.form.cleaned_data["namespace"]

@@ -1,6 +1,5 @@
 """What would come of an action: kube-apiserver is asked as the viewer, and nothing is done."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from console.ui.editing import editable, shown
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.text import visible
+from console.ui.threads import in_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ async def try_as_user(
     await action.run(context)
     before, after = context.before[-1], context.answers[-1]
     # Some objects are a million characters long.
-    found = await asyncio.to_thread(
+    found = await in_thread(
         lambda: manifest_difference(kind, editable(kind, before), shown(kind, before, after))
     )
     return Outlook(found, tuple(map(visible, dict.fromkeys(context.warnings))))

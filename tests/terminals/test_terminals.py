@@ -93,8 +93,13 @@ async def test_a_socket_that_comes_back_goes_on_with_the_same_shell(world: World
     await browser.begin()
     await browser.run("here=1234")
     await browser.leave()
+    [terminal] = get_terminals()._held.values()
+    end = terminal._timer
+    assert end is not None and not end.cancelled()
     await browser.come_back()
     assert not (await browser.hear())["terminal"]["new"]
+    # It is nobody's turn to end it any more.
+    assert end.cancelled()
     assert await browser.run("echo $here") == "1234"
     await browser.leave()
     await get_terminals().close()

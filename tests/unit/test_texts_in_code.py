@@ -24,6 +24,11 @@ _IN_ENGLISH = re.compile(
     r"|console/ui/(attention|scheduling)\.py"
 )
 _AT_ONCE = re.compile("n?p?gettext")
+#: Threads that do not begin with the language of who began them, and where they are for no text.
+_OTHER_THREADS = re.compile(r"(.*\.)?(run_in_executor|to_thread|Thread|ThreadPoolExecutor)")
+_SAYS_NOTHING_IN_THREADS = re.compile(
+    r"accounts/(providers/directory|signin/passwords)\.py|console/(handler\.py|kube/.*)|devcluster/.*"
+)
 _SENTENCE = re.compile(r"[A-Z].*[a-z] .*[.!?…]", re.DOTALL)
 _PHRASE = re.compile(r"[A-Z][a-z]+(?= .*\b[a-z]{2})( [\w%(){},'-]+)+")
 #: What fields, pages and actions are given to say, also in less than a sentence.
@@ -63,6 +68,20 @@ def _untranslated(node: ast.AST) -> Iterator[str]:
         return
     for child in ast.iter_child_nodes(node):
         yield from _untranslated(child)
+
+
+def test_who_is_answered_from_a_thread_is_answered_in_their_language(
+    modules: Mapping[str, ast.Module],
+) -> None:
+    """`console.ui.threads.in_thread` takes it along; other threads know none but the first."""
+    wrong = [
+        f"{name}:{node.lineno}"
+        for name, module in modules.items()
+        if not _SAYS_NOTHING_IN_THREADS.fullmatch(name)
+        for node in ast.walk(module)
+        if isinstance(node, ast.Call) and _OTHER_THREADS.fullmatch(ast.unparse(node.func))
+    ]
+    assert not wrong, wrong
 
 
 def test_what_is_looked_up_is_not_filled_in_yet(modules: Mapping[str, ast.Module]) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from console.kube.client import UserClient
 from console.kube.errors import Unavailable
@@ -92,6 +94,15 @@ async def test_what_is_no_manifest(client_as: ClientAs, text: str, words: str, l
     assert status == 400 and words in html
     assert f'data-line="{line}"' in html and 'value="create"' not in html
     assert MAX_DEPTH < 200
+
+
+async def test_what_is_no_manifest_is_told_in_the_readers_language(client_as: ClientAs) -> None:
+    data = {"text": "apiVersion: v1\nkind: Pod\nmetadata: {}\n", "step": "review"}
+    reader = client_as("admin", **{"Accept-Language": "zh-hans"})
+    html = await text_of(await reader.post(URL, data))
+    with override("zh-hans"):
+        assert _("%(field)s is missing.") % {"field": "metadata.name"} in html
+    assert "is missing" not in html
 
 
 async def test_how_much_is_read(client_as: ClientAs) -> None:

@@ -106,3 +106,11 @@ def test_shares_of_the_quota_name_no_project_that_one_may_not_see() -> None:
     assert [name for name, uses in shares if uses] == ["shop"]
     shares = overview._quota(seen_with(SHOP))["shares"]
     assert shares == [("shop", [])]
+
+
+def test_how_full_a_projects_share_is_is_for_whoever_may_read_quotas() -> None:
+    """Also in the lists of projects."""
+    for given, shown in (((), False), ((rule("list", "resourcequotas"),), True)):
+        [line] = overview._lines(seen_with(SHOP, *given))
+        assert line.name == "shop"
+        assert bool(line.fullest) is shown
