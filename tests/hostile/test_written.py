@@ -22,7 +22,7 @@ from console.ui.registry import kinds
 from devcluster.server import DevCluster
 from tests.accounts.hostile.forms import Reader
 from tests.controlplane.waiting import eventually
-from tests.depth import choice, some
+from tests.depth import DEEP, choice, some
 from tests.hostile.admin import (
     Admin,
     _runtime,
@@ -39,7 +39,11 @@ from tests.views.conftest import _site
 
 __all__ = ["_runtime", "_site", "admin", "cluster", "runtime"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    # Each value in each field of each form is one walk.
+    pytest.mark.timeout(3_600 if DEEP else 300),
+]
 
 IMPORT = "/clusters/host/import"
 #: In the place of a manifest, of several, and of JSON.
