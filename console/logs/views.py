@@ -230,6 +230,7 @@ def _context(
         "contexts": _with(queries.CONTEXTS, query.context),
         "read": read,
         "refused": refused,
+        "nothing": len(refused) == len(wanted.found) > 0,
         "marked": query.filters and query.context > 0,
         "text_url": f"?{query.encoded(format=TEXT)}",
         "link_url": f"?{query.encoded(at='')}",

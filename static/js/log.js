@@ -11,6 +11,8 @@ const pause = tools.querySelector("[data-log-pause]");
 const toEnd = tools.querySelector("[data-log-end]");
 // What the page without scripts says, which the followed log says itself.
 const stills = document.querySelectorAll("[data-log-still]");
+// Downloads of what there is nothing of yet.
+const laters = document.querySelectorAll("[data-log-later]");
 const number = (n) => n.toLocaleString(document.documentElement.lang);
 const MOST_KEPT = 1000;
 const MOST_KEPT_CHARS = 128 * 1024;
@@ -130,6 +132,7 @@ function hear({ data }) {
   const found = message.lines.map(([source, stamp, level, text, hit, , cut]) => ({ source: sources[source], stamp, level, text, found: hit, cut }));
   const notes = message.notes ?? [];
   add([...found, ...notes.map(([source, text]) => ({ source: sources[source], text: `── ${text} ──`, note: true }))]);
+  if (found.length > 0) for (const later of laters) later.hidden = false;
   for (const { source } of found) ended.delete(source);
   for (const [source, , last] of notes) if (last) ended.add(sources[source]);
   Object.assign(at, message.at);

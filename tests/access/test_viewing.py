@@ -211,7 +211,7 @@ async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
 
 
 async def test_it_ends_when_the_right_to_it_does(runtime: StaticRuntime) -> None:
-    """Also as somebody who has no more than oneself."""
+    """Also as somebody who has no more than oneself, or had."""
     acting = native_role("acting", rule("impersonate", "users"), rule("get", "users", IAM))
     runtime.console.put(CLUSTER_ROLES, acting)
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("acting", "acting", "User charlie"))
@@ -219,8 +219,16 @@ async def test_it_ends_when_the_right_to_it_does(runtime: StaticRuntime) -> None
     charlie = await signed_in("charlie")
     assert (await charlie.post(BEGIN.format("dave"))).status_code == 302
     assert "Viewing as <strong>dave" in text_of(await charlie.get("/dashboard"))
-    given = runtime.console.of(CLUSTER_ROLE_BINDINGS)["acting"]
-    take_away(runtime.informer(CLUSTER_ROLE_BINDINGS), given)
+    more = native_binding("more", "cluster-admin", "User dave")
+    runtime.console.put(CLUSTER_ROLES, native_role("cluster-admin", rule("*", "*", "*")))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, more)
+    text = text_of(await charlie.get("/dashboard"))
+    assert "has ended" in text and "Viewing as" not in text
+    given = runtime.console.of(CLUSTER_ROLE_BINDINGS)
+    take_away(runtime.informer(CLUSTER_ROLE_BINDINGS), given["more"])
+    assert (await charlie.post(BEGIN.format("dave"))).status_code == 302
+    assert "Viewing as <strong>dave" in text_of(await charlie.get("/dashboard"))
+    take_away(runtime.informer(CLUSTER_ROLE_BINDINGS), given["acting"])
     text = text_of(await charlie.get("/dashboard"))
     assert "has ended" in text and "Viewing as" not in text
 

@@ -53,12 +53,13 @@ class Form:
 
 
 def links_of(html: str, here: str) -> Iterator[Link]:
-    """Where a page leads, by links, forms and htmx; without what is on other sites."""
+    """Where a page leads, by links, forms and htmx; without what is on other sites, and what is not
+    offered yet."""
     form: Form | None = None
     for tag, text in _TAG.findall(html):
         given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(text)}
         match tag:
-            case "a" if "href" in given:
+            case "a" if "href" in given and "hidden" not in given:
                 yield from _own(given["href"], here)
             case "form" if given.get("method", "get").lower() == "get":
                 form = Form(given.get("action") or here)

@@ -8,13 +8,15 @@ from urllib.parse import quote
 import pytest
 
 from console.audit.models import AuditRecord
+from console.kube.gvr import PODS, Key
 from console.logs.shown import BEFORE
+from console.ui.links import log_url
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api
 from tests.hostile.texts import TEXTS
-from tests.logs.conftest import World
+from tests.logs.conftest import POD_PATH, World
 from tests.ui.support import FakeAccess
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
@@ -79,6 +81,20 @@ async def test_a_search_and_a_level_narrow_it(world: World) -> None:
     assert shown(html) == ["  at c", "level=warn d"]
     assert (html.count("data-found"), html.count("log-gap")) == (1, 1)
     assert "None of the 4 lines" in await get(f"{path}?q=nothing")
+
+
+async def test_nothing_is_offered_for_download_before_there_is_anything(world: World) -> None:
+    key = Key("default", "unborn")
+    world.api.post(POD_PATH, world.pod(key.name, **{ANNOTATION: "pull-fails"}))
+    known = world.runtime.informer(PODS).store
+    eventually(lambda: known.get(key) is not None, "the console knows it")
+    path = log_url("host", "pods", key).partition("?")[0]
+    html = await get(path)
+    downloads = re.findall(r'<a class="button" href="[^"]*format=text[^"]*" download([^>]*)>', html)
+    assert downloads == [" hidden data-log-later"] * 2
+    await get(f"{path}?format=text", 400)
+    started = await get(world.start(world.pod("born", **{TEXT_ANNOTATION: "hello"})))
+    assert "data-log-later" not in started and started.count(" download>") == 2
 
 
 async def test_several_containers_are_chosen_or_shown_as_one(world: World) -> None:

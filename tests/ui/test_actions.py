@@ -31,7 +31,7 @@ from console.ui.making import make
 from console.ui.registry import kinds
 from console.ui.rights import rights_key
 from console.ui.states import denied_text
-from console.ui.storage.copies import Clone
+from console.ui.storage.copies import Clone, VolumeForm
 from console.ui.subject import Subject
 from console.ui.workloads.autoscaling import Autoscale
 from console.views.denial import Missing, request_text
@@ -70,6 +70,19 @@ def test_a_clone_has_the_modes_and_the_class_of_its_claim() -> None:
         **same,
         "resources": {"requests": {"storage": "2Gi"}},
         "dataSource": {"kind": "PersistentVolumeClaim", "name": "data"},
+    }
+
+
+def test_a_volume_from_a_snapshot_begins_as_the_claim_that_it_is_of() -> None:
+    """With modes that are not the usual ones."""
+    of = {"accessModes": ["ReadWriteMany"], "storageClassName": "fast", "volumeMode": "Block"}
+    begins = VolumeForm(None, "data", "3Gi", ["fast", "slow"], of).initial
+    assert begins.pop("name").startswith("data-")
+    assert begins == {
+        "size": "3Gi",
+        "storage_class": "fast",
+        "access_mode": "ReadWriteMany",
+        "volume_mode": "Block",
     }
 
 

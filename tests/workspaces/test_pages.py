@@ -265,6 +265,31 @@ def hostile() -> list[tuple[GVR, Manifest]]:
     ]
 
 
+@pytest.mark.parametrize(
+    "name", ["https://idp/anna", "..", "a?b#c", "%2e%2e", "/", " ", "x" * 3000]
+)
+async def test_whoever_bindings_name_no_page_fails(runtime: StaticRuntime, name: str) -> None:
+    """Anybody may be named, also who has no account, and whom no address can name."""
+    member = {**department("heads-zoe"), "groupRef": {"name": "heads"}, "users": [name]}
+    bound = native_binding("who", "viewer", "User who", namespace="shop", kind="Role")
+    role = workspace_binding("who", "acme", "acme-viewer", "User who")
+    for item in (bound, role):
+        item["subjects"][0]["name"] = name
+    home = {**workspace("acme"), "spec": {"manager": name}}
+    reads = native("get list", "limitranges rolebindings resourcequotas users", f"* core {IAM}")
+    for manager in (False, True):
+        for gvr, item in (
+            (GROUP_BINDINGS, member),
+            (ROLE_BINDINGS, bound),
+            (WORKSPACE_ROLE_BINDINGS, role),
+            *(((WORKSPACES, home),) if manager else ()),
+        ):
+            bring(runtime.informer(gvr), item)
+        for path in (f"{ACME}/projects", f"{ACME}/settings", *PAGES):
+            answer = await asked_by_nina(runtime, path, *PAGES.values(), reads)
+            assert answer.status_code in (200, 302), path
+
+
 async def test_whoever_is_found_is_chosen_with_what_was_looked_for(runtime: StaticRuntime) -> None:
     path, users = f"{ACME}/members/invite", native("list", "users", IAM)
     bring(runtime.informer(USERS), user("eve", email="a&b@example.org"))
