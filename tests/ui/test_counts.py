@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
+from console.kube.status import Severity
 from console.ui.counts import Counts, counts_of
 from console.ui.decisions import Readable
 from console.ui.level import Level
@@ -45,6 +46,11 @@ def test_counts_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
             for readable in RIGHTS:
                 for wanted in ((), ("shop",), ("shop", "team-a"), ("nowhere",)):
                     assert +counts.of(readable, wanted) == counted(informer, readable, wanted)
+                assert counts.failing(readable) == Counter(
+                    key.namespace
+                    for key, entry in informer.store.snapshot().entries.items()
+                    if readable.sees(key) and entry.projection.status.severity is Severity.ERROR
+                )
 
 
 def test_counting_again_looks_at_what_changed() -> None:

@@ -1,0 +1,58 @@
+"""What the console keeps of a page for readers with the same rights is said to each in their language."""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+from console.ui.kind import ResourceKind
+from console.ui.links import detail_url, list_url
+from rbac.current import use_host
+from tests.kinds.reading import english_in
+from tests.leaks.test_noninterference import one_of_each_view
+from tests.leaks.world import ADMIN, Clusters, first_tab, key_of, visible
+from tests.unit.templates.test_locale import HAN, PACKAGES
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def keep_nothing() -> None:
+    """As in a process that has just begun."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in PACKAGES:
+            for found in vars(module).values():
+                if hasattr(found, "cache_clear"):
+                    found.cache_clear()
+
+
+async def mixed(client_as: ClientAs, urls: Iterable[str]) -> dict[str, list[str]]:
+    """Texts in the other language, where one has read a page before the other."""
+    english, chinese = client_as(ADMIN), client_as(ADMIN, **{"Accept-Language": "zh-hans"})
+    found = {}
+    for url in urls:
+        keep_nothing()
+        own = await text_of(await english.get(url))
+        keep_nothing()
+        first = english_in(await text_of(await chinese.get(url)))
+        between = await text_of(await english.get(url))
+        again = english_in(await text_of(await chinese.get(url)))
+        # What the cluster has may be in any language, and is in each of them.
+        signs = Counter(re.findall(HAN, between)) - Counter(re.findall(HAN, own))
+        found[url] = [*signs, *(Counter(again) - Counter(first))]
+    return {url: texts for url, texts in found.items() if texts}
+
+
+async def test_pages_of_a_kind(clusters: Clusters, client_as: ClientAs, kind: ResourceKind) -> None:
+    use_host(clusters.runtime(False))
+    key = key_of(visible(kind))
+    detail = detail_url("host", kind.segment, key, first_tab(kind, key))
+    assert await mixed(client_as, (list_url("host", kind.segment), detail)) == {}
+
+
+async def test_pages_of_more_than_one_kind(clusters: Clusters, client_as: ClientAs) -> None:
+    use_host(clusters.runtime(False))
+    assert await mixed(client_as, one_of_each_view(ADMIN)) == {}
