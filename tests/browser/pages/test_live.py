@@ -272,9 +272,23 @@ def it_leaves_a_list_alone_that_is_paused_while_rows_wait(
         expect(row(page, "late")).to_be_visible()
 
 
-def it_lights_up_ten_rows_at_most(console: Console, page: Page) -> None:
-    console.pod(*(f"lit-{number}" for number in range(60)), lit="yes")
-    sign_in(page, console, f"{LISTED}&label=lit%3Dyes&limit=100")
+@pytest.fixture
+def maps(console: Console) -> Iterator[str]:
+    """The list of 60 ConfigMaps, which go at once: one by one kubectl takes a while."""
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    found = [
+        {**kind, "metadata": {"name": f"lit-{number}", "labels": {"lit": "yes"}}}
+        for number in range(60)
+    ]
+    items = {"apiVersion": "v1", "kind": "List", "items": found}
+    console.kubectl("create", "-n", "default", "-f", "-", input=json.dumps(items))
+    yield "/clusters/host/configmaps?namespace=default&label=lit%3Dyes"
+    every = "/api/v1/namespaces/default/configmaps?labelSelector=lit%3Dyes"
+    console.kubectl("delete", "--raw", every)
+
+
+def it_lights_up_ten_rows_at_most(console: Console, page: Page, maps: str) -> None:
+    sign_in(page, console, f"{maps}&limit=100")
     live(page)
     expect(page.locator("#results tbody tr")).to_have_count(60)
     lit = page.locator("tr[data-changed]")
