@@ -1,9 +1,9 @@
-# Every target installs what it needs; see scripts/setup.sh.
+# Each target installs its dependencies; see scripts/setup.sh.
 .PHONY: demo test test-deep quick screenshots chaos soak check bench vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python
-# Programs are started again and again: what Python compiled is kept, also where the environment forbids it.
+# Python starts often, so keep compiled bytecode even if the environment disables it.
 export PYTHONDONTWRITEBYTECODE :=
 export PORT ?= 8000
 
@@ -14,24 +14,25 @@ demo:
 
 PYTEST := $(PY) -m pytest -n auto --no-loadscope-reorder
 
-# The gate: everything that a change can break, once. ARGS="-k name" starts only what those tests need.
+# Run the test suite, as required for each change. ARGS="-k name" selects tests, and starts only what they need.
 test:
 	sh scripts/setup.sh dev
 	sh scripts/debian.sh chromium-headless-shell fonts-noto-cjk gettext postgresql slapd
 	sh scripts/debian.sh containerd runc containernetworking-plugins busybox-static iproute2
-	$(PY) -m tests.controlplane.build || echo 'What needs a control plane is left out'
+	$(PY) -m tests.controlplane.build || echo 'Skipping tests that need a control plane'
 	$(PYTEST) $(ARGS)
 
-# All of it: each page in every look, each crash point, hostile input and chance; for a release. TEST_SEED repeats one.
+# Run all tests for a release, including all themes and sizes of each page, crash points, hostile input and
+# random tests. TEST_SEED repeats a random test.
 test-deep: export TEST_DEPTH := deep
 test-deep: test
 
-# What needs nothing else: no cluster, no database, no browser, no other program.
+# Run the tests without external dependencies: no cluster, database, browser or other program.
 quick:
 	sh scripts/setup.sh dev
 	$(PYTEST) --dist worksteal -m 'not programs and not django_db' $(ARGS)
 
-# Makes the pictures of docs/tasks.md again.
+# Update the screenshots in docs/tasks.md.
 screenshots:
 	sh scripts/setup.sh dev
 	sh scripts/debian.sh chromium-headless-shell fonts-noto-cjk pngquant
@@ -39,12 +40,12 @@ screenshots:
 	TEST_DEPTH=deep SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/repairs -k "light-en-1280 or dark-zh-390"
 	SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/logs/test_terminals.py -k "right or quarter"
 
-# Random faults on a real control plane, 200 schedules of them; ARGS="--seed 7" repeats one.
+# Inject random faults into a real control plane, with 200 schedules; ARGS="--seed 7" repeats one.
 chaos:
 	sh scripts/setup.sh dev
 	$(PY) -m tests.chaos $(ARGS)
 
-# Whether a browser that shows a list for an hour holds more and more; ARGS="--minutes 10" is quicker.
+# Test a list page for browser memory leaks over an hour; ARGS="--minutes 10" is quicker.
 soak:
 	sh scripts/setup.sh dev
 	sh scripts/debian.sh chromium
@@ -54,16 +55,16 @@ check:
 	sh scripts/setup.sh dev
 	sh scripts/check.sh
 
-# Compares with client-go and the official package on a real control plane; see bench/README.md.
+# Compare with client-go and the official package on a real control plane; see bench/README.md.
 bench:
 	sh scripts/setup.sh dev
 	$(PY) -m bench $(ARGS)
 
-# Fetches the front-end files again, at the versions that static/vendor/manifest.json names.
+# Fetch the third-party front-end files that scripts/vendor.toml pins.
 vendor:
 	$(PY) scripts/vendor.py
 
-# Collects the strings to translate and compiles the translations.
+# Collect the translatable strings and compile the translations.
 messages:
 	sh scripts/debian.sh gettext
 	$(PY) manage.py makemessages --all --no-location --ignore=.venv --ignore=build --ignore=tests

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Quarterdeck's commands: serve, controllers, demo, devcluster, install, and Django's own."""
+"""Django's command-line utility, with Quarterdeck's commands: serve, controllers, demo, devcluster,
+install.
+"""
 
 import gc
 import os
@@ -7,9 +9,9 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-#: New objects until the youngest are looked at for garbage, and how often that until the older ones are.
-#: Nearly everything dies when its last reference does, and hardly anything that is imported at all: to
-#: look as often as Python does by itself takes a fifth of the start.
+#: Garbage collection thresholds. Nearly all objects are freed by reference counting, and imported
+#: modules are hardly ever freed. With Python's defaults, garbage collection takes a fifth of the
+#: startup time.
 COLLECT_AFTER = (50_000, 20, 50)
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Pages about rights: roles of all levels, who holds them, and what somebody may do and why.
+"""Pages for roles of all levels, their holders, and the permissions of users.
 
-The rules are `rbac`'s. Native roles are written as the user, so that kube-apiserver compares rights.
-Those of the platform and of workspaces, which it cannot compare, are written as the user where Kubernetes
-lets them, and else as the console after `rbac.levels` has allowed it.
+The rules are evaluated in `rbac`. Native roles are written with the user's identity, so that
+kube-apiserver checks for privilege escalation. Platform and workspace roles, which
+kube-apiserver cannot check, are written with the user's identity if RBAC allows the write, and
+otherwise with the console's identity after a check by `rbac.levels`.
 """

@@ -1,7 +1,9 @@
-"""Making a user, who has a role of the platform from the beginning.
+"""Page that creates a user with a platform role.
 
-Whoever makes users by a role of the platform makes nobody to whom bindings give more than they hold, and
-gives them roles as KubeSphere's form does, which takes no right of its own: what they hold themselves.
+A user who may create users only through a platform role cannot create a user name whose existing
+bindings exceed the creator's own permissions. As in KubeSphere's form, no further permission is
+required to grant the new user a role, but the role must not exceed the creator's own
+permissions.
 """
 
 from collections.abc import Mapping
@@ -44,12 +46,12 @@ from rbac.builtin import Origin
 from rbac.levels import TYPES, Level, RoleScope
 
 PLATFORM = RoleScope(Level.GLOBAL)
-#: What most people have, who see nothing but what they are invited to.
+#: Role of most users, who see only what they are invited to.
 REGULAR = "platform-regular"
 
 
 class NewAccountForm(NewUserForm):
-    """`roles`: those that the viewer may give, by their names."""
+    """Form for a new user. `roles` contains the roles that the viewer may grant, by name."""
 
     def __init__(self, data: QueryDict | None, roles: Mapping[str, Role]) -> None:
         super().__init__(data, initial={"role": REGULAR if REGULAR in roles else ""})
@@ -80,14 +82,15 @@ async def new(request: ConsoleRequest) -> HttpResponse:
 
 
 def _givable(request: ConsoleRequest, access: Access) -> dict[str, Role]:
-    """Nobody gives what they do not hold. Raises `RolesUnknown`."""
+    """Return the roles that the viewer may grant: roles without permissions that the viewer does
+    not have. Raise `RolesUnknown`.
+    """
     types = TYPES[PLATFORM.level]
     if not may(access, "create", types.bindings, PLATFORM) and not administers(access, CREATE):
         return {}
     try:
         entries = informer_of(types.roles).store.snapshot().entries.values()
     except Http404:
-        # The cluster has no such type.
         return {}
     found = [role for role in (Role(PLATFORM, entry) for entry in entries) if _is_for_people(role)]
     return {role.name: role for role in found if _may_give(request, role)}
@@ -106,7 +109,9 @@ def _may_give(request: ConsoleRequest, role: Role) -> bool:
 
 
 async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> bool:
-    """True if the user is there; else the form says why not. Raises `AuditUnavailable`."""
+    """Create the user and return True on success. Otherwise, add the error to the form. Raise
+    `AuditUnavailable`.
+    """
     name = form.user_name
     client: ObjectClient = get_runtime().as_user(access.identity)
     try:
@@ -133,7 +138,7 @@ async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> b
 async def _give(
     request: ConsoleRequest, access: Access, form: NewUserForm, role: Role | None
 ) -> None:
-    """The user is there: what becomes of the role is said, and nothing is taken back."""
+    """Grant the role to the new user. If this fails, show a message and keep the user."""
     words = {"name": form.user_name, "role": role.name if role else ""}
     if role is None:
         messages.success(request, _("Created user %(name)s.") % words)

@@ -1,4 +1,4 @@
-"""Addresses of roles and rights. Included at the root."""
+"""URLs of roles and permissions, included at the site root."""
 
 from django.http import Http404, HttpResponseBase
 from django.urls import path
@@ -47,7 +47,7 @@ urlpatterns = [
         )
         for level, types in TYPES.items()
     ),
-    # Before the others, since these are found by their project, too.
+    # Must come before the generic patterns, because project roles also have a namespace in the URL.
     path("access/roles/project/<str:namespace>/<str:name>", role, _OF_PROJECT, name="project_role"),
     path(
         "access/roles/project/<str:namespace>/<str:name>/<str:act>",

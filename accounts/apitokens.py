@@ -1,13 +1,15 @@
-"""API tokens that people make for themselves: each with a name, an end and a scope, shown once.
+"""Personal API tokens. Each token has a name, an expiry date and a scope, and is displayed once.
 
-A token is random and kept as a hash. It belongs to one User, by uid, and to the password of then, like
-every token (`accounts.oauth.holders`), so it ends with either; and it ends when an administrator ends all
-that the user has. It is no sign-in: it makes no other tokens, and does not open the own account.
+Tokens are random and stored as hashes. A token is bound to a User's uid and password credential
+(see `accounts.oauth.holders`), so it becomes invalid when the user is deleted or changes the
+password. It is also deleted when an administrator revokes the user's sessions and tokens. A
+token cannot create other tokens and cannot open the account pages.
 
-A token that only reads is refused with every method that could change something, and is never vouched
-for to kube-apiserver, which could not hold it to that.
+A read-only token is rejected for every method that can change something. The console never
+confirms a read-only token to kube-apiserver (TokenReview), because kube-apiserver cannot enforce
+the restriction.
 
-Synchronous: call it off the loop.
+Synchronous: call these functions from a worker thread, not from the event loop.
 """
 
 from collections.abc import Sequence
@@ -23,23 +25,23 @@ from accounts.oauth.holders import Holder, find_holder
 from accounts.oauth.register import digest, random_token
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 
-#: What every token begins with, so that it is known as ours wherever it turns up.
+#: Prefix of every token, which lets secret scanners recognize it.
 PREFIX = "qdt_"
 MOST = 50
-#: Use is written down at most this often.
+#: `used` is updated at most this often.
 _USED_EVERY = timedelta(minutes=1)
 MAX_NAME = 64
-#: Days until it ends; there is none for ever.
+#: Selectable lifetimes in days. Every token expires.
 DAYS = (7, 30, 90, 365)
 READ, FULL = "read", "full"
 
 
 class NameTaken(Exception):
-    """The user has a token of this name."""
+    """The user already has a token with this name."""
 
 
 class TooMany(Exception):
-    """The user has as many tokens as one may have."""
+    """The user has reached the maximum number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,15 @@ class FoundToken:
 
 
 def is_one(token: str) -> bool:
-    """True for what can only be an API token, whether or not there is such a one."""
+    """Return True if `token` has the format of an API token. The token may not exist."""
     return token.startswith(PREFIX)
 
 
 def make(holder: Holder, name: str, lasts: timedelta, now: datetime, *, read_only: bool) -> str:
-    """The token, which nobody can get a second time. Raises `NameTaken` and `TooMany`."""
+    """Create a token and return its value, which cannot be retrieved again.
+
+    Raise `NameTaken` or `TooMany`.
+    """
     user, token = holder.user, PREFIX + random_token()
     NamedToken.objects.filter(user=user.name).exclude(uid=user.uid).delete()
     NamedToken.objects.filter(user=user.name, expires__lte=now).delete()
@@ -78,7 +83,7 @@ def make(holder: Holder, name: str, lasts: timedelta, now: datetime, *, read_onl
 
 
 def find(token: str, now: datetime) -> FoundToken | None:
-    """Whose it is, if it counts. Raises `UsersUnknown`."""
+    """Return the holder and scope of a valid token, or None. Raise `UsersUnknown`."""
     row = NamedToken.objects.filter(digest=digest(token), expires__gt=now).first()
     holder = find_holder(row.user, row.uid, row.credential) if row is not None else None
     if row is None or holder is None:
@@ -90,12 +95,12 @@ def find(token: str, now: datetime) -> FoundToken | None:
 
 
 def listed(user: str, uid: str) -> Sequence[NamedToken]:
-    """Also those that have expired: the newest first."""
+    """Return the user's tokens, newest first, including expired ones."""
     return list(NamedToken.objects.filter(user=user, uid=uid).order_by("-created"))
 
 
 def end_one(user: str, id: str) -> bool:
-    """False if the user has none of this id, which is a UUID."""
+    """Delete a token. Return False if the user has no token with this ID (a UUID)."""
     return NamedToken.objects.filter(user=user, id=id).delete()[0] > 0
 
 
@@ -104,11 +109,14 @@ def end_all(user: str) -> int:
 
 
 def discard_expired(now: datetime, kept: timedelta = timedelta(days=7)) -> None:
-    """Expired ones are listed for a while, so that people see why something stopped."""
+    """Delete tokens that expired longer than `kept` ago.
+
+    Recently expired tokens stay in the list so that users can see why a script stopped working.
+    """
     NamedToken.objects.filter(expires__lte=now - kept).delete()
 
 
-# What is asked of whoever makes an API token.
+# Form for creating an API token.
 
 
 def _days() -> list[tuple[str, str]]:

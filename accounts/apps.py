@@ -1,4 +1,4 @@
-"""The accounts as a Django app: registers its controllers, and every kind of identity provider."""
+"""Django app configuration that registers the account controllers and the identity provider types."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,7 +1,7 @@
-"""What the console needs in a cluster before it can be used: types, identities, a role, an administrator.
+"""Bootstrap of a cluster: custom resource types, service accounts, roles and an administrator.
 
-Everything here may be done again: what is there and is ours is brought up to date, what is somebody
-else's stays as it is, and an administrator who exists keeps the password.
+Every step is idempotent. Objects created by Quarterdeck are updated, objects of other owners are
+left unchanged, and an existing administrator keeps the password.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ Manifest = dict[str, Any]
 
 MANIFESTS = Path(__file__).resolve().parent.parent / "manifests"
 ADMIN = "admin"
-#: Seconds for kube-apiserver to serve a type that was just defined, and between two looks.
+#: Timeout in seconds for kube-apiserver to serve a new type, and the poll interval.
 SERVED_WITHIN, LOOK_EVERY = 30.0, 0.1
 
 _OURS = {"app.kubernetes.io/managed-by": "quarterdeck"}
@@ -60,7 +60,7 @@ _TYPES = {
 
 
 class AdminClient(Protocol):
-    """A client with an administrator's credential; `ConsoleClient` is one."""
+    """Kubernetes client with administrator credentials, for example `ConsoleClient`."""
 
     async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> Manifest: ...
     async def create(self, gvr: GVR, body: Manifest, *, namespace: str = "") -> Manifest: ...
@@ -68,7 +68,10 @@ class AdminClient(Protocol):
 
 
 async def bootstrap(client: AdminClient, *, admin_password: str) -> None:
-    """Makes a cluster ready. Raises `ApiError`, and ValueError for a password that breaks the rule."""
+    """Prepare a cluster for the console.
+
+    Raise `ApiError`, or ValueError if the password violates the password policy.
+    """
     problem = password_problem(admin_password)
     if problem:
         raise ValueError(problem)
@@ -98,7 +101,10 @@ async def _define_types(client: AdminClient) -> None:
 
 
 async def _limit_console(client: AdminClient) -> None:
-    """A server that is too old for admission policies knows none of their types."""
+    """Apply the admission policies that restrict the console's service account.
+
+    API servers too old for ValidatingAdmissionPolicy return 404 for these types.
+    """
     missing: set[str] = set()
     for manifest in manifests("admission.yaml"):
         try:
@@ -106,7 +112,7 @@ async def _limit_console(client: AdminClient) -> None:
         except NotFound:
             missing.add(manifest["kind"])
     if missing:
-        log.warning("This server has no %s", ", ".join(sorted(missing)))
+        log.warning("The API server doesn't support %s", ", ".join(sorted(missing)))
 
 
 async def _is_served(client: AdminClient, name: str) -> bool:
@@ -116,16 +122,18 @@ async def _is_served(client: AdminClient, name: str) -> bool:
 
 
 async def _make_admin(client: AdminClient, password: str) -> None:
-    """The user goes out with the hash: a plain password would be kept in etcd's history.
+    """Create the administrator and its role binding.
 
-    A user of this name whom somebody else made gets no rights from here.
+    The password is hashed before the request because etcd's history would keep a plain password.
+    A user with this name that Quarterdeck did not create gets no role binding.
     """
     found = await _find(client, USERS, ADMIN)
     if found is None:
         found = await create_missing(client, USERS, admin_user(await hash_password(password)))
     if _is_ours(found):
         binding = await create_missing(client, GLOBAL_ROLE_BINDINGS, admin_binding())
-        # As the controllers would, so that the first page does not have to wait for them.
+        # Create the native binding that a controller would create later, so that the first page
+        # works immediately.
         source, _version, _fields = decode_binding(msgspec.json.encode(binding))
         native = project_global_binding(source, has_role=True)
         if native is not None:
@@ -139,7 +147,7 @@ def admin_user(hashed: str) -> Manifest:
         "metadata": {"name": ADMIN, "labels": _OURS},
         "spec": {
             "email": "admin@quarterdeck.local",
-            "description": "Administrator of the platform",
+            "description": "Platform administrator",
             "password": hashed,
         },
     }
@@ -167,9 +175,9 @@ async def _find(client: AdminClient, gvr: GVR, name: str) -> Manifest | None:
 
 
 async def create_missing(client: AdminClient, gvr: GVR, manifest: Manifest) -> Manifest:
-    """The object that is there in the end, whoever made it.
+    """Create an object unless it exists, and return the stored object.
 
-    An established type may still be unknown to the server that answers, so 404 is tried again.
+    Retry on 404 because an API server replica may not serve a newly established type yet.
     """
     async with asyncio.timeout(SERVED_WITHIN):
         while True:

@@ -1,4 +1,6 @@
-"""Who asks. Ends sessions that no longer hold, and lets nobody past the login but to public views."""
+"""Authentication middleware. It ends invalid sessions and limits anonymous requests to public
+views.
+"""
 
 from typing import Any
 
@@ -23,12 +25,13 @@ _clock = SystemClock()
 
 
 class AccountMiddleware(AsyncMiddleware):
-    """Sets `request.account`, `identity`, `own_identity`, `viewing`, `presence` and
-    `session_state`.
+    """Authenticate each request and require a session for views that are not public.
 
-    `account` and `identity` are None for everybody but a user who exists, may sign in and has a session.
-    `identity` is another one while the user views the console as another (`accounts.impersonation`).
-    One whose sign-in is not complete is nobody, and has `request.pending` and `request.step` instead.
+    Sets `request.account`, `identity`, `own_identity`, `viewing`, `presence` and
+    `session_state`. `account` and `identity` are None unless the request has a valid session of
+    an existing, enabled user. `identity` differs from `own_identity` while the user views the
+    console as another user (`accounts.impersonation`). A session with an incomplete sign-in is
+    treated as anonymous and has `request.pending` and `request.step` instead.
     """
 
     async def __call__(self, request: HttpRequest) -> Response:
@@ -55,7 +58,7 @@ class AccountMiddleware(AsyncMiddleware):
         return response
 
     def _one_page(self, request: ConsoleRequest, step: Step) -> Response | None:
-        """Nothing but the page of the step."""
+        """Allow only the page of the pending sign-in step."""
         name, text = STEPS[step]
         if request.resolver_match is not None and request.resolver_match.view_name == name:
             return None

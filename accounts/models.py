@@ -1,7 +1,7 @@
-"""Every table of this application.
+"""Database tables of the accounts app.
 
-Nothing of tokens and second factors in it is of use to whoever reads only the database: values are kept
-as SHA-256, encrypted, or not at all.
+Tokens and second factors are stored as SHA-256 hashes or encrypted, so read access to the
+database does not reveal them.
 """
 
 import uuid
@@ -10,7 +10,7 @@ from django.db import models
 
 
 class OneTime(models.Model):
-    """Something that is good for one use. `digest`: of what it is for and of its value."""
+    """Value that can be used once. `digest` is a hash of the value's purpose and the value."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     expires = models.DateTimeField(db_index=True)
@@ -21,7 +21,7 @@ class OneTime(models.Model):
 
 
 class ProviderSession(models.Model):
-    """A session here and, by the names that the provider gave it, the one there."""
+    """Mapping from a console session to the session at the identity provider."""
 
     session_key = models.CharField(max_length=40, primary_key=True)
     provider = models.CharField(max_length=63)
@@ -38,14 +38,16 @@ class ProviderSession(models.Model):
 
 
 class SecondFactor(models.Model):
-    """Of one user, who is an object: `uid` keeps a new user of the same name from inheriting it."""
+    """Second factor (TOTP) of a user. `uid` prevents a new user with the same name from inheriting
+    it.
+    """
 
     user = models.CharField(max_length=253, primary_key=True)
     uid = models.CharField(max_length=64)
     #: Encrypted, see `console.sealing`.
     secret = models.TextField()
     created = models.DateTimeField()
-    #: The step of the last code that was used: neither it nor one before it counts again.
+    #: TOTP time step of the last accepted code. Codes of this step or an earlier one are rejected.
     last_step = models.BigIntegerField()
 
     def __str__(self) -> str:
@@ -53,7 +55,7 @@ class SecondFactor(models.Model):
 
 
 class RecoveryCode(models.Model):
-    """Good for one use, after which the row is gone."""
+    """Recovery code. The row is deleted when the code is used."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     factor = models.ForeignKey(SecondFactor, on_delete=models.CASCADE, related_name="+")
@@ -67,13 +69,13 @@ class NamedToken(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     user = models.CharField(max_length=253)
     uid = models.CharField(max_length=64)
-    #: What tells this password from every other; see `accounts.oauth.holders`.
+    #: Identifies the password; see `accounts.oauth.holders`.
     credential = models.CharField(max_length=64)
     name = models.CharField(max_length=64)
     read_only = models.BooleanField()
     created = models.DateTimeField()
     expires = models.DateTimeField(db_index=True)
-    #: To the minute.
+    #: Updated at most once per minute.
     used = models.DateTimeField(null=True)
 
     class Meta:
@@ -86,18 +88,19 @@ class NamedToken(models.Model):
 
 
 class SigningKey(models.Model):
-    """One key pair. `private` is encrypted with a key made of `SECRET_KEY`; see `keys`.
+    """Key pair that signs tokens. `private` is encrypted with a key derived from `SECRET_KEY`; see
+    `keys`.
 
-    Removing a row ends every access token that the key signed.
+    Deleting a row invalidates every access token signed with the key.
     """
 
-    #: The thumbprint of the public key (RFC 7638).
+    #: JWK thumbprint of the public key (RFC 7638).
     kid = models.CharField(max_length=43, primary_key=True)
     purpose = models.CharField(max_length=16)
     public = models.JSONField()
     private = models.TextField()
     created = models.DateTimeField()
-    #: From then on it signs nothing; from `expires` on nothing that it signed is valid.
+    #: The key signs nothing after `retired`, and its signatures are invalid after `expires`.
     retired = models.DateTimeField(null=True)
     expires = models.DateTimeField(null=True)
 
@@ -106,19 +109,19 @@ class SigningKey(models.Model):
 
 
 class Grant(models.Model):
-    """One sign-in of one user through one client, with all tokens that come of it: a family.
+    """Authorization of one client by one user, with all tokens issued from it (a token family).
 
-    Ended, it ends all of them at once.
+    Ending the grant revokes all its tokens.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     client = models.CharField(max_length=64)
     user = models.CharField(max_length=253, db_index=True)
     uid = models.CharField(max_length=64)
-    #: What tells this password from every other; see `holders`.
+    #: Identifies the password; see `holders`.
     credential = models.CharField(max_length=64)
     scope = models.CharField(max_length=128)
-    #: When the user showed who they are; `created` may be later.
+    #: Time of authentication, which can be earlier than `created`.
     authenticated = models.DateTimeField()
     created = models.DateTimeField()
     expires = models.DateTimeField(db_index=True)
@@ -140,7 +143,9 @@ class AccessToken(models.Model):
 
 
 class RefreshToken(models.Model):
-    """Good for one use. A used one stays until its family goes, so that a second use is noticed."""
+    """Single-use refresh token. A used token is kept until its grant is deleted, so that reuse is
+    detected.
+    """
 
     digest = models.CharField(max_length=64, primary_key=True)
     grant = models.ForeignKey(Grant, on_delete=models.CASCADE, related_name="+")
@@ -152,7 +157,9 @@ class RefreshToken(models.Model):
 
 
 class AuthorizationCode(models.Model):
-    """Good for one use within a minute. A used one leads to what was issued for it."""
+    """Single-use authorization code, valid for one minute. A used code references the grant issued
+    for it.
+    """
 
     digest = models.CharField(max_length=64, primary_key=True)
     client = models.CharField(max_length=64)
@@ -162,7 +169,7 @@ class AuthorizationCode(models.Model):
     scope = models.CharField(max_length=128)
     authenticated = models.DateTimeField()
     redirect_uri = models.CharField(max_length=1024)
-    #: PKCE with S256; "" where a confidential client sent none.
+    #: PKCE S256 challenge, or "" if a confidential client sent none.
     challenge = models.CharField(max_length=43, blank=True)
     nonce = models.CharField(max_length=256, blank=True)
     expires = models.DateTimeField(db_index=True)
@@ -174,11 +181,14 @@ class AuthorizationCode(models.Model):
 
 
 class FailedAttempts(models.Model):
-    """Of one name or one address, as a digest: what was typed as a name may be a password."""
+    """Failed sign-in attempts for a user name or an address.
+
+    The key is a digest, because users sometimes type a password in the name field.
+    """
 
     key = models.CharField(max_length=64, primary_key=True)
     count = models.PositiveIntegerField()
-    #: The first and the last of those that are counted.
+    #: Times of the first and last counted attempt.
     since = models.DateTimeField()
     last = models.DateTimeField(db_index=True)
 
@@ -187,7 +197,9 @@ class FailedAttempts(models.Model):
 
 
 class SignIn(models.Model):
-    """Whose session a row of Django's sessions is, and where it began. It counts as long as that row."""
+    """User, address and start time of a row in Django's session table. Valid as long as that row
+    exists.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.CharField(max_length=40, unique=True)

@@ -1,10 +1,13 @@
-"""Views that need no login, by name. Never by path: a path can be written in many ways."""
+"""Views that can be opened without signing in.
+
+Views are listed by name, because a path can be written in several equivalent ways.
+"""
 
 from django.urls import ResolverMatch
 
-#: Of signing in through providers.
+#: Sign-in through identity providers.
 _FEDERATION = ("backchannel", "callback", "confirm", "landing")
-#: Of the token service: they decide by themselves who asks.
+#: Token service. These views authenticate requests themselves.
 _OAUTH = (
     "authorize",
     "cluster_user",

@@ -1,4 +1,4 @@
-"""Addresses of the login and of accounts. Included at the root."""
+"""URL patterns for sign-in and accounts, included at the root."""
 
 from django.urls import include, path
 

@@ -1,1 +1,1 @@
-"""Measures the console against a real control plane; see README.md."""
+"""Benchmarks of the console against a real control plane; see README.md."""

@@ -1,4 +1,4 @@
-"""`python -m bench`: everything in one run against one control plane of each size."""
+"""`python -m bench`: run all benchmarks against a control plane of each size."""
 
 import argparse
 import os
@@ -33,7 +33,7 @@ _FOLDER = Path(__file__).parent
 LATEST = _FOLDER / "latest.json"
 CHART = _FOLDER.parent / "docs" / "bench.svg"
 
-#: What is measured, in this order, since the later ones change pods.
+#: Benchmarks in the order in which they run. Later ones change pods.
 MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Result]]] = {
     "sync": sync.measure,
     "recorded": replay.measure,
@@ -45,7 +45,7 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "signins": signins.measure,
     "acting": acting.measure,
 }
-#: Those that need no cluster with pods in it.
+#: Benchmarks that don't need the loaded control plane.
 ALONE: Mapping[str, Callable[[], list[Result]]] = {
     "rights": rights.measure,
     "streams": streams.measure,
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", choices=[*ALONE, *MEASUREMENTS], action="append",
                         metavar="NAME",
-                        help=f"only this ({', '.join((*ALONE, *MEASUREMENTS))}); no files")  # fmt: skip
+                        help=f"run only this ({', '.join((*ALONE, *MEASUREMENTS))})")  # fmt: skip
     only = parser.parse_args(arguments).only
     sizes = [int(size) for size in os.environ.get("BENCH_PODS", "10000").split(",")]
     rounds = int(os.environ.get("BENCH_ROUNDS", "3"))
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _measure(pods: int, rounds: int, names: Sequence[str]) -> list[Result]:
     results: list[Result] = []
-    # Before anything is measured.
+    # Build the program before anything is measured.
     go_program(PROGRAM, _say)
     with LoadedControlPlane(pods, report=_say) as cluster:
         for name, measure in MEASUREMENTS.items():
@@ -89,7 +89,7 @@ def _measure(pods: int, rounds: int, names: Sequence[str]) -> list[Result]:
 
 
 def _say(text: str) -> None:
-    """Progress, which is no result."""
+    """Report progress on stderr, separate from the results on stdout."""
     sys.stderr.write(text)
     sys.stderr.flush()
 

@@ -1,5 +1,7 @@
-"""How long it takes to change things, beside kubectl, and what others notice of it: a manifest in the
-editor (`bench.editor`), and many objects at once (`bench.bulk`)."""
+"""Duration of changes compared with kubectl, and their effect on other users.
+
+Measures a manifest in the editor (`bench.editor`) and a bulk action (`bench.bulk`).
+"""
 
 import asyncio
 
@@ -14,7 +16,7 @@ from tests.controlplane.build import Report
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """All of it while pods change."""
+    """Run both benchmarks while pods change."""
     asyncio.run(make(cluster, (*editor.objects(), *bulk.objects())))
     report("starting the console\n")
     with (

@@ -1,7 +1,8 @@
-"""How long every other page takes, while pods change: searches, details, overviews, and some more lists.
+"""Response times of all pages except the pod list while pods change: searches, details, overviews,
+lists.
 
-Each view is read for some seconds, by turns at some of its objects. A group's own result is that of its
-slowest view, so none hides behind the others.
+Each view is requested for some seconds, for several objects in turn. A group's result is that of
+its slowest view, so that no view hides behind others.
 """
 
 import asyncio
@@ -32,9 +33,9 @@ CLUSTER = "/clusters/host"
 
 _WARM = 5
 _ENOUGH = 60
-#: Objects of a kind that are looked at by turns.
+#: Objects per kind that are requested in turn.
 _OBJECTS = 20
-#: Seconds until the cache has everything that a search looks at, and between two looks.
+#: Seconds to wait until the search index is complete, and between two checks.
 _READY_SECONDS, _LOOK = 300.0, 0.5
 
 _PANEL, _OPTION, _OVERVIEW = 'id="panel-', 'role="option"', 'class="overview"'
@@ -63,7 +64,7 @@ _LISTS = (
     types.NODES,
     BACKUPS,
 )
-#: Tabs of details that are read, "" for the first one.
+#: Tabs of detail pages, "" for the first one.
 _TABS: Mapping[GVR, tuple[str, ...]] = {
     types.PODS: ("", "resources", "events", "yaml"),
     types.NODES: ("", "resources", "events", "yaml"),
@@ -91,14 +92,14 @@ _TABS: Mapping[GVR, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """`shows`: what each of its pages has; "" for those that may be empty."""
+    """A group of URLs. `shows`: text that each page must contain, "" if pages may be empty."""
 
     urls: tuple[str, ...]
     shows: str
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """One reader at a time, who reads some pages a second. `rounds` is not used."""
+    """Measure with one client that requests pages at a fixed rate. `rounds` is ignored."""
     asyncio.run(make_recent(cluster.access))
     report("starting the console\n")
     with (
@@ -124,7 +125,9 @@ class _Browsing:
     async def _group(
         self, session: aiohttp.ClientSession, group: str, views: Mapping[str, _View]
     ) -> list[Result]:
-        """The slowest view's percentiles under the group's name, and the p95 of each."""
+        """Return the percentiles of the slowest view under the group's name, and the p95 of each
+        view.
+        """
         read = {}
         for name, view in views.items():
             self._report(f"reading {group}_{name}\n")
@@ -142,8 +145,9 @@ class _Browsing:
 
 
 async def _ready(session: aiohttp.ClientSession) -> None:
-    """A search is a use of every kind: waits until none of them is still being listed. Raises OSError if
-    that takes too long."""
+    """Wait until all kinds are listed, because a search uses every kind. Raise OSError after a
+    timeout.
+    """
     deadline = time.monotonic() + _READY_SECONDS
     while True:
         async with session.get("/search?q=e&format=json") as response:
@@ -185,14 +189,14 @@ def _details(pods: int) -> Iterator[tuple[str, _View]]:
             urls = tuple(f"{url}/{tab}" if tab else url for url in objects.get(gvr, ()))
             if urls:
                 yield name, _View(urls, _PANEL)
-    # Each of these is used by all pods of a project.
+    # All pods of a project use these objects.
     for other in around_namespace(1):
         if other.gvr in (types.CONFIG_MAPS, types.SERVICE_ACCOUNTS):
             yield f"{other.gvr.resource}_of_all", _View((f"{_url(other)}/resources",), _PANEL)
 
 
 def _objects(pods: int) -> Mapping[GVR, Sequence[str]]:
-    """Addresses of some of each kind; with few pods there may be none of a kind."""
+    """Return URLs of some objects of each kind. With few pods, kinds can be missing."""
     nodes = range(1, min(nodes_for(pods), _OBJECTS) + 1)
     found: dict[GVR, list[str]] = {
         types.PODS: [_address(types.PODS, one.namespace, one.name) for one in _some_pods(pods)],

@@ -1,13 +1,14 @@
-"""`python -m bench.browser_memory`: does a browser that shows a list for an hour hold more and more?
+"""`python -m bench.browser_memory`: test a list page for browser memory leaks over an hour.
 
-Two pages follow the list of pods on an embedded cluster while 50 things a second change: most are
-statuses of pods that stay, every tenth a pod that goes and another that comes, so rows move, appear and
-disappear all the time. On the page `free` nobody touches anything; on `held` the pointer rests on the
-table, so changes of order wait, for as long as the run lasts.
+Two pages show the live list of pods of an embedded cluster at 50 changes per second. Most
+changes are status changes; every tenth deletes a pod and creates another, so rows move, appear
+and disappear all the time. The page `free` gets no user input. On `held` the pointer rests on
+the table, so changes of the order wait during the whole run.
 
-Each minute, after forced garbage collections, it prints what a page holds: its JavaScript heap, its DOM
-nodes and event listeners by the browser's own counters, and the memory of its process. A page is flat if
-none of these is more than 10 % higher at the end than after the warm-up; the exit status says so, too.
+Each minute, after forced garbage collections, the script prints the JavaScript heap, the DOM
+nodes and event listeners from the browser's counters, and the memory of the page's process. A
+page is flat if none of the values is more than 10 % higher at the end than after the warm-up.
+The exit status reports the result.
 """
 
 import argparse
@@ -30,15 +31,15 @@ from devcluster.server import DevCluster
 _CHROMIUM = "/usr/bin/chromium"
 _FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
 _LIST = "/clusters/host/pods"
-#: Minutes at the beginning that do not count, and how many at both ends are compared.
+#: Minutes to ignore at the start, and the number of minutes to compare at both ends.
 _WARM_UP, _COMPARED = 2, 5
 _TOLERANCE = 0.10
-#: Collections for each figure, and the milliseconds before each.
+#: Garbage collections per value, and the delay in milliseconds before each.
 _COLLECTIONS, _BETWEEN_MS = 8, 400
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """What a page holds in a minute. `heap` and `process` in bytes."""
+    """Resource usage of a page in one minute. `heap` and `process` are in bytes."""
 
     minute: int
     heap: int
@@ -48,17 +49,18 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Watched:
-    """One page, in a process of its own."""
+    """A page in a separate browser process."""
 
     def __init__(self, name: str, page: Page, session: CDPSession, pid: int) -> None:
         self.name, self.page = name, page
         self._session, self._pid = session, pid
-        #: Whether the rows are those of the last time: nothing can be said of a page that stands still.
+        #: True if the rows haven't changed since the last sample. A page without changes proves
+        #: nothing.
         self.is_still, self._shown = False, ""
         self.samples: list[Sample] = []
 
     def sample(self, minute: int) -> Sample:
-        """The least of several collections: rows that are just on their way are no leak."""
+        """Return the minimum of several measurements: rows that are being replaced are not a leak."""
         shown = self.page.locator("#results tbody").inner_text()
         self.is_still, self._shown = shown == self._shown, shown
         found = [self._collected(minute) for _ in range(_COLLECTIONS)]
@@ -80,8 +82,9 @@ def _figures(one: Sample) -> tuple[int, int, int, int]:
 
 
 def growth(samples: Sequence[Sample]) -> dict[str, float]:
-    """Per measure, the median of the last minutes beside that of the first ones after the warm-up: 1.0 is
-    flat. Raises ValueError if there are too few minutes for two ends."""
+    """Return the growth of each value: the median of the last minutes divided by that of the first
+    minutes after the warm-up. Raise ValueError if there are too few samples.
+    """
     counted = [one for one in samples if one.minute >= _WARM_UP]
     number = min(_COMPARED, len(counted) // 2)
     if number < 1:
@@ -100,7 +103,7 @@ def is_flat(growths: dict[str, float]) -> bool:
 
 
 def measure(minutes: int, rate: float) -> list[Watched]:
-    """Prints a line for each page and minute."""
+    """Run the test, and print a line for each page and minute."""
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="soak-"))
         cluster = stack.enter_context(DevCluster(Path(folder)))
@@ -122,7 +125,7 @@ def measure(minutes: int, rate: float) -> list[Watched]:
                 _say(_line(page.name, page.sample(minute)))
             if minute:
                 changed = _changed(changes)
-                _say(f"     {changed / 60:.1f} changes a second")
+                _say(f"     {changed / 60:.1f} changes per second")
                 if changed and all(page.is_still for page in watched):
                     raise OSError("changes do not reach the pages")
         browser.close()
@@ -131,19 +134,19 @@ def measure(minutes: int, rate: float) -> list[Watched]:
 
 @contextmanager
 def _changes(kubeconfig: Path, rate: float) -> Iterator[subprocess.Popen[str]]:
-    """The process that makes them, once its pods are there. Raises OSError if it cannot."""
+    """Start the process that changes pods. Raise OSError if it fails to start."""
     command = [sys.executable, "-m", "bench.podchanges", str(kubeconfig), f"--rate={rate}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
             if not process.stdout or not process.stdout.readline():
-                raise OSError("the process that changes pods did not begin")
+                raise OSError("the process that changes pods did not start")
             yield process
         finally:
             process.terminate()
 
 
 def _changed(changes: subprocess.Popen[str]) -> int:
-    """Changes of a minute. Raises OSError if there will be no more."""
+    """Return the number of changes in the last minute. Raise OSError if the process has ended."""
     line = changes.stdout.readline() if changes.stdout else ""
     if not line:
         raise OSError("the process that changes pods has ended")
@@ -151,7 +154,7 @@ def _changed(changes: subprocess.Popen[str]) -> int:
 
 
 def _opened(browser: Browser, console: WebConsole, name: str) -> Watched:
-    """Signed in, with the list in view and live. A context of its own has a process of its own."""
+    """Sign in and open the live list. A separate browser context runs in a separate process."""
     others = _renderers(browser)
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
@@ -175,7 +178,7 @@ def _renderers(browser: Browser) -> set[int]:
 
 
 def _rest(watched: Watched) -> None:
-    """Puts the pointer where it stays; a hand is never quite still."""
+    """Keep the pointer on the table, with tiny movements like those of a user."""
     if watched.name == "held":
         x, y = 640, 500 + len(watched.samples) % 2
         watched.page.mouse.move(x, y - 2)
@@ -197,7 +200,7 @@ def _say(line: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.browser_memory", description=__doc__)
     parser.add_argument("--minutes", type=int, default=60)
-    parser.add_argument("--rate", type=float, default=50.0, help="changes a second")
+    parser.add_argument("--rate", type=float, default=50.0, help="changes per second")
     given = parser.parse_args(arguments)
     if given.minutes < _WARM_UP + 1:
         parser.error(f"--minutes: at least {_WARM_UP + 1}")

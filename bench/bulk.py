@@ -1,4 +1,4 @@
-"""Restarting many deployments at once, by the list and by `kubectl rollout restart`."""
+"""Restart many Deployments from the list, compared with `kubectl rollout restart`."""
 
 import asyncio
 import re
@@ -19,22 +19,27 @@ OBJECTS = 200
 _LIST = f"/clusters/host/{DEPLOYMENTS.resource}?namespace={NAMESPACE}"
 _RESTART = f"/bulk/host/{DEPLOYMENTS.resource}/restart"
 _REASON = re.compile(r'<span class="where">([^<]+)</span>')
-#: Pages before each restart. Another second begins meanwhile: within one kubectl refuses a second one.
+#: Pages to request before each restart. The delay matters: kubectl rejects a second restart within
+#: one second.
 _CALM, _CALM_OF_FEW = 80, 40
-#: Seconds until the console knows all that is to be restarted, and between two looks.
+#: Seconds to wait until the console lists all objects, and between two checks.
 _READY_SECONDS, _LOOK = 120.0, 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class _Restarts:
-    """How long each took, in milliseconds, and each page that somebody else read meanwhile."""
+    """Durations of the restarts in milliseconds, and response times of another user's pages
+    meanwhile.
+    """
 
     times: list[float] = field(default_factory=list)
     pages: list[float] = field(default_factory=list)
 
 
 def objects() -> Iterator[Other]:
-    """Deployments like those of the loaded cluster, as many with few pods as with many."""
+    """Yield Deployments like those of the loaded cluster. Their number doesn't depend on the
+    cluster's size.
+    """
     found = (one for number in count() for one in around(number) if one.gvr == DEPLOYMENTS)
     for number, one in enumerate(islice(found, OBJECTS)):
         place = {"name": f"restarted-{number}", "namespace": NAMESPACE}
@@ -42,7 +47,9 @@ def objects() -> Iterator[Other]:
 
 
 async def results(stage: Stage, rounds: int) -> list[Result]:
-    """By turns, so that what the machine does besides meets both alike."""
+    """Measure the console and kubectl in turn, so that other load on the machine affects both
+    equally.
+    """
     await _ready(stage)
     pods = stage.cluster.pods
     few = _CALM if pods > FEW_PODS else _CALM_OF_FEW
@@ -68,7 +75,7 @@ async def results(stage: Stage, rounds: int) -> list[Result]:
 
 
 async def _by_console(stage: Stage) -> float:
-    """From the confirmation until the last one is told."""
+    """Measure from the confirmation until the last result is reported."""
     _page, listed = await Reader(stage.console, stage.acting, never=MISTAKE).one(_LIST)
     asking = Reader(stage.console, stage.acting, 'name="targets"', MISTAKE)
     _page, asked = await asking.one(_RESTART, {**hidden(listed), "all": "1"})
@@ -88,7 +95,7 @@ async def _by_kubectl(stage: Stage) -> float:
 
 
 async def _ready(stage: Stage) -> None:
-    """Raises OSError if the console does not list all of them in time."""
+    """Wait until the console lists all objects. Raise OSError after a timeout."""
     deadline = time.monotonic() + _READY_SECONDS
     while True:
         async with stage.acting.get(_LIST) as response:

@@ -1,4 +1,4 @@
-"""The results as an SVG that is readable on light and on dark pages."""
+"""Render the results as an SVG that is readable on light and dark pages."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _LABELS = 300
 _ROW, _BAR = 24, 14
 _HEAD = 44
 
-# The console's own colours; see its tokens.
+# Colors of the console; see static/css/tokens.css.
 _STYLE = """
 svg { --paper: #fefdfc; --ink: #182230; --ink-2: #5c646f; --line: #dad9d4; --ours: #105fa6;
   --other: #9aa1aa; --miss: #b3261e }
@@ -32,23 +32,23 @@ polyline { fill: none; stroke-width: 2 }
 polyline.ours { stroke: var(--ours) } polyline.other { stroke: var(--other) }
 """
 
-_EXPLAINED = f"how much of what is allowed is used, with {PODS:,} pods and {SOCKETS} sockets"
+_EXPLAINED = f"used share of the limit, with {PODS:,} pods and {SOCKETS} sockets"
 
-#: Title, unit, divisor, and bars: name of the result, label, whether it is ours.
+#: Title, unit, divisor, and bars: name of the result, label, whether it is Quarterdeck's.
 _PEERS = (
     (
-        "Until all pods are there",
+        "Time until all pods are cached",
         "s",
         1.0,
         (
             ("sync_seconds", "Quarterdeck", True),
             ("sync_seconds_client_go", "client-go", False),
-            ("sync_seconds_client_go_json", "client-go, asking for JSON", False),
+            ("sync_seconds_client_go_json", "client-go with JSON", False),
             ("sync_seconds_official_informer", "kubernetes.informer", False),
         ),
     ),
     (
-        "Memory of a pod",
+        "Memory per pod",
         "KB",
         1000.0,
         (
@@ -58,7 +58,7 @@ _PEERS = (
         ),
     ),
     (
-        "Until 200 deployments are restarted",
+        "Time to restart 200 Deployments",
         "s",
         1.0,
         (
@@ -70,7 +70,7 @@ _PEERS = (
 
 
 def svg(report: Report) -> str:
-    """What there is no result for is left out."""
+    """Return the SVG. Charts without results are omitted."""
     parts: list[str] = []
     y = float(_MARGIN)
     for piece in (_targets, _peers, curves.panels):
@@ -86,7 +86,7 @@ def svg(report: Report) -> str:
 
 
 def _targets(results: list[Result], y: float) -> tuple[list[str], float]:
-    """A bar for each target: how much of what is allowed is used."""
+    """Draw a bar for each target that shows the used share of the limit."""
     found = list(met(results))
     if not found:
         return [], y
@@ -107,7 +107,7 @@ def _targets(results: list[Result], y: float) -> tuple[list[str], float]:
 
 def _target(target: Target, result: Result, y: float, full: float) -> Iterator[str]:
     used = target.used(result.value)
-    # A bar ends a little beyond the line, however far it missed: the number says how far.
+    # Bars are cut off slightly beyond the target line; the number shows the actual value.
     width = min(used, 1.15) * full
     missed = used > 1
     yield drawing.text(_LABELS - 12, y + 12, target.label, anchor="end")
@@ -126,7 +126,7 @@ def _unit(unit: str) -> str:
 
 
 def _size(result: Result) -> str:
-    """Where it is not the one that the heading names."""
+    """Return the size, unless it is the one in the heading."""
     if result.n in (PODS, SOCKETS):
         return ""
     what = "sockets" if result.name.startswith("frame") else "pods"
@@ -159,6 +159,6 @@ def _peers(results: list[Result], y: float) -> tuple[list[str], float]:
 
 
 def _nearest(results: list[Result], name: str) -> Result | None:
-    """Of the size that the targets are meant for, or the one closest to it."""
+    """Return the result whose size is closest to that of the targets."""
     found = (result for result in results if result.name == name)
     return min(found, key=lambda result: abs(result.n - PODS), default=None)

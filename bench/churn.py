@@ -1,7 +1,7 @@
-"""A process that changes pods for a while, and tells when each change was written.
+"""Process that changes pods for a while and reports when each change was written.
 
-It reads one line of JSON, an `Order`, from its standard input, writes an empty line when it begins, and
-at the end another one, an `Account`.
+It reads an `Order` from stdin as one line of JSON, writes an empty line when it starts, and
+writes an `Account` at the end.
 """
 
 import asyncio
@@ -20,16 +20,19 @@ from bench.podspec import Pod
 from bench.podstatus import status_of
 from bench.writing import WRITERS
 
-#: More pods than these are never changed: the process keeps what it writes in memory.
+#: Maximum number of pods to change, because the process keeps their objects in memory.
 _MOST_PODS = 10_000
-#: Seconds. Changes of a rate come in gusts, as those of kubelets do: woken for every single one, the
-#: programs that write them would take half a processor from what is measured.
+#: Seconds between bursts. Changes at a fixed rate are written in bursts, like those of kubelets.
+#: Waking up for each change would cost the writer half a core.
 GUST = 0.02
 
 
 class Order(msgspec.Struct, frozen=True):
-    """`rate`: changes a second, 0 for as many as go. `seconds` or `changes` ends it, whichever is
-    first. `generation`: no two orders to one cluster should have the same."""
+    """Parameters of the process.
+
+    `rate`: changes per second, 0 for the maximum. The process stops after `seconds` or
+    `changes`, whichever comes first. `generation` should be unique per cluster.
+    """
 
     etcd_url: str
     pods: int
@@ -37,13 +40,14 @@ class Order(msgspec.Struct, frozen=True):
     generation: int
     rate: float = 0.0
     changes: int = sys.maxsize
-    #: The pods of these apps are left alone.
+    #: Apps whose pods are not changed.
     spare: tuple[str, ...] = ()
 
 
 class Account(msgspec.Struct, frozen=True):
-    """The resourceVersion of each change, and when it was written (`time.monotonic()`, which all
-    processes of a machine share)."""
+    """The resourceVersion of each change and the time of the write (`time.monotonic()`, which is
+    comparable between processes of a machine).
+    """
 
     acknowledged: list[tuple[str, float]]
     seconds: float
@@ -52,7 +56,7 @@ class Account(msgspec.Struct, frozen=True):
 def order(
     cluster: LoadedControlPlane, seconds: float, rate: float, generation: int, **more: object
 ) -> Order:
-    """Changes to this cluster's pods."""
+    """Return an order to change the pods of `cluster`."""
     plain = Order(
         etcd_url=cluster.etcd_url,
         pods=cluster.pods,
@@ -64,12 +68,12 @@ def order(
 
 
 def tenths(pods: int) -> int:
-    """How many tenths of so many pods are changed."""
+    """Return how many tenths of the pods are changed."""
     return max(1, min(10, _MOST_PODS * 10 // pods))
 
 
 async def change(order: Order) -> Account:
-    """Writers take pods in turn, so no pod is changed by two at once."""
+    """Change pods as ordered. Writers take pods in turn, so that no pod is changed concurrently."""
     share = tenths(order.pods)
     chosen = "" if share == 10 else f"part in ({','.join(map(str, range(share)))})"
     writer = await PodWriter.reading(order.etcd_url, chosen)
@@ -80,7 +84,7 @@ async def change(order: Order) -> Account:
 
 
 def _pods(order: Order, share: int) -> list[Pod]:
-    # A prime step goes through all pods before it comes to the first again.
+    # A prime step visits all pods before it repeats one.
     pods = (Pod(number * 7919 % order.pods) for number in range(order.pods))
     return [pod for pod in pods if pod.part < share and pod.app not in order.spare]
 
@@ -112,8 +116,7 @@ async def _change_all(order: Order, writer: PodWriter, pods: Sequence[Pod]) -> A
 
 
 class ChurnProcess:
-    """`change` in a process of its own, from when it begins. As a context manager it ends with the
-    block. Raises OSError if it cannot begin."""
+    """Context manager that runs `change` in a separate process. Raise OSError if it fails to start."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -133,7 +136,7 @@ class ChurnProcess:
         return self
 
     def account(self) -> Account:
-        """Waits for its end."""
+        """Wait for the process to end, and return its report."""
         assert self._process is not None  # noqa: S101  only within the block
         output, _ = self._process.communicate()
         return msgspec.json.decode(output, type=Account)
@@ -142,7 +145,7 @@ class ChurnProcess:
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.terminate()
-            # Reads what is left, so that it can end.
+            # Read the remaining output, so that the process can exit.
             with suppress(ValueError):
                 self._process.communicate()
 

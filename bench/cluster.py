@@ -1,7 +1,7 @@
-"""A control plane full of pods, from a copy of etcd's data that an earlier run made.
+"""A control plane full of pods, started from a saved copy of etcd's data.
 
-Loading takes about a minute for each 10,000 pods; a copy starts in seconds, and gives every run the
-same objects. Copies lie beside the built programs and may be deleted at any time.
+Loading takes about a minute per 10,000 pods. Starting from a copy takes seconds, and every run
+has the same objects. The copies are in the cache folder and can be deleted at any time.
 """
 
 import asyncio
@@ -21,7 +21,9 @@ USER = "bench"
 
 
 class LoadedControlPlane(ControlPlane):
-    """etcd and kube-apiserver with `pods` pods on simulated nodes, and nothing that changes them."""
+    """etcd and kube-apiserver with `pods` pods on simulated nodes. No controller or kubelet changes
+    them.
+    """
 
     def __init__(self, pods: int, *, report: Report) -> None:
         super().__init__(with_controllers=False, users={USER: (MASTERS,)}, report=report)
@@ -47,7 +49,7 @@ class LoadedControlPlane(ControlPlane):
         return self._layout.folder / "etcd"
 
     def _save(self, target: Path) -> None:
-        """Loads a cluster of its own and keeps its data, complete or not at all."""
+        """Load a separate cluster and save its data atomically."""
         with _Loading(self.pods, report=self._report) as cluster:
             cluster.fill()
             unfinished = target.with_name(f".{target.name}.{os.getpid()}")
@@ -59,7 +61,7 @@ class LoadedControlPlane(ControlPlane):
 
 
 class _Loading(LoadedControlPlane):
-    """An empty control plane, to be filled and copied."""
+    """An empty control plane to fill and copy."""
 
     def start(self) -> None:
         ControlPlane.start(self)
@@ -71,7 +73,7 @@ class _Loading(LoadedControlPlane):
         self._report("\n")
 
     def take(self, target: Path) -> None:
-        """The data without its history, once nothing writes it any more."""
+        """Save a copy of the data without history, after all writers have stopped."""
         self.compact()
         self.kill()
         _defragment(self._layout.etcd_url)
@@ -81,7 +83,7 @@ class _Loading(LoadedControlPlane):
 
 
 def cache_folder() -> Path:
-    """Where this project keeps what is dear to make."""
+    """Return the folder for files that are expensive to create."""
     root = os.environ.get("QUARTERDECK_CACHE") or str(Path.home() / ".cache" / "quarterdeck")
     return Path(root).absolute()
 
@@ -92,7 +94,7 @@ def _saved(pods: int) -> Path:
 
 
 def _defragment(url: str) -> None:
-    """Gives back the room of what was compacted; etcd answers nothing else meanwhile."""
+    """Release the space of compacted revisions. etcd serves no other requests in the meantime."""
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=300)
     try:

@@ -1,4 +1,4 @@
-"""How results grow with the number of pods, as small diagrams side by side."""
+"""Small multiples that show how results grow with the number of pods."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,16 @@ from bench.result import Result, number
 
 _MARGIN, _GAP = 24, 36
 _COLUMNS, _CELL = 3, 240
-#: Between the middles of two texts.
+#: Minimum distance between the centers of two labels.
 _APART = 36
 _HEIGHT, _HEAD, _FOOT = 110, 46, 40
 
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """`other`: a result of somebody else's, to compare with. Values are divided."""
+    """One diagram. `other`: result of another implementation to compare with. Values are divided by
+    `divisor`.
+    """
 
     title: str
     name: str
@@ -26,7 +28,7 @@ class _Curve:
 
 _CURVES = (
     _Curve("Sync, s", "sync_seconds", "s", "sync_seconds_client_go"),
-    _Curve("Memory of a pod, KB", "bytes_per_object", "KB", "bytes_per_object_client_go", 1000),
+    _Curve("Memory per pod, KB", "bytes_per_object", "KB", "bytes_per_object_client_go", 1000),
     _Curve("Recorded events, 1,000/s", "events_per_second_recorded", "", divisor=1000),
     _Curve("Change to cache, p99, ms", "lag_p99_ms", "ms"),
     _Curve("First page, p95, ms", "page_p95_ms", "ms"),
@@ -35,11 +37,11 @@ _CURVES = (
 
 
 def panels(results: Sequence[Result], y: float) -> tuple[list[str], float]:
-    """The pieces, and where they end. None where only one size was measured."""
+    """Return the SVG elements and the y position after them. Curves with a single size are omitted."""
     drawn = [curve for curve in _CURVES if len(_points(results, curve.name)) > 1]
     if not drawn:
         return [], y
-    parts = [drawing.text(_MARGIN, y + 16, "With more pods", style="title")]
+    parts = [drawing.text(_MARGIN, y + 16, "By number of pods", style="title")]
     parts.append(drawing.text(_MARGIN + 148, y + 16, "grey: client-go", style="note"))
     y += 28
     for number_, curve in enumerate(drawn):
@@ -73,7 +75,8 @@ def _panel(curve: _Curve, results: Sequence[Result], x: float, y: float) -> Iter
         yield drawing.path([at(pods, value) for pods, value in other.items()], "other")
     yield drawing.path([at(pods, value) for pods, value in ours.items()], "ours")
     last = x + 2.0 * _CELL
-    # From the right, since the larger sizes say more; what would overlap is left out.
+    # Label from right to left, because the largest sizes matter most. Overlapping labels are
+    # omitted.
     for pods, value in reversed(ours.items()):
         px, py = at(pods, value)
         if last - px > _APART:

@@ -1,5 +1,9 @@
-"""A manifest in the editor: opening it beside `kubectl get -o yaml`, with which `kubectl edit` begins,
-and looking at what would change beside `kubectl diff --server-side`, which asks the server as well."""
+"""Edit a manifest, compared with kubectl.
+
+Opening the editor is compared with `kubectl get -o yaml`, the first step of `kubectl edit`.
+Reviewing the change is compared with `kubectl diff --server-side`, which also uses a dry run on
+the server.
+"""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -13,23 +17,26 @@ from bench.stage import NAMESPACE, PLACE, Stage
 from bench.worldspec import Other, around
 from console.kube.gvr import CONFIG_MAPS, STATEFUL_SETS
 
-#: How often each manifest is opened and looked at; fewer with few pods.
+#: Repetitions per manifest; fewer for clusters with few pods.
 _TIMES, _TIMES_OF_FEW = 40, 15
 _WARM = 3
-#: Pages that somebody else reads while nobody edits, and seconds of reading while somebody does.
+#: Pages of another user to request without edits, and seconds of requests during edits.
 _CALM, _SECONDS = 200, 10.0
-#: Of the large one. kube-apiserver takes 1 MiB of values, and etcd no object of over 1.5 MiB.
+#: Size of the large manifest. kube-apiserver limits ConfigMap values to 1 MiB, and etcd objects to
+#: 1.5 MiB.
 _VALUES, _LINES, _LINE = 20, 1_100, "setting.{:04}: of value {:02}, in some more words\n"
-#: Of the small one, beside those that it has.
+#: Additional environment variables of the small manifest.
 _VARIABLES = 60
 _META = {"name": "edited", "namespace": NAMESPACE}
-#: kubectl's exit code for what differs is 1.
+#: kubectl diff exits with 1 if there are differences.
 _DIFF, _DIFFERS = ("diff", "--server-side", "--force-conflicts", "--filename=-"), 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """`size` is part of the results' names. `old`, which it has once, is changed to `new`."""
+    """An object to edit. `size`: part of the result names. `old`: text that occurs once and is
+    replaced by `new`.
+    """
 
     size: str
     object: Other
@@ -38,12 +45,12 @@ class _Manifest:
 
     @property
     def words(self) -> tuple[str, str]:
-        """As kubectl names it."""
+        """Type and name as kubectl arguments."""
         return self.object.gvr.resource, self.object.body["metadata"]["name"]
 
 
 def _small() -> _Manifest:
-    """One of the loaded cluster with more variables."""
+    """Return a StatefulSet of the loaded cluster with additional environment variables."""
     found = (one for number in range(100) for one in around(number) if one.gvr == STATEFUL_SETS)
     body = next(found).body
     spec = body["spec"]
@@ -76,9 +83,8 @@ async def results(stage: Stage) -> list[Result]:
 
 
 async def _noticed(stage: Stage, editor: "_Editor") -> list[Result]:
-    """What somebody else's pages take while it is edited again and again, by turns with the console
-    and with kubectl."""
-    stage.report("pages beside that\n")
+    """Measure another user's pages during edits in the console and with kubectl, in turn."""
+    stage.report("pages during edits\n")
     calm: list[float] = []
     late: list[float] = []
     for edit in (editor.edit, editor.edit_by_kubectl):
@@ -101,7 +107,9 @@ async def _again(edit: Callable[[], Awaitable[None]]) -> None:
 
 
 class _Editor:
-    """The console's and kubectl by turns, so that what the machine does besides meets both alike."""
+    """Measures the console and kubectl in turn, so that other load on the machine affects both
+    equally.
+    """
 
     def __init__(self, stage: Stage, manifest: _Manifest) -> None:
         self._stage, self._manifest = stage, manifest
@@ -109,7 +117,7 @@ class _Editor:
 
     async def results(self) -> list[Result]:
         size, pods = self._manifest.size, self._stage.cluster.pods
-        self._stage.report(f"opening {size} and looking at a change\n")
+        self._stage.report(f"opening and reviewing {size}\n")
         for _ in range(_WARM):
             await self.edit()
         opened, reviewed = _Times(), _Times()
@@ -129,13 +137,13 @@ class _Editor:
         ]
 
     async def edit(self) -> None:
-        """Opens it, looks at what would change, and lets it be."""
+        """Open the editor, review the change, and discard it."""
         _page, text = await self._open()
         _page, text = await self._review(text)
         await self._discard(text)
 
     async def edit_by_kubectl(self) -> None:
-        """The same: gets it, and looks at what would change."""
+        """Get the object, and show the differences."""
         _took, text = await self._kubectl_get()
         await self._kubectl_diff(self._changed(text))
 
@@ -150,11 +158,11 @@ class _Editor:
     def _changed(self, text: str) -> str:
         old, new = self._manifest.old, self._manifest.new
         if text.count(old) != 1:
-            raise OSError(f"{self._url} does not have once what is to be changed: {old}")
+            raise OSError(f"{self._url} does not contain exactly once: {old}")
         return text.replace(old, new)
 
     async def _discard(self, text: str) -> None:
-        """So that the next one begins anew, too."""
+        """Discard the draft, so that the next repetition starts without one."""
         await self._reader('name="base"').one(self._url, {**hidden(text), "step": "discard"})
 
     async def _kubectl_get(self) -> tuple[float, str]:
@@ -170,7 +178,7 @@ class _Editor:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Of pages, and of kubectl in milliseconds."""
+    """Response times of pages, and durations of kubectl in milliseconds."""
 
     pages: list[Page] = field(default_factory=list)
     kubectl: list[float] = field(default_factory=list)
@@ -180,7 +188,7 @@ class _Times:
         self.kubectl.append(kubectl)
 
     def results(self, name: str, pods: int) -> list[Result]:
-        """The ratio is that of what both take with the way to them."""
+        """Return the results. The ratio compares times that are measured at the client."""
         ratio = median(page.client for page in self.pages) / median(self.kubectl)
         return [
             *percentiles(name + "_{}_ms", pods, [page.server for page in self.pages]),

@@ -1,11 +1,11 @@
-"""Writes of pods straight into etcd, as another kube-apiserver of the same cluster would make them.
+"""Write pod changes directly to etcd, like another kube-apiserver of the same cluster.
 
-A kube-apiserver that shares two cores with everything else takes some 150 changes a second, and has no
-processor left then. What is measured here is the way from a change to people, for which it does not
-matter who wrote it: the kube-apiserver under test learns of these changes as it learns of all.
+A kube-apiserver that shares two cores with all other processes handles some 150 changes per
+second, with no CPU time left. The benchmarks measure the time from a change to the user, so the
+writer doesn't matter: the kube-apiserver under test receives these changes like any others.
 
-The writing is done by a small Go program, `etcdwriter/main.go`, which takes a tenth of the processor that
-Python and etcd's JSON interface would take.
+A small Go program, `etcdwriter/main.go`, does the writing. It needs a tenth of the CPU time that
+Python and etcd's JSON gateway would need.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ import msgspec
 from bench.reference import go_program
 from bench.writing import WriteRefused
 
-#: The folder of its source.
+#: Folder of the program's source.
 PROGRAM = "etcdwriter"
-#: Bytes that one answer may have, far more than any has.
+#: Maximum bytes of a response line; actual lines are much shorter.
 _LONGEST_LINE = 1 << 20
 
 
@@ -35,7 +35,7 @@ _answer = msgspec.json.Decoder(_Answer)
 
 
 class PodWriter:
-    """Changes the statuses of pods that it has read before. Use within one event loop."""
+    """Changes the status of pods that it has read before. Use it within one event loop."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdin and process.stdout  # noqa: S101  `reading` asked for them
@@ -46,7 +46,7 @@ class PodWriter:
 
     @classmethod
     async def reading(cls, etcd_url: str, selector: str = "") -> Self:
-        """Of all pods, or of those that `selector` chooses. Raises `WriteRefused`."""
+        """Start a writer for all pods, or for those that `selector` matches. Raise `WriteRefused`."""
         program = go_program(PROGRAM, lambda _text: None)
         process = await asyncio.create_subprocess_exec(
             str(program),
@@ -55,7 +55,7 @@ class PodWriter:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=_LONGEST_LINE,
-            # One thread does it, and wakes no others.
+            # One thread suffices and doesn't wake up others.
             env={**os.environ, "GOMAXPROCS": "1"},
         )
         assert process.stdout  # noqa: S101  it was asked for
@@ -69,7 +69,7 @@ class PodWriter:
         await self._listening
 
     async def set_status(self, namespace: str, name: str, status: dict[str, Any]) -> str:
-        """The pod's new resourceVersion, once etcd has it. Raises `WriteRefused`."""
+        """Write a status, and return the pod's new resourceVersion. Raise `WriteRefused`."""
         number = next(self._numbers)
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer

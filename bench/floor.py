@@ -1,7 +1,8 @@
-"""A process that only reads the watch's bytes and notes when each change came: nobody can be faster.
+"""Baseline process that only reads the bytes of a watch and records when each change arrives.
 
-It reads an `Errand` from its standard input, writes a line when it watches, and when its input ends a
-line with what it saw. kube-apiserver ends watches that it finds slow, on a busy machine this one too.
+It reads an `Errand` from stdin, writes an empty line once it watches, and writes its
+observations when stdin is closed. On a busy machine, kube-apiserver terminates slow watches,
+including this one.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ class Errand(msgspec.Struct, frozen=True):
 
 
 async def watch(errand: Errand, seen: dict[str, float]) -> None:
-    """Until cancelled. `seen`: resourceVersion to `time.monotonic()`."""
+    """Watch until cancelled. `seen` maps resourceVersion to `time.monotonic()`."""
     tls = ssl.create_default_context(cafile=errand.ca_file)
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(ssl=tls),
@@ -58,7 +59,7 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
 
 
 def _version(text: bytes) -> str:
-    """The first that is named, which is the list's or the object's own."""
+    """Return the first resourceVersion in `text`, which is that of the list or object itself."""
     found = _VERSION.search(text)
     if found is None:
         raise ValueError(f"not from a kube-apiserver: {text[:200]!r}")
@@ -66,7 +67,7 @@ def _version(text: bytes) -> str:
 
 
 class Floor:
-    """`watch` in a process of its own. As a context manager it ends with the block."""
+    """Context manager that runs `watch` in a separate process."""
 
     def __init__(self, cluster: LoadedControlPlane) -> None:
         access = cluster.access
@@ -84,7 +85,7 @@ class Floor:
         return self
 
     def seen(self) -> dict[str, float]:
-        """Ends it: what it saw."""
+        """Stop the process, and return its observations."""
         assert self._process is not None  # noqa: S101  only within the block
         output, _ = self._process.communicate()
         return msgspec.json.decode(output, type=dict[str, float])

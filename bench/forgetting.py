@@ -1,7 +1,7 @@
-"""A watch that kube-apiserver forgets when it is told to, so that the console must list again.
+"""ListWatch that simulates an expired watch on a signal, so that the console must list again.
 
-Without a proxy between the two: one that breaks connections has to pass on everything else, and would
-take the processor from what is measured.
+No proxy is used to break the connection: it would have to forward all other traffic, and would
+take CPU time from the measured processes.
 """
 
 import os
@@ -17,22 +17,25 @@ from console.kube.errors import Gone
 from console.kube.gvr import PODS
 from console.kube.listwatch import Listing, ListWatch, WatchEvent
 
-#: The environment variable that names the file of relists.
+#: Environment variable with the path of the relist log.
 VARIABLE = "BENCH_RELISTS"
-#: Tells the console's process to forget.
+#: Signal that makes the console's process list again.
 SIGNAL = signal.SIGUSR1
 
 
 class Relist(msgspec.Struct, frozen=True):
-    """From when kube-apiserver began to answer until the next watch was asked for (`time.monotonic()`),
-    which is when the list is in the cache."""
+    """Duration of a relist (`time.monotonic()`): from the first byte of the list response to the
+    next watch request, when the list is in the cache.
+    """
 
     began: float
     ended: float
 
 
 class ForgetfulListWatch(ListWatch):
-    """Pods' watch ends at the signal with what kube-apiserver says of a version that is too old."""
+    """ListWatch whose pod watch fails at the signal with 410 Gone, like a watch of an expired
+    version.
+    """
 
     file: TextIO
     _forgotten = False

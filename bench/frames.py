@@ -1,7 +1,8 @@
-"""How long from a change until a frame on a websocket shows it, with many sockets open.
+"""Time from a change until a websocket frame shows it, with many open sockets.
 
-First all sockets show one list, then they show many. Nobody but this module changes what they show; all
-other pods change as they do for the pages. Some more sockets show a list in which nothing changes.
+First all sockets show the same list, then many different lists. Only this module changes the
+pods in these lists; all other pods change as in `bench.pages`. Some more sockets show a list
+without changes.
 """
 
 import asyncio
@@ -25,27 +26,27 @@ from tests.controlplane.build import Report
 _FEW, _MANY = 100, 500
 _LISTS = 25
 _IDLE = 5
-#: For as many sockets as are wanted to open.
+#: Timeout in seconds for opening all sockets.
 _OPENING_SECONDS = 120.0
-#: Until what a socket is told when it subscribes has come.
+#: Seconds to wait for the initial messages after subscribing.
 _SETTLING_SECONDS = 2.0
 _SECONDS = 10.0
-#: Changes a second that sockets show: of the one list, and of all lists together.
+#: Changes per second: in the one list, and in all lists together.
 _RATE, _RATE_MIXED = 8.0, 25.0
-#: Seconds after the last change in which its frames may still come.
+#: Seconds after the last change in which late frames still count.
 _LATE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Cast:
-    """`lists`: the apps whose lists are shown; `quiet`: one that nobody changes."""
+    """`lists`: apps whose lists are shown. `quiet`: an app without changes."""
 
     lists: Sequence[str]
     quiet: str
 
     @classmethod
     def choose(cls, pods: int) -> "_Cast":
-        """At most a third of the apps, so that there are others to change."""
+        """Choose at most a third of the apps, so that others remain to be changed."""
         apps = apps_of(pods)
         return cls(apps[: max(1, min(_LISTS, len(apps) // 3))], apps[-1])
 
@@ -57,7 +58,7 @@ class _Cast:
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """`rounds` is not used: every change is seen by many sockets."""
+    """Run the benchmark. `rounds` is ignored, because many sockets receive each change."""
     cast = _Cast.choose(cluster.pods)
     accounts = _MANY // PER_ACCOUNT + 1
     spare = (*cast.lists, cast.quiet)
@@ -91,7 +92,7 @@ class _Run:
         return results
 
     async def _one_list(self) -> list[Result]:
-        """With some sockets, and then with many more."""
+        """Measure with some sockets, then with many more."""
         cast = self._cast
         before = read("VmRSS", self._console.pid)
         async with AsyncExitStack() as stack:
@@ -108,7 +109,7 @@ class _Run:
 
     @asynccontextmanager
     async def _open(self, apps: list[str], already: int) -> AsyncIterator[list[Socket]]:
-        """`already`: so many are open, so the first accounts have what they may have."""
+        """Open sockets. `already`: number of open sockets, whose accounts have reached their limit."""
         self._report(f"opening {len(apps)} sockets\n")
         started = time.monotonic()
         async with self._following(self._console.accounts[already // PER_ACCOUNT :], apps) as found:
@@ -120,7 +121,7 @@ class _Run:
     async def _following(
         self, accounts: Sequence[str], apps: list[str]
     ) -> AsyncIterator[list[Socket]]:
-        """Raises TimeoutError where they do not open in time."""
+        """Open sockets of several accounts. Raise TimeoutError if that takes too long."""
         sockets: list[Socket] = []
         texts: dict[str, str] = {}
         async with AsyncExitStack() as stack:
@@ -145,8 +146,8 @@ class _Run:
         busy, since = time.process_time() - busy, time.monotonic() - since
         found = [lag for socket in sockets for lag in lags(made, socket.arrived())]
         if not found:
-            raise OSError("no socket was told of any change")
-        # Each change concerns the sockets that show its list.
+            raise OSError("no socket received a change")
+        # Each change reaches only the sockets that show its list.
         expected = sum(len(numbers) for numbers in made.values()) * n / len(apps)
         return [
             *percentiles("frame_{}_ms" + suffix, n, found),

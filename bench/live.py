@@ -1,4 +1,4 @@
-"""How long after its acknowledgement a change is in our store, while many are made."""
+"""Time from the write of a change until it is in the cache, at a high rate of changes."""
 
 import asyncio
 import time
@@ -16,26 +16,28 @@ from console.kube.runtime import Runtime
 from tests.controlplane.build import Report
 
 _SECONDS = 12.0
-#: Of what the server passes on at most; beyond, events queue in the server.
+#: Share of the server's maximum throughput. At higher rates, events queue in the server.
 _SHARE = 0.6
-#: More than any change may take to arrive.
+#: Maximum seconds for a change to arrive.
 _LATE_SECONDS = 30.0
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """First with as many changes as can be written, then with a share of what the server passes on of
-    them, which is less: so the lag is the console's and not that of queues before it. `rounds` is not
-    used: the changes repeat it."""
+    """Measure at the maximum rate, and then at a fraction of the server's throughput.
+
+    At that fraction, the delay is caused by the console and not by queues before it. `rounds` is
+    ignored, because each run contains many changes.
+    """
     runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
     runtime.start()
     try:
         if not asyncio.run(runtime.wait_synced(PODS, timeout=120)):
             raise TimeoutError("the cache did not sync")
         informer = runtime.informer(PODS)
-        report(f"changing pods for {_SECONDS:g} s, as fast as it goes\n")
+        report(f"changing pods for {_SECONDS:g} s, at the maximum rate\n")
         most = _observe(informer, cluster, order(cluster, _SECONDS, 0, generation=2))
         rate = most.passed_on * _SHARE
-        report(f"changing pods for {_SECONDS:g} s, {rate:.0f} a second\n")
+        report(f"changing pods for {_SECONDS:g} s, {rate:.0f} per second\n")
         steady = _observe(informer, cluster, order(cluster, _SECONDS, rate, generation=3))
     finally:
         runtime.stop()
@@ -54,9 +56,12 @@ def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Re
 
 @dataclass(frozen=True, slots=True)
 class _Observed:
-    """Milliseconds from the writer's answer until the change was there; negative where the watch was
-    faster than the answer. `floor`: of a process that only reads bytes. `rate`: changes a second that
-    were written, `passed_on`: that came to the floor."""
+    """Delays in milliseconds from the write's response until the change arrived.
+
+    They can be negative, because the watch can be faster than the response. `floor`: delays of
+    the baseline process. `rate`: written changes per second. `passed_on`: changes per second in
+    the baseline process.
+    """
 
     lags: list[float]
     floor: list[float]
@@ -94,9 +99,9 @@ def _observe(informer: Informer[Any], cluster: LoadedControlPlane, task: Order) 
 
 
 def _wait_for(seen: Mapping[str, float], versions: Sequence[str]) -> None:
-    """None may be missing: each pod's changes are further apart than a lag may be."""
+    """Wait until all changes have arrived. None are skipped: changes of a pod are far enough apart."""
     deadline = time.monotonic() + _LATE_SECONDS
     while missing := [version for version in versions if version not in seen]:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{len(missing)} of {len(versions)} changes never came")
+            raise TimeoutError(f"{len(missing)} of {len(versions)} changes never arrived")
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""Fills a cluster with pods that nothing runs, and with thousands of objects around them."""
+"""Fill a cluster with pods that don't run, and with related objects."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,31 +13,30 @@ from bench.writing import Access, Writer, WriteRefused, spread
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, PODS
 from console.kube.gvr import NAMESPACES as NAMESPACES_TYPE
 
-#: Part of the name of saved data: raise it whenever other objects come out.
+#: Part of the file name of saved data. Increase it when the created objects change.
 FORMAT = 3
 
-#: Seconds that loading may take, at least and for each pod; measured are 20 to 40 ms a pod.
+#: Timeout for loading: base, and seconds per pod. Measured are 20 to 40 ms per pod.
 _SECONDS, _SECONDS_PER_POD = 300.0, 0.2
-#: Seconds between two looks whether a custom type is served yet.
+#: Seconds between two checks whether the custom resource is served.
 _LOOK = 0.2
 
 Progress = Callable[[int], None]
 Obj = dict[str, Any]
-#: The uid of what was created, by kind and name.
+#: UIDs of created objects, by kind and name.
 _Uids = dict[tuple[str, str], str]
 
 
 def nodes_for(pods: int) -> int:
-    """How many nodes the manifests of so many pods name."""
+    """Return the number of nodes that the manifests of `pods` pods refer to."""
     return (pods - 1) // PODS_PER_NODE + 1
 
 
 async def load(access: Access, pods: int, progress: Progress) -> None:
-    """Creates the namespaces, the workloads with all that is around them, and the pods, each with a
-    status of its own.
+    """Create the namespaces, the workloads with related objects, and the pods with their status.
 
-    `progress` is called with the number of pods there are. Raises `WriteRefused`, and TimeoutError if
-    it takes much longer than it should.
+    `progress` is called with the number of created pods. Raise `WriteRefused`, or TimeoutError
+    if loading takes much longer than expected.
     """
     writer = Writer(access)
     try:
@@ -57,13 +56,13 @@ class _Loading:
     async def run(self) -> None:
         await self._define()
         await spread(range(NAMESPACES), self._namespace)
-        # Workloads one after the other, so that owners are there before what they own.
+        # Each workload is created sequentially, so that owners exist before their dependents.
         await spread(range(-(-self._pods // REPLICAS)), self._workload)
-        # Last, since with a quota each pod waits until it is counted.
+        # Quotas come last, because pod creation in a namespace with a quota is slower.
         await spread(range(NAMESPACES), self._in_namespace)
 
     async def _define(self) -> None:
-        """The custom type is served soon after it is defined."""
+        """Create the CRD, and wait until its resource is served."""
         await self._create(CUSTOM_RESOURCE_DEFINITIONS.path(), custom_type(), "helm")
         while True:
             try:
@@ -119,7 +118,7 @@ class _Loading:
 
 
 def _owned(body: Obj, uids: _Uids) -> Obj:
-    """With the uids of its owners, which are there already."""
+    """Return the object with the UIDs of its owners, which exist already."""
     metadata = body["metadata"]
     owners = [
         {**owner, "uid": uids[owner["kind"], owner["name"]]}

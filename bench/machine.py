@@ -1,4 +1,4 @@
-"""Where a result comes from."""
+"""Describe the commit and the machine of a result."""
 
 import os
 import platform
@@ -9,14 +9,14 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 
 def commit() -> str:
-    """The commit that was measured, with `+` if the files differ from it; "" outside of git."""
+    """Return the commit, with `+` if files differ from it, or "" outside a git repository."""
     described = _git("rev-parse", "--short=12", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no")
     return described + ("+" if described and changed else "")
 
 
 def machine() -> str:
-    """Processors, memory, Python: what a reader needs to compare with another machine."""
+    """Return the CPU, memory and Python version, which readers need to compare results."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
     python = platform.python_version()
     return f"{os.cpu_count()} x {_processor()}, {gigabytes:.0f} GiB, Python {python}"

@@ -1,4 +1,4 @@
-"""What a process takes of the machine's memory, in bytes."""
+"""Memory usage of a process in bytes."""
 
 import ctypes
 import gc
@@ -7,13 +7,14 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-#: Between a collection and reading the memory.
+#: Seconds between a garbage collection and the measurement.
 SETTLE = 1.0
 
 
 class Memory(NamedTuple):
-    """`resting`: after a garbage collection. `released`: after also giving freed pages back to the
-    kernel. `peak`: the most there ever was until then. The same in `clientgo/main.go`."""
+    """`resting`: after a garbage collection. `released`: after free pages are also returned to the
+    kernel. `peak`: the maximum so far. `clientgo/main.go` uses the same definitions.
+    """
 
     resting: int
     released: int
@@ -21,7 +22,7 @@ class Memory(NamedTuple):
 
 
 def measure() -> Memory:
-    """This process's, on Linux. Takes a second."""
+    """Measure this process. Linux only. Takes a second."""
     peak = read("VmHWM")
     gc.collect()
     time.sleep(SETTLE)
@@ -31,7 +32,7 @@ def measure() -> Memory:
 
 
 def read(field: str, pid: int | str = "self") -> int:
-    """`VmRSS` or `VmHWM` of a process."""
+    """Return `VmRSS` or `VmHWM` of a process."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         name, _, value = line.partition(":")
         if name == field:
@@ -40,7 +41,7 @@ def read(field: str, pid: int | str = "self") -> int:
 
 
 def _trim() -> None:
-    """glibc keeps what was freed; other C libraries have no such call."""
+    """Return free memory to the kernel. Only glibc provides this call."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)

@@ -1,8 +1,10 @@
-"""`python -m bench.oracle`: whether the time of a refusal tells what exists.
+"""`python -m bench.oracle`: test whether response times of forbidden requests reveal which objects
+exist.
 
-Of every registered kind, the page of an object that is there and of one that is not, asked for in turn by
-somebody who may see neither. Needs no cluster. The share of pairs in which the object that exists took
-longer is a half if time tells nothing; with so many pairs chance moves it by about 0.01.
+For each registered kind, a user without permissions requests the pages of an existing object and
+of a missing one, in random order. No cluster is needed. The script prints the share of pairs in
+which the existing object took longer. It is 0.5 if times reveal nothing, with a random deviation
+of about 0.01 at this number of pairs.
 """
 
 import asyncio
@@ -32,7 +34,7 @@ PAIRS, WARM_UP = 100, 10
 
 
 async def refusal(kind: ResourceKind, namespace: str, name: str) -> float:
-    """Seconds."""
+    """Return the response time in seconds."""
     request: Any = AsyncRequestFactory().get("/")
     request.access = clusters.host.access_for(Identity(CHARLIE))
     request.account, request.htmx = CHARLIE, False
@@ -50,7 +52,7 @@ async def pairs() -> list[tuple[float, float]]:
     for kind in kinds:
         meta = secret(kind)["metadata"]
         place, name = meta.get("namespace", ""), meta["name"]
-        # As long as the other's, so that nothing but what exists differs.
+        # A name of the same length, so that only existence differs.
         missing = name[::-1]
         for number in range(PAIRS + WARM_UP):
             there_first = random.random() < 0.5  # noqa: S311

@@ -1,4 +1,4 @@
-"""How long the list of pods takes, while pods change."""
+"""Response times of the pod list while pods change."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,31 +14,33 @@ from bench.result import Result, percentile
 from bench.webconsole import WebConsole
 from tests.controlplane.build import Report
 
-#: Changes a second meanwhile, if the machine makes so many.
+#: Changes per second, if the machine is fast enough.
 RATE = 300.0
-#: Seconds that pods change at most; it ends with the last page.
+#: Maximum seconds of changes; they stop with the last page.
 AT_MOST = 3600.0
 LIST = "/clusters/host/pods"
 
 _LIMIT = 50
 _WARM = 10
-#: Pages of a view that count; fewer where there are few pods, so that a trial takes little time.
+#: Pages per view; fewer for clusters with few pods, so that a trial run is short.
 _ENOUGH = 120
 FEW_PODS = 2000
-#: Ascending by status is the order of the first page.
+#: Sort columns. Ascending status is the default order, measured as the first page.
 _SORTS = ("name", "namespace", "ready", "restarts", "node", "ip", "age")
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """`query` of the list's address; `tenant`: read by somebody with three namespaces."""
+    """A page. `query`: query string of the list. `tenant`: requested by a user with access to three
+    namespaces.
+    """
 
     query: str = ""
     tenant: bool = False
 
 
 def _views(pods: int) -> Mapping[str, _View]:
-    """Result names begin with the key."""
+    """Return views by the prefix of their result names."""
     far = min(100, -(-pods // _LIMIT))
     sorts = {f"page_sort_{column}": _View(f"?sort={column}") for column in _SORTS}
     falling = {f"page_sort_{column}_desc": _View(f"?sort=-{column}") for column in _SORTS}
@@ -56,7 +58,7 @@ def _views(pods: int) -> Mapping[str, _View]:
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """One reader at a time, who reads some pages a second. `rounds` is not used."""
+    """Measure with one client that requests pages at a fixed rate. `rounds` is ignored."""
     report("starting the console\n")
     with (
         WebConsole(cluster) as console,
@@ -72,7 +74,9 @@ def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Re
 
 
 async def _read(console: WebConsole, pods: int, report: Report) -> dict[str, list[Page]]:
-    """By view, the first page at [0], which is nobody's but its own."""
+    """Return the pages by view. The first page of each view is at [0]; it counts only as the first
+    request.
+    """
     enough = _ENOUGH if pods > FEW_PODS else _ENOUGH // 3
     read: dict[str, list[Page]] = {}
     async with (
@@ -83,7 +87,7 @@ async def _read(console: WebConsole, pods: int, report: Report) -> dict[str, lis
             report(f"reading {name}\n")
             session = tenant if view.tenant else admin
             read[name] = await _pages(Reader(console, session), view, enough)
-        # Once more at the end, so that what the machine did meanwhile is in it too.
+        # Measure the first page again at the end, so that drift of the machine's load is included.
         read["page"] += await _again(console, admin, enough)
     return read
 

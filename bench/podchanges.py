@@ -1,7 +1,7 @@
-"""`python -m bench.podchanges KUBECONFIG`: changes the pods of a small cluster without end.
+"""`python -m bench.podchanges KUBECONFIG`: change the pods of a small cluster until stopped.
 
-Most changes are new statuses of pods that stay; every tenth deletes the oldest pod and creates another.
-It writes a line when all pods are there, and then how many changes there were in each minute.
+Most changes are status changes; every tenth deletes the oldest pod and creates another. The
+script writes a line when all pods exist, and then the number of changes in each minute.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _TURNOVER = 10
 
 
 class PodChanges:
-    """`pods` of them at any time."""
+    """Keeps `pods` pods and changes them."""
 
     def __init__(self, transport: Transport, pods: int) -> None:
         self._transport, self._client = transport, ConsoleClient(transport)
@@ -48,7 +48,7 @@ class PodChanges:
 
     async def _create(self, pod: Pod) -> None:
         manifest = pod.manifest()
-        # Neither its node nor its owner is there, and a controller would take it for left behind.
+        # The node and owner don't exist, so the garbage collector would delete the pod.
         del manifest["metadata"]["ownerReferences"], manifest["spec"]["nodeName"]
         manifest["metadata"]["namespace"] = _NAMESPACE
         await self._client.create(PODS, manifest, namespace=_NAMESPACE)
@@ -77,7 +77,7 @@ async def run(kubeconfig: str, pods: int, rate: float) -> None:
         while True:
             await asyncio.sleep(started + number / rate - time.monotonic())
             number += 1
-            # Of a machine that was busy: the next change is as good as this one.
+            # A busy machine can reject a change. Continue with the next one.
             with suppress(Unavailable):
                 await changes.change(number)
             if time.monotonic() - minute >= 60:
@@ -96,7 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.podchanges", description=__doc__)
     parser.add_argument("kubeconfig")
     parser.add_argument("--pods", type=int, default=80)
-    parser.add_argument("--rate", type=float, default=50.0, help="changes a second")
+    parser.add_argument("--rate", type=float, default=50.0, help="changes per second")
     given = parser.parse_args()
     asyncio.run(run(given.kubeconfig, given.pods, given.rate))
 

@@ -1,7 +1,7 @@
-"""Pods as they are found in clusters: about 10 KB of JSON each, alike within a workload, else varied.
+"""Realistic pods: about 10 KB of JSON each, similar within a workload and otherwise varied.
 
-Everything about pod number `i` follows from `i` (and, for its status, from a generation), so that
-several processes make the same pods without talking to each other.
+Everything about pod number `i` is derived from `i` (and its status from a generation), so
+several processes create the same pods without communication.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 NAMESPACES = 200
-#: Pods of one workload, next to each other in numbers.
+#: Pods per workload, with consecutive numbers.
 REPLICAS = 5
 PODS_PER_NODE = 50
 
@@ -26,7 +26,7 @@ _OWNERS = ("ReplicaSet", "ReplicaSet", "ReplicaSet", "StatefulSet", "DaemonSet",
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """One pod of the benchmark. `number` decides everything."""
+    """A pod of the benchmark, derived from its number."""
 
     number: int
 
@@ -48,16 +48,16 @@ class Pod:
 
     @property
     def part(self) -> int:
-        """From 0 to 9, for whoever wants some tenths of the pods."""
+        """Part 0 to 9, used to select tenths of the pods."""
         return self.workload % 10
 
     @property
     def node(self) -> int:
-        """From 1, spread so that the pods of a workload are on different nodes."""
+        """Node number from 1. The pods of a workload are on different nodes."""
         return self.number * 7919 % max(1, self.number // PODS_PER_NODE + 1) + 1
 
     def manifest(self) -> dict[str, Any]:
-        """What a controller would create, already bound to a node."""
+        """Return the manifest that a controller would create, bound to a node."""
         random = Random(self.workload)  # noqa: S311
         return {
             "apiVersion": "v1",
@@ -67,12 +67,12 @@ class Pod:
         }
 
     def containers(self) -> list[str]:
-        """Names and order as in the manifest."""
+        """Names of the containers in manifest order."""
         return ["app", *_SIDECARS[: self.workload % 3 % 2]]
 
     @property
     def migrates(self) -> bool:
-        """Whether an init container comes first."""
+        """True if the pod has an init container."""
         return self.workload % 4 == 0
 
     def _metadata(self, random: Random) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def namespace_name(number: int) -> str:
 
 
 def node_name(number: int) -> str:
-    """As the control plane's fixture names the nodes that it registers."""
+    """Return the name that the control plane's fixture gives to node `number`."""
     return f"node-{number:04}"
 
 

@@ -1,4 +1,4 @@
-"""The statuses of the benchmark's pods: what kubelets would report, mostly well, sometimes not."""
+"""Pod statuses as kubelets report them: mostly running, some failing."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -17,7 +17,7 @@ _CONDITIONS = (
 
 
 def status_of(pod: Pod, generation: int = 0) -> dict[str, Any]:
-    """The whole status. A later generation differs in restarts, and at times in how the pod is."""
+    """Return the complete status. Generations differ in restart counts and sometimes in the state."""
     random = Random(pod.number * 1_000_003 + generation)  # noqa: S311
     fate = random.random()
     since = _START + timedelta(seconds=pod.number % 86_400 + generation)

@@ -1,8 +1,8 @@
-"""A process that runs the console's pod informer and nothing else; prints one line of JSON.
+"""Process that runs only the console's pod informer, and prints one line of JSON.
 
     python -m bench.probe_console KUBECONFIG [--empty]
 
-With `--empty` it syncs a type that has no objects: what the process costs without any.
+`--empty` syncs a type without objects, to measure the baseline memory of the process.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""A process that runs the official package's informer on pods; prints one line of JSON.
+"""Process that runs the official package's pod informer, and prints one line of JSON.
 
     python -m bench.probe_official KUBECONFIG [SELECTOR]
 
-Its informer does not say when it has synced. It fires its handlers once the whole list is in its cache,
-so the first call of one is the moment.
+The informer doesn't report when it has synced. It calls its handlers once the complete list is
+in its cache, so the first call marks that moment.
 """
 
 import sys
@@ -24,7 +24,7 @@ _SECONDS = 600.0
 def main(kubeconfig: str, selector: str | None) -> None:
     synced = threading.Event()
     started = time.monotonic()
-    # Nothing in this package is annotated.
+    # The package has no type annotations.
     load: Any = config.load_kube_config
     make: Any = SharedInformer
     load(kubeconfig)

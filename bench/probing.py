@@ -1,20 +1,22 @@
-"""Processes that sync one informer and tell in one line of JSON what it took."""
+"""Run processes that sync one informer and report the result as one line of JSON."""
 
 import subprocess
 from collections.abc import Sequence
 
 import msgspec
 
-#: More than any probe gives itself.
+#: Timeout that is longer than that of any probe.
 _SECONDS = 700.0
 
 
 class ProbeFailed(Exception):
-    """A probe ended without a result; `str()` holds the end of what it said."""
+    """Raised if a probe ends without a result. `str()` contains the end of its stderr."""
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """Seconds from its start until synced, excluding the start of the process; bytes of memory."""
+    """`seconds`: from the start of the informer until synced, excluding process startup. Memory is
+    in bytes.
+    """
 
     objects: int
     seconds: float
@@ -24,7 +26,7 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 def run_probe(command: Sequence[str]) -> Probe:
-    """Runs a probe to its end. Raises `ProbeFailed`."""
+    """Run a probe and return its result. Raise `ProbeFailed`."""
     done = subprocess.run(  # noqa: S603  our own probes
         command, capture_output=True, timeout=_SECONDS, check=False
     )

@@ -1,4 +1,4 @@
-"""How many changes a second there really were, whatever was asked for."""
+"""Measure the actual rate of changes."""
 
 import time
 
@@ -16,7 +16,7 @@ class _List(msgspec.Struct):
 
 
 class ChangeRate:
-    """Counts from when it is made. Every write to etcd is one more resourceVersion."""
+    """Counts changes since its creation. Every write to etcd increases the resourceVersion by one."""
 
     def __init__(self, cluster: LoadedControlPlane) -> None:
         self._cluster = cluster

@@ -1,4 +1,4 @@
-"""A reader of pages who takes their time: some pages a second, one after the other."""
+"""HTTP client that requests pages sequentially at a fixed rate."""
 
 import asyncio
 import re
@@ -14,12 +14,12 @@ from bench.result import Result, percentile
 from bench.timing import HEADER
 from bench.webconsole import WebConsole
 
-#: Pages a second. Back to back, a reader would wait for the processor that it takes from the console.
+#: Pages per second. Back-to-back requests would take CPU time from the console.
 PACE = 20.0
 
-#: What a page says of itself when something on it failed.
+#: Text of a page if a part of it failed.
 MISTAKE = "The console made a mistake"
-#: What a list has that shows something. Its total comes first, and not with a zero.
+#: Text of a list with rows. The total comes first, and isn't zero.
 ROWS, _NO_ROWS = 'data-total="', 'data-total="0"'
 _HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
 _numbers = count(1)
@@ -27,8 +27,10 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`server`: milliseconds within the console's process; `client`: from sending the request until
-    all of the answer is read. `began` and `ended` are the server's, `time.monotonic()`."""
+    """Timing of a page. `server`: milliseconds in the console's process. `client`: milliseconds
+    from sending the request until the response is read completely. `began`, `ended`: server
+    times (`time.monotonic()`).
+    """
 
     server: float
     client: float
@@ -38,7 +40,9 @@ class Page:
 
 @dataclass(slots=True)
 class Reader:
-    """One signed-in account on one connection. `shows`: what every page has in it, `never`: what none."""
+    """A signed-in user on one connection. `shows`: text that each page must contain. `never`: text
+    that no page may contain.
+    """
 
     console: WebConsole
     session: aiohttp.ClientSession
@@ -47,11 +51,11 @@ class Reader:
     _client: dict[str, float] = field(default_factory=dict)
 
     async def read(self, url: str, pages: int) -> list[Page]:
-        """Raises OSError where a page is not what it should be."""
+        """Request a URL repeatedly. Raise OSError if a page isn't as expected."""
         return await self.read_each([url] * pages)
 
     async def read_each(self, urls: Sequence[str]) -> list[Page]:
-        """As `read`, one page of each address."""
+        """Like `read`, with one page of each URL."""
         names = [str(next(_numbers)) for _ in urls]
         started = time.monotonic()
         for number, (name, url) in enumerate(zip(names, urls, strict=True)):
@@ -60,7 +64,7 @@ class Reader:
         return self._found(names)
 
     async def until(self, url: str, done: asyncio.Event) -> list[Page]:
-        """As `read`, for as long as it takes."""
+        """Like `read`, until `done` is set."""
         names: list[str] = []
         started = time.monotonic()
         while not done.is_set():
@@ -70,7 +74,7 @@ class Reader:
         return self._found(names)
 
     async def one(self, url: str, form: Mapping[str, str] | None = None) -> tuple[Page, str]:
-        """A page at once, and its text; of a `form` the page that it leads to."""
+        """Request one page immediately, or submit `form`. Return the timing and the text."""
         name = str(next(_numbers))
         body = await self._read(url, name, form)
         return self._found([name])[0], body
@@ -83,7 +87,7 @@ class Reader:
             body = (await response.read()).decode()
         self._client[name] = (time.perf_counter() - started) * 1000
         if response.status != 200 or self.shows not in body or self.never in body:
-            raise OSError(f"{url} answered {response.status}, and not as it should: {_said(body)}")
+            raise OSError(f"unexpected response of {url}: {response.status} {_said(body)}")
         return body
 
     def _found(self, names: Sequence[str]) -> list[Page]:
@@ -100,18 +104,18 @@ class Reader:
 
 
 def _said(body: str) -> str:
-    """The first words of a page's own part."""
+    """Return the first words of the page's main content."""
     words = re.sub(r"<[^>]*>", " ", body.partition("<main")[2]).split()
     return " ".join(words)[:300]
 
 
 def hidden(text: str) -> dict[str, str]:
-    """What the fields of a page have that are not seen."""
+    """Return the hidden fields of a page's forms."""
     return {name: unescape(value) for name, value in _HIDDEN.findall(text)}
 
 
 def percentiles(name: str, n: int, milliseconds: Sequence[float]) -> list[Result]:
-    """`name` has a place for the percentile: `page_{}_ms`."""
+    """Return the p50, p95 and p99 as results. `name` contains a placeholder: `page_{}_ms`."""
     return [
         Result(name.format(label), n, percentile(milliseconds, share), "ms")
         for label, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))

@@ -1,5 +1,6 @@
-"""Makes the events of a world that was loaded long ago recent: the console drops what was seen last more
-than an hour ago, and nothing would be left to look at."""
+"""Update the timestamps of Events in saved data. The console drops Events that are older than an
+hour.
+"""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a real server sent: a list of all pods, and the watch of some thousand changes after it."""
+"""Record responses of a real server: a list of all pods and a watch of subsequent changes."""
 
 import asyncio
 import ssl
@@ -16,7 +16,9 @@ _SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """`listing`: a response of all pods. `stream`: a watch's bytes, whole lines, `events` of them."""
+    """`listing`: a list response of all pods. `stream`: the bytes of a watch with `events` complete
+    lines.
+    """
 
     listing: bytes
     stream: bytes
@@ -28,7 +30,7 @@ class _ListMeta(msgspec.Struct):
 
 
 class _List(msgspec.Struct):
-    """A list, or a single object: this part of them is alike."""
+    """A list or a single object, which have this part in common."""
 
     metadata: _ListMeta
 
@@ -38,7 +40,7 @@ class _Event(msgspec.Struct):
 
 
 async def record(cluster: LoadedControlPlane, changes: int, generation: int) -> Recording:
-    """Changes pods and keeps what the watch tells of it. Raises OSError or TimeoutError."""
+    """Change pods and record the watch. Raise OSError or TimeoutError."""
     access = cluster.access
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=str(access.ca_file))),
@@ -47,7 +49,8 @@ async def record(cluster: LoadedControlPlane, changes: int, generation: int) -> 
     async with session:
         listing, version = await _list(session, access)
         account = await change(order(cluster, _SECONDS, 0, generation, changes=changes))
-        # Afterwards, from the server's memory: a watch that is read too slowly meanwhile is cut off.
+        # Watch after all writes, from the server's cache: kube-apiserver closes a watch that is
+        # read too slowly.
         async with asyncio.timeout(_SECONDS):
             stream = await _watch(session, access, version, len(account.acknowledged))
     return Recording(listing, stream, stream.count(b"\n"))
@@ -61,10 +64,10 @@ async def _list(session: aiohttp.ClientSession, access: Access) -> tuple[bytes, 
 
 
 async def _watch(session: aiohttp.ClientSession, access: Access, version: str, lines: int) -> bytes:
-    """At least so many lines; what came of another is cut off."""
+    """Return the bytes of at least `lines` complete lines."""
     stream = b""
     while (seen := stream.count(b"\n")) < lines:
-        # kube-apiserver ends a watch that it finds slow; the next one goes on behind the last line.
+        # kube-apiserver may close a slow watch. The next one continues after the last line.
         stream += await _watch_once(session, access, version, lines - seen)
         last = stream[stream.rfind(b"\n", 0, -1) + 1 :]
         version = msgspec.json.decode(last, type=_Event).object.metadata.resourceVersion

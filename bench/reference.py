@@ -1,4 +1,4 @@
-"""Builds the bench's own Go programs once, into the folder where the control plane's are too."""
+"""Build the benchmark's Go programs in the cache folder."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from bench.cluster import cache_folder
 from tests.controlplane.build import BuildError, Report
 
 _FOLDER = Path(__file__).parent
-#: As the control plane is built, so that what both need is compiled once.
+#: The control plane's build flags, so that shared packages are compiled once.
 _FLAGS = (
     "-trimpath",
     "-buildvcs=false",
@@ -23,8 +23,7 @@ _ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
 
 
 def go_program(name: str, report: Report) -> Path:
-    """The program whose source is in the folder `name`. Raises `BuildError` if it can be neither found
-    nor built."""
+    """Return the program whose source is in folder `name`. Raise `BuildError` if it can't be built."""
     source = _FOLDER / name
     program = cache_folder() / "bench" / f"{name}-{_digest(source)}" / name
     if not os.access(program, os.X_OK):
@@ -43,7 +42,7 @@ def _digest(source: Path) -> str:
 def _build(source: Path, program: Path) -> None:
     go = shutil.which("go")
     if go is None:
-        raise BuildError(f"cannot build {program.name}: there is no Go on this machine")
+        raise BuildError(f"cannot build {program.name}: Go is not installed")
     program.parent.mkdir(parents=True, exist_ok=True)
     unfinished = program.with_name(f".{program.name}.{os.getpid()}")
     try:

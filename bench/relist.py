@@ -1,4 +1,4 @@
-"""How long pages take while the console lists all pods again, as it must when a watch cannot go on."""
+"""Response times while the console lists all pods again, as after an expired watch."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ from bench.result import Result
 from bench.webconsole import WebConsole
 from tests.controlplane.build import Report
 
-#: Seconds between two relists: after a shorter watch the console waits longer before it goes on.
+#: Seconds between two relists. After a shorter watch, the console waits longer before it continues.
 _CALM = 10.5
 _RELISTS = 6
 _RELISTS_OF_FEW = 3
-#: For one relist. With 50,000 pods it takes ten seconds or more.
+#: Timeout for one relist in seconds. With 50,000 pods, a relist takes ten seconds or more.
 _SECONDS = 120.0
 _POLL = 0.1
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """`rounds` is not used."""
+    """Run the benchmark. `rounds` is ignored."""
     report("starting the console\n")
     with (
         WebConsole(cluster) as console,
@@ -37,7 +37,7 @@ def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Re
 async def _read(
     console: WebConsole, times: int, report: Report
 ) -> tuple[list[Page], Sequence[Relist]]:
-    """All pages, and the relists meanwhile."""
+    """Return all pages and the relists during that time."""
     known = len(console.relists())
     done = asyncio.Event()
     async with await console.signed_in(console.accounts[0]) as session:
@@ -54,14 +54,14 @@ async def _read(
 
 
 async def _until(console: WebConsole, relists: int) -> None:
-    """Raises TimeoutError."""
+    """Wait for a number of relists. Raise TimeoutError."""
     async with asyncio.timeout(_SECONDS):
         while len(console.relists()) < relists:
             await asyncio.sleep(_POLL)
 
 
 def _results(pages: Sequence[Page], relists: Sequence[Relist], n: int) -> list[Result]:
-    """Without a page that was read during a relist there is nothing to tell."""
+    """Return the results. Page times are omitted if no page overlaps with a relist."""
     during = [
         page.server
         for page in pages

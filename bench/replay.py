@@ -1,4 +1,4 @@
-"""How many recorded events a second pass parsing, reflector, store and listeners, without a server."""
+"""Throughput of recorded events through parsing, reflector, store and listeners, without a server."""
 
 import asyncio
 import time
@@ -20,14 +20,14 @@ from tests.controlplane.build import Report
 
 _EVENTS = 5000
 _PASSES = 7
-#: What one read from a busy connection brings, in bytes.
+#: Typical bytes per read of a busy connection.
 _READ = 64 * 1024
-#: As many as a process has with controllers, live views and the authorizer.
+#: Number of listeners in a process with controllers, live pages and the authorizer.
 _LISTENERS = 4
 
 
 class _Answer:
-    """Recorded bytes behind the part of `aiohttp.StreamReader` that is read from."""
+    """Recorded bytes behind the subset of the `aiohttp.StreamReader` interface that is used."""
 
     def __init__(self, data: bytes) -> None:
         self._chunks = [data[at : at + _READ] for at in range(0, len(data), _READ)]
@@ -38,7 +38,7 @@ class _Answer:
 
 
 class _Watch(_Answer):
-    """An answer that does not end."""
+    """A response that doesn't end."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
@@ -49,14 +49,14 @@ class _Watch(_Answer):
         self.started = time.perf_counter()
         async for chunk in super().iter_any():
             yield chunk
-        # Whoever asks for more has dealt with all there was.
+        # The consumer requests the next chunk after it has processed all others.
         self.ended = time.perf_counter()
         self.all_read.set()
         await asyncio.Event().wait()
 
 
 class _Recorded(ReaderClient):
-    """The client of a server that says what was recorded, and then nothing more."""
+    """Client of a server that sends the recorded responses, and then stays silent."""
 
     def __init__(self, recording: Recording) -> None:
         self._listing = _Answer(recording.listing)
@@ -76,13 +76,15 @@ class _Recorded(ReaderClient):
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """`rounds` is not used: a pass takes a second, so there are always as many as it takes."""
+    """Run the benchmark. `rounds` is ignored: a pass takes a second, so the number of passes is
+    fixed.
+    """
     report(f"recording {_EVENTS} changes\n")
     recording = asyncio.run(record(cluster, _EVENTS, generation=1))
     rates = [asyncio.run(_rate(recording)) for _ in range(_PASSES)]
     size = len(recording.stream) / recording.events
     return [
-        # The best pass: there is nothing here but our own code, so what slows one is the machine.
+        # The best pass: only interference from the machine makes a pass slower.
         Result("events_per_second_recorded", cluster.pods, max(rates), "1/s"),
         Result("events_per_second_recorded_median", cluster.pods, median(rates), "1/s"),
         Result("event_bytes_recorded", cluster.pods, size, "B"),

@@ -1,7 +1,7 @@
-"""Changes that can be told apart when they come out of a websocket.
+"""Changes that can be identified in websocket frames.
 
-Each gives a pod a number of restarts that grows from change to change. A frame whose row has that
-number, or a later one, shows it.
+Each change sets a restart count that increases from change to change. A frame shows the change
+if its row has that number or a higher one.
 """
 
 import asyncio
@@ -13,24 +13,24 @@ from bench.etcdwriting import PodWriter
 from bench.podspec import Pod
 from bench.podstatus import status_of
 
-#: The first number; it has as many digits as all that follow.
+#: First restart count. All others have the same number of digits.
 FIRST = 100_001
-#: Rows of a page.
+#: Rows per page.
 _ROWS = 50
 
-#: Per row, the numbers it was given, and when each was on its way.
+#: Per row, the restart counts with the times of their writes.
 Made = dict[str, list[tuple[int, float]]]
 
 
 def apps_of(pods: int) -> Sequence[str]:
-    """Apps with pods on their first page, each once, in a fixed order."""
+    """Return the distinct apps in a fixed order."""
     return tuple(dict.fromkeys(Pod(number).app for number in range(pods)))
 
 
 async def restart(
     cluster: LoadedControlPlane, apps: Sequence[str], *, first: int, rate: float, seconds: float
 ) -> Made:
-    """Changes pods of the apps in turn, `rate` a second."""
+    """Change pods of the apps in turn, at `rate` changes per second."""
     rows = _first_pages(cluster.pods, apps)
     selector = f"app.kubernetes.io/name in ({','.join(apps)})"
     writer = await PodWriter.reading(cluster.etcd_url, selector)
@@ -42,7 +42,8 @@ async def restart(
             turn, app = divmod(count, len(apps))
             pods = rows[apps[app]]
             pod = pods[turn % len(pods)]
-            # Before the write: what this process does meanwhile must not make the lag look shorter.
+            # Take the time before the write, so that delays in this process can't make the lag look
+            # shorter.
             when = time.monotonic()
             await _restart(writer, pod, first + count)
             made.setdefault(f"{pod.namespace}/{pod.name}", []).append((first + count, when))
@@ -52,7 +53,7 @@ async def restart(
 
 
 def _first_pages(pods: int, apps: Sequence[str]) -> Mapping[str, Sequence[Pod]]:
-    """In the order of names."""
+    """Return the pods on the first page of each app, ordered by name."""
     found: dict[str, list[Pod]] = {app: [] for app in apps}
     for pod in map(Pod, range(pods)):
         found.get(pod.app, []).append(pod)
@@ -62,7 +63,7 @@ def _first_pages(pods: int, apps: Sequence[str]) -> Mapping[str, Sequence[Pod]]:
 
 
 async def _restart(writer: PodWriter, pod: Pod, number: int) -> None:
-    """Nothing else about the pod changes, so its row stays where it is."""
+    """Change only the restart count, so that the row keeps its position."""
     status = status_of(pod)
     first, *others = status["containerStatuses"]
     status["containerStatuses"] = [
@@ -73,7 +74,9 @@ async def _restart(writer: PodWriter, pod: Pod, number: int) -> None:
 
 
 def lags(made: Mapping[str, list[tuple[int, float]]], shown: Made) -> list[float]:
-    """Milliseconds from each change until it was shown; those that never were are left out."""
+    """Return the milliseconds from each change until it was shown. Changes that were never shown
+    are omitted.
+    """
     found: list[float] = []
     for key, changes in made.items():
         for number, when in changes:

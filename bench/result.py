@@ -1,4 +1,4 @@
-"""What was measured, as a table and as a file."""
+"""Results as a table and as a JSON file."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,9 @@ import msgspec
 
 
 class Result(msgspec.Struct, frozen=True):
-    """`n`: pods, or sockets where the name begins with `frame`. A ratio's unit is "x"."""
+    """`n`: number of pods, or of sockets if the name starts with `frame`. The unit of a ratio is
+    "x".
+    """
 
     name: str
     n: int
@@ -27,7 +29,7 @@ def write(path: Path, report: Report) -> None:
 
 
 def table(results: Sequence[Result]) -> str:
-    """Aligned columns of plain text, without a last newline."""
+    """Return aligned columns of plain text, without a trailing newline."""
     rows = [(result.name, f"{result.n}", number(result.value), result.unit) for result in results]
     rows.insert(0, ("name", "n", "value", "unit"))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -38,11 +40,11 @@ def table(results: Sequence[Result]) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits that count, and no more than there are."""
+    """Format a number with three significant digits."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` (0 to 1) of them do not exceed."""
+    """Return the smallest value that is greater than or equal to a `share` (0 to 1) of the values."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * share) - 1)]

@@ -1,6 +1,7 @@
-"""What a decision costs: with as many users, workspaces and bindings as a large company has.
+"""Cost of authorization decisions with as many users, workspaces and bindings as in a large
+company.
 
-No cluster is needed: the stores are filled as a list fills them.
+No cluster is needed: the stores are filled directly.
 """
 
 import gc
@@ -33,7 +34,7 @@ from tests.staticruntime import StaticRuntime
 Obj = dict[str, Any]
 
 USER_COUNT, WORKSPACE_COUNT, NAMESPACE_COUNT, BINDING_COUNT = 2_000, 500, 5_000, 30_000
-#: So many questions are asked for a page, and of so many users the first one is measured.
+#: Decisions per page, users whose first decision is measured, and number of changed bindings.
 QUESTIONS, FIRST, CHANGED = 100, 500, 200
 _RBAC = "rbac.authorization.k8s.io"
 _LEVELS = ("admin", "viewer", "self-provisioner")
@@ -44,7 +45,7 @@ def measure() -> list[Result]:
     _fill(world)
     empty = measure_memory().released
     authorizer = Authorizer(StaticRuntime(world))
-    # The very first question of all makes the index, once for the process.
+    # The first decision of the process builds the index.
     _page(authorizer, 0, 1)
     first = [_timed(partial(_page, authorizer, number, 1)) for number in range(1, FIRST)]
     for number in range(USER_COUNT):
@@ -59,7 +60,7 @@ def measure() -> list[Result]:
 
 
 def _repeated(authorizer: Authorizer) -> float:
-    """Seconds for one of a page's questions when it was asked before; the best of some rounds."""
+    """Return the seconds per repeated decision, for the best of several rounds."""
     access = authorizer.access_for(Identity("user-7"))
     spaces = [f"project-{number}" for number in range(QUESTIONS)]
 
@@ -72,7 +73,7 @@ def _repeated(authorizer: Authorizer) -> float:
 
 
 def _changed(authorizer: Authorizer, world: dict[GVR, Informer[Any]]) -> float:
-    """Seconds from a changed binding to the answer of somebody whom it is about."""
+    """Return the seconds from a changed binding to the next decision for its user."""
     found = []
     for number in range(CHANGED):
         name = f"user-{number}"
@@ -148,7 +149,7 @@ def _members(number: int) -> list[str]:
 
 
 def _binding(number: int, namespace: str, users: list[str], version: int = 1) -> Obj:
-    """By turns to the role of a workspace and to one of the project."""
+    """Return a binding, alternately to a workspace role and to a project role."""
     level = _LEVELS[number % 3]
     workspace = number % NAMESPACE_COUNT % WORKSPACE_COUNT
     role = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": f"workspace-{workspace}-{level}"}

@@ -1,11 +1,12 @@
-"""`manage.py serve` that also notes how long each request took, knows tenants, and lists pods again at a
-signal (`bench.forgetting`).
+"""`manage.py serve` with instrumentation for the benchmarks: request times, tenants, and relists on
+a signal (`bench.forgetting`).
 
     BENCH_TIMINGS=FILE BENCH_RELISTS=FILE python -m bench.serving --host=127.0.0.1 --port=8000
 
-A request that carries an `X-Bench` header is noted in the file as one line of JSON, a `Timing`, when it
-is done. The time is what the console's process adds: from when the server has read the request to when
-the last byte of the answer is with the transport. What the network and the client take is not in it.
+For each request with an `X-Bench` header, a `Timing` is appended to the file as one line of
+JSON. It covers the time in the console's process: from when the server has read the request
+until the last byte of the response is passed to the transport. Network and client time are
+excluded.
 """
 
 import os
@@ -29,7 +30,9 @@ from console import server  # noqa: E402
 
 
 class TimedRequest(server.Request):
-    """Daphne calls `process` when the request is whole, and `finish` after the last byte."""
+    """Daphne calls `process` when the request is complete, and `finish` after the last byte of the
+    response.
+    """
 
     file: TextIO
 

@@ -1,10 +1,9 @@
-"""People sign in while others look at pages: does the one hold up the other, and does the time of an
-answer say who exists?
+"""Effect of sign-ins on other requests, and timing differences that reveal user names.
 
-`page_p99_during_signins_ms`: of pages that are asked for while 50 people sign in at once, again and
-again. `signins_per_s`: how many of those there were. `signin_timing_difference`: between the slowest and
-the fastest median time of an answer to a wrong password, over names that exist, that do not, that are
-disabled and that have no password, as a share of the fastest.
+`page_p99_during_signins_ms`: response times while 50 users sign in continuously.
+`signins_per_s`: rate of these sign-ins. `signin_timing_difference`: the difference between the
+slowest and the fastest median response time to a wrong password, as a share of the fastest. The
+medians are those of existing, unknown and disabled users, and of users without a password.
 """
 
 import asyncio
@@ -28,19 +27,19 @@ from console.kube.kubeconfig import CONSOLE
 from tests.controlplane.build import Report
 
 AT_ONCE = 50
-#: Seconds of signing in, and between two pages of each of those who look.
+#: Seconds of sign-ins, and seconds between two page requests of each viewer.
 SECONDS, PAUSE = 20.0, 0.1
 VIEWERS = 4
 PAGES = ("/dashboard", "/clusters/host/pods", "/clusters/host/pods?q=web", "/clusters/host/nodes")
-#: Attempts of each class.
+#: Attempts per kind of user.
 TRIES = 200
-#: Nobody is to be locked, nor the one address that all come from.
+#: Disable locking of users and of the client address, which all requests share.
 _CONFIGURATION = {"authentication": {"authenticateRateLimiterMaxTries": 10_000}}
 _PAGE = "page-during-signins"
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    report("sign-ins beside pages\n")
+    report("sign-ins and pages\n")
     with WebConsole(cluster, accounts=AT_ONCE, configuration=_CONFIGURATION) as console:
         done = asyncio.run(_sign_in_beside_pages(console))
         times = [one.seconds * 1000 for one in console.timings() if one.id == _PAGE]
@@ -57,7 +56,7 @@ def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Re
 
 async def _sign_in_beside_pages(console: WebConsole) -> int:
     viewers = [await console.signed_in(name) for name in console.accounts[:VIEWERS]]
-    # Each once, so that no first use is measured.
+    # Request each page once, so that no first request is measured.
     for viewer in viewers:
         for path in PAGES:
             await _look(viewer, path, measured=False)
@@ -78,7 +77,7 @@ async def _sign_in_on(console: WebConsole, name: str, ends: float) -> int:
         try:
             session = await console.signed_in(name)
         except OSError:
-            # Turned away with 503, as more are than can be checked soon; people try again.
+            # The console responds with 503 if too many sign-ins are queued. Retry, as users do.
             await asyncio.sleep(0.5)
             continue
         await session.close()
@@ -105,7 +104,7 @@ async def _look(viewer: aiohttp.ClientSession, path: str, *, measured: bool) -> 
 async def _timing_difference(console: WebConsole, cluster: LoadedControlPlane) -> float:
     await _make_users(cluster)
     await asyncio.sleep(2)
-    # In turn, so that what the machine does besides meets all of them alike.
+    # In turn, so that other load on the machine affects all users equally.
     classes: dict[str, list[float]] = {
         "viewer-1": [], "": [], "bench-disabled": [], "bench-no-password": []
     }  # fmt: skip
@@ -119,7 +118,7 @@ async def _timing_difference(console: WebConsole, cluster: LoadedControlPlane) -
 
 
 async def _wrong(http: aiohttp.ClientSession, form: dict[str, str], name: str) -> float:
-    """Seconds until the answer."""
+    """Return the response time in seconds."""
     given = {**form, "username": name, "password": "Not-the-password-1"}
     began = time.perf_counter()
     async with http.post("/login", data=given) as response:

@@ -1,4 +1,4 @@
-"""Websockets that follow lists as browsers do, and what came through them."""
+"""Websockets that subscribe to lists like browsers, and their messages."""
 
 import asyncio
 import re
@@ -15,19 +15,21 @@ import msgspec
 
 from bench.webconsole import WebConsole
 
-#: What one account may have open is limited.
+#: Maximum sockets per account.
 PER_ACCOUNT = 20
 
 _TABLE = re.compile(r'<table[^>]*data-etag="([^"]*)"')
 _TABLE_URL = re.compile(r'<table[^>]*data-url="([^"]*)"')
 _ROW = re.compile(r'<tr[^>]*data-key="([^"]+)"')
-#: A number of restarts as `bench.restarts` gives them.
+#: A restart count as set by `bench.restarts`.
 _NUMBER = re.compile(r">\s*(1\d\d[,.\u202f\u00a0 ]?\d{3})\s*<")
 
 
 @dataclass(slots=True)
 class Socket:
-    """`messages`: when each came (`time.monotonic()`), and its text. `lost`: the console ended it."""
+    """`messages`: time (`time.monotonic()`) and text of each message. `lost`: True if the console
+    closed it.
+    """
 
     app: str
     connection: aiohttp.ClientWebSocketResponse
@@ -36,8 +38,11 @@ class Socket:
     lost: bool = False
 
     async def listen(self, texts: dict[str, str]) -> None:
-        """Until it ends. `texts` keeps one of those that are equal; nothing is read in them yet, so
-        that no message waits for another to be understood."""
+        """Receive messages until the connection closes.
+
+        `texts` interns equal messages. Messages are not parsed here, so that none is delayed by
+        another.
+        """
         with suppress(ConnectionError):
             async for message in self.connection:
                 if message.type is aiohttp.WSMsgType.PING:
@@ -50,7 +55,7 @@ class Socket:
         self.lost = True
 
     def forget(self) -> None:
-        """What came so far does not count."""
+        """Discard all messages received so far."""
         self.messages.clear()
         self.pings = 0
 
@@ -63,7 +68,7 @@ class Socket:
         return sum(text.startswith("{") and "refresh" in text for _, text in self.messages)
 
     def arrived(self) -> dict[str, list[tuple[int, float]]]:
-        """Per row, the numbers that were shown and when."""
+        """Return the restart counts per row, with the times at which they were shown."""
         found: dict[str, list[tuple[int, float]]] = {}
         for when, text in self.messages:
             for key, number in _shown(text):
@@ -73,7 +78,7 @@ class Socket:
 
 @lru_cache(maxsize=100_000)
 def _shown(text: str) -> tuple[tuple[str, int], ...]:
-    """Rows and their numbers of restarts."""
+    """Return the rows of a message with their restart counts."""
     parts = _ROW.split(text)
     rows = zip(parts[1::2], parts[2::2], strict=True)
     found = ((key, _NUMBER.search(row)) for key, row in rows)
@@ -84,7 +89,7 @@ def _shown(text: str) -> tuple[tuple[str, int], ...]:
 async def opened(
     console: WebConsole, account: str, apps: Iterable[str], texts: dict[str, str]
 ) -> AsyncIterator[list[Socket]]:
-    """One socket for each of `apps`, which listens, subscribed to the list of its pods."""
+    """Open one socket per app, subscribed to the list of its pods."""
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(await console.signed_in(account))
         listening = await stack.enter_async_context(_Listening())
@@ -101,7 +106,7 @@ async def opened(
 
 
 class _Listening:
-    """Tasks that end with the block."""
+    """Context manager that cancels its tasks on exit."""
 
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
@@ -119,7 +124,9 @@ class _Listening:
 
 
 async def _subscription(session: aiohttp.ClientSession, app: str) -> str:
-    """The message that a browser sends once it has the page. Raises OSError if there is none."""
+    """Return the subscribe message that a browser would send for the page. Raise OSError if it has
+    no table.
+    """
     url = f"/clusters/host/pods?label={quote(f'app.kubernetes.io/name={app}')}&sort=name"
     async with session.get(url) as response:
         text = await response.text()

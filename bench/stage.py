@@ -1,4 +1,4 @@
-"""Two people who are signed in: one changes things, by the console and by kubectl; one reads pages."""
+"""Two signed-in users: one changes objects with the console and kubectl, the other requests pages."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ from bench.writing import Writer, spread
 from console.kube.gvr import NAMESPACES
 from tests.controlplane.build import Report
 
-#: All that is changed is in a namespace of its own.
+#: All changes are made in this namespace.
 NAMESPACE = "acting"
 PLACE = f"/clusters/host/projects/{NAMESPACE}"
 _MANAGER = "bench-acting"
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 async def make(cluster: LoadedControlPlane, objects: Iterable[Other]) -> None:
-    """The namespace with these in it. Raises `WriteRefused`."""
+    """Create the namespace with `objects`. Raise `WriteRefused`."""
     writer = Writer(cluster.access)
 
     async def one(other: Other) -> None:
@@ -43,8 +43,9 @@ async def make(cluster: LoadedControlPlane, objects: Iterable[Other]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """`acting`: the session of whoever changes things; `kubeconfig`: the same one's; `looking`: the
-    other one's session."""
+    """`acting`: session of the user who makes changes. `kubeconfig`: of the same user. `looking`:
+    session of the other user.
+    """
 
     cluster: LoadedControlPlane
     console: WebConsole
@@ -56,8 +57,10 @@ class Stage:
     async def kubectl(
         self, *arguments: str, input: str | None = None, code: int = 0
     ) -> tuple[float, str]:
-        """Milliseconds that the whole process takes, as for whoever types it, and its output. Raises
-        OSError if it ends in another way than with `code`."""
+        """Run kubectl. Return the duration of the process in milliseconds and its output.
+
+        Raise OSError if the exit code isn't `code`.
+        """
         run, words = self.cluster.kubectl, (f"--namespace={NAMESPACE}", *arguments)
         started = time.perf_counter()
         done = await asyncio.to_thread(run, *words, input=input, kubeconfig=self.kubeconfig)
@@ -67,11 +70,13 @@ class Stage:
         return took, done.stdout
 
     async def pages(self, number: int) -> list[float]:
-        """Milliseconds of pages that the other one reads while nobody changes anything."""
+        """Return response times in milliseconds for the other user, without concurrent changes."""
         return [page.server for page in await self._looker.read(LIST, number)]
 
     async def beside(self, work: Awaitable[T]) -> tuple[T, list[float]]:
-        """What comes of it, and the milliseconds of pages that the other one reads meanwhile."""
+        """Await `work` while the other user requests pages. Return its result and the response
+        times.
+        """
         done = asyncio.Event()
         reading = asyncio.create_task(self._looker.until(LIST, done))
         try:

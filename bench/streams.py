@@ -1,6 +1,7 @@
-"""What logs and terminals take, on a control plane with a node on which pods really run: how long until
-the first line, what others notice of a log that pours, what each costs that is only open, and how long a
-key takes to come back, beside `kubectl exec`.
+"""Logs and terminals on a control plane with a node that runs pods.
+
+Measures the time to the first line, the effect of a busy log on other users, the memory of idle
+logs and terminals, and the echo time of a keystroke compared with `kubectl exec`.
 """
 
 import asyncio
@@ -25,21 +26,21 @@ from bench.webconsole import WebConsole
 from tests.controlplane.build import find
 from tests.node.node import RealNode, container
 
-#: Logs and terminals that are open at once, and some that are opened before memory is looked at.
+#: Logs or terminals that are open at once, and number to open before memory is measured.
 _OPEN, _WARM = 200, 20
-#: Logs that are opened one after another, keys that are typed, and seconds of a log that pours.
+#: Logs to open one after another, keys to type, and seconds to follow a busy log.
 _CLICKS, _KEYS, _SECONDS = 40, 200, 10.0
 _WAIT = 30.0
-#: Fewer than one account may have, so that those that are closing do not count.
+#: Less than the limit per account, so that connections that are still closing don't matter.
 _PER_ACCOUNT = 15
-#: Seconds between two keys: those of somebody who types fast.
+#: Seconds between two keystrokes of a fast typist.
 _TYPING = 0.05
 _PODS = "/clusters/host/projects/default/pods"
-#: As `kubectl exec` asks for.
+#: Command that is equivalent to the console's terminal.
 _SHELL = ("exec", "--stdin", "--tty", "quiet", "--", "sh")
 
-#: Where Linux says how many inotify instances one user may have. A kubelet needs one for each log that
-#: is followed; without one it ends each where it is, and the console asks again and again.
+#: Linux limit of inotify instances per user. A kubelet needs one for each followed log. Without
+#: one, it ends the log immediately, and the console retries again and again.
 _INSTANCES = Path("/proc/sys/fs/inotify/max_user_instances")
 
 _Open = Callable[[aiohttp.ClientSession], Awaitable["_Stream"]]
@@ -47,7 +48,7 @@ _Open = Callable[[aiohttp.ClientSession], Awaitable["_Stream"]]
 
 def measure() -> list[Result]:
     quiet = container("a", "i=0; while :; do echo line $i; i=$((i+1)); sleep 2; done")
-    # 20,000 lines a second, and a little more.
+    # 20,000 lines per second, and slightly more.
     pours = container("a", "while :; do seq 1000000 1001000; usleep 43000; done")
     accounts = -(-_OPEN // _PER_ACCOUNT)
     with (
@@ -59,7 +60,7 @@ def measure() -> list[Result]:
         results = asyncio.run(_quiet(console, node.cluster.kubeconfig))
         with node.pod("pours", pours):
             results += asyncio.run(_pouring(console))
-        # What one sort has given back another one would take.
+        # Use a new process for each kind, so that one can't reuse memory that the other has freed.
         for name, opens in (("log", _log), ("terminal", _terminal)):
             with WebConsole(node.cluster, accounts=accounts) as another:
                 held = asyncio.run(_held(another, opens))
@@ -79,8 +80,11 @@ def _instances(least: int) -> Iterator[None]:
 
 
 class _Stream:
-    """A socket of a log or terminal whose messages are answered. `lines` and `screen`: what came.
-    `goodbye`: what is said before it is closed, so that a terminal is not kept for whoever comes back."""
+    """A websocket of a log or terminal that acknowledges messages.
+
+    `lines`, `screen`: received data. `goodbye`: message before closing, so that the terminal
+    isn't kept for a reconnect.
+    """
 
     def __init__(
         self, connection: aiohttp.ClientWebSocketResponse, goodbye: dict[str, Any] | None = None
@@ -92,11 +96,11 @@ class _Stream:
         self._task = asyncio.create_task(self._listen())
 
     async def until(self, done: Callable[["_Stream"], object]) -> None:
-        """Raises TimeoutError, and OSError once the console has ended it."""
+        """Wait for a condition. Raise TimeoutError, or OSError if the console closed the websocket."""
         async with asyncio.timeout(_WAIT):
             while not done(self):
                 if self._task.done():
-                    raise OSError(f"the console ended a stream: {self._connection.close_code}")
+                    raise OSError(f"the console closed a stream: {self._connection.close_code}")
                 self._came.clear()
                 await self._came.wait()
 
@@ -159,7 +163,7 @@ async def _quiet(console: WebConsole, kubeconfig: Path) -> list[Result]:
 
 
 async def _click(session: aiohttp.ClientSession) -> float:
-    """Milliseconds from asking for the page of a log until it follows a first line."""
+    """Return the milliseconds from the request of a log page until the first line is followed."""
     started = time.perf_counter()
     async with session.get(f"{_PODS}/quiet/log?timestamps=1") as response:
         if response.status != 200 or "log-line" not in await response.text():
@@ -171,7 +175,7 @@ async def _click(session: aiohttp.ClientSession) -> float:
 
 
 async def _typed(session: aiohttp.ClientSession) -> list[float]:
-    """Milliseconds from each key until it is back."""
+    """Return the milliseconds from each keystroke until its echo."""
     stream = await _terminal(session)
     found = []
     for _ in range(_KEYS):
@@ -190,7 +194,7 @@ def _has_more(before: int, stream: _Stream) -> bool:
 
 
 def _typed_to_kubectl(kubeconfig: Path) -> list[float]:
-    """The same of `kubectl exec`, in a terminal of its own."""
+    """Like `_typed`, for `kubectl exec` in a pseudo-terminal."""
     with _kubectl(kubeconfig) as terminal:
         screen = b""
         while b"# " not in screen:
@@ -223,7 +227,7 @@ def _kubectl(kubeconfig: Path) -> Iterator[int]:
 
 
 async def _held(console: WebConsole, opens: _Open) -> float:
-    """Bytes of the console's memory for each that is open and has nothing to say."""
+    """Return the memory in bytes per idle log or terminal."""
     async with AsyncExitStack() as stack:
         sessions = [
             await stack.enter_async_context(await console.signed_in(one))
@@ -241,7 +245,7 @@ async def _held(console: WebConsole, opens: _Open) -> float:
 async def _open(
     sessions: list[aiohttp.ClientSession], opens: _Open, number: int
 ) -> AsyncIterator[None]:
-    """So many, of as many accounts as it takes."""
+    """Open a number of streams, distributed over several accounts."""
     async with AsyncExitStack() as stack:
         for at in range(number):
             stream = await opens(sessions[at // _PER_ACCOUNT])
@@ -250,7 +254,7 @@ async def _open(
 
 
 async def _pouring(console: WebConsole) -> list[Result]:
-    """Others' pages while somebody follows a log that pours, beside those while nobody does."""
+    """Measure another user's pages while a busy log is followed and while it isn't."""
     who, other = console.accounts[:2]
     async with await console.signed_in(who) as session, await console.signed_in(other) as looking:
         reader = Reader(console, looking)

@@ -1,4 +1,4 @@
-"""How long a cache takes until it has all pods, and how much memory, beside client-go's."""
+"""Time and memory for a cache of all pods, compared with client-go."""
 
 import sys
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from bench.reference import go_program
 from bench.result import Result
 from tests.controlplane.build import Report
 
-#: Beyond this many pods the official informer gets tenths of them, and the JSON of client-go is read
-#: once: both would take minutes.
+#: With more pods than this, the official informer gets only tenths of them, and client-go reads
+#: JSON only once. Otherwise both would take minutes.
 _MANY_PODS = 10_000
 _NO_NAMESPACE = "no-such-namespace"
 _JSON = "application/json"
@@ -21,7 +21,7 @@ _JSON = "application/json"
 
 @dataclass(slots=True)
 class _Measured:
-    """Runs of one cache; `empty` is a run without objects."""
+    """Runs of one cache. `empty`: a run without objects."""
 
     empty: Probe
     runs: list[Probe] = field(default_factory=list)
@@ -36,22 +36,22 @@ class _Measured:
 
     @property
     def resting_per_object(self) -> float:
-        """Bytes, over a process of the same kind without objects."""
+        """Bytes per object, minus the same process without objects."""
         return median((run.released - self.empty.released) / run.objects for run in self.runs)
 
     @property
     def unreleased_per_object(self) -> float:
-        """The same while what was freed is kept for the next time."""
+        """Like `resting_per_object`, before free pages are returned to the kernel."""
         return median((run.resting - self.empty.resting) / run.objects for run in self.runs)
 
     @property
     def process_per_object(self) -> float:
-        """Bytes, the whole process."""
+        """Bytes of the whole process per object."""
         return median(run.released / run.objects for run in self.runs)
 
     @property
     def peak_per_object(self) -> float:
-        """Bytes, the most there ever was, over that of a process without objects."""
+        """Peak bytes per object, minus the peak of a process without objects."""
         return median((run.peak - self.empty.peak) / run.objects for run in self.runs)
 
     @property
@@ -60,11 +60,11 @@ class _Measured:
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """Runs take turns, so that whatever else the machine does meets all of them alike."""
+    """Run the probes in turn, so that other load on the machine affects all equally."""
     kubeconfig = cluster.kubeconfig
     go = [str(go_program("clientgo", report)), "-kubeconfig", str(kubeconfig)]
     as_json = [*go, "-content-type", _JSON]
-    # A first reader makes the server fill caches of its own; that is nobody's time.
+    # The first reader makes the server fill its caches, so it isn't counted.
     run_probe(_console(kubeconfig))
     empty_go = run_probe([*go, "-namespace", _NO_NAMESPACE])
     ours = _Measured(run_probe([*_console(kubeconfig), "--empty"]))

@@ -1,17 +1,17 @@
-"""What the project has set itself, on two cores that are shared with the server."""
+"""Performance targets on two cores that are shared with the server."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bench.result import Result
 
-#: Pods and sockets for which the targets are meant, unless they say otherwise.
+#: Numbers of pods and sockets for the targets, unless they state others.
 PODS, SOCKETS = 10_000, 500
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`bound` is the most, or with `at_least` the least. `name` is a result's."""
+    """`name`: name of the result. `bound`: maximum, or minimum with `at_least`."""
 
     name: str
     label: str
@@ -19,53 +19,53 @@ class Target:
     at_least: bool = False
 
     def used(self, value: float) -> float:
-        """How much of what is allowed; more than 1 misses the target."""
+        """Return the used share of the limit. A value above 1 misses the target."""
         return self.bound / value if self.at_least else value / self.bound
 
 
 TARGETS = (
-    Target("sync_ratio_client_go", "Sync, beside client-go", 1.25),
-    Target("sync_ratio_official_informer", "Sync, kubernetes.informer beside us", 8, at_least=True),
-    Target("memory_ratio_client_go", "Memory of a pod, beside client-go", 1 / 6),
-    Target("bytes_per_object", "Memory of a pod", 6000),
-    Target("sync_peak_over_resting", "Most memory during sync, beside after it", 2),
+    Target("sync_ratio_client_go", "Sync, relative to client-go", 1.25),
+    Target(
+        "sync_ratio_official_informer", "Sync, kubernetes.informer relative to us", 8, at_least=True
+    ),
+    Target("memory_ratio_client_go", "Memory per pod, relative to client-go", 1 / 6),
+    Target("bytes_per_object", "Memory per pod", 6000),
+    Target("sync_peak_over_resting", "Peak memory during sync, relative to after", 2),
     Target("events_per_second_recorded", "Recorded events", 20_000, at_least=True),
     Target("lag_p99_ms", "Change to cache, p99", 250),
     Target("page_p95_ms", "First page, p95", 15),
     Target("page_p99_ms", "First page, p99", 40),
-    Target("page_slowest_view_ratio", "Slowest sort or page, beside the first", 2),
-    Target("page_tenant_ratio", "Tenant's page, beside the first", 1),
+    Target("page_slowest_view_ratio", "Slowest sort or page, relative to first", 2),
+    Target("page_tenant_ratio", "Tenant's page, relative to first", 1),
     Target("page_p99_during_relist_ms", "First page during a relist, p99", 100),
-    Target("page_p95_growth", "First page with 50,000 pods, beside 10,000", 1.5),
+    Target("page_p95_growth", "First page, 50,000 relative to 10,000 pods", 1.5),
     Target("search_p95_ms", "Slowest search, p95", 50),
-    Target("detail_p95_ms", "Slowest tab of a detail, p95", 60),
+    Target("detail_p95_ms", "Slowest detail tab, p95", 60),
     Target("overview_p95_ms", "Slowest overview, p95", 60),
     Target("list_p95_ms", "Slowest other list, p95", 60),
     Target("page_p99_during_signins_ms", "Pages while 50 people sign in, p99", 150),
-    Target(
-        "signin_timing_difference", "Wrong passwords of known and unknown names, medians apart", 0.1
-    ),
+    Target("signin_timing_difference", "Wrong password, difference by user name", 0.1),
     Target("edit_open_1mb_p95_ms", "Editor of 1 MB, p95", 1000),
-    Target("edit_review_10kb_ratio_kubectl", "What would change, beside kubectl diff", 1),
-    Target("bulk_restart_ratio_kubectl", "Restart of 200, beside kubectl", 1),
-    Target("page_ratio_during_edit", "Others' page during edits of 1 MB, p95", 1.2),
-    Target("page_ratio_during_bulk", "Others' page during a restart of 200, p95", 1.2),
+    Target("edit_review_10kb_ratio_kubectl", "Review, relative to kubectl diff", 1),
+    Target("bulk_restart_ratio_kubectl", "Restart of 200, relative to kubectl", 1),
+    Target("page_ratio_during_edit", "Other users' page, edits of 1 MB, p95", 1.2),
+    Target("page_ratio_during_bulk", "Other users' page, restart of 200, p95", 1.2),
     Target("log_first_line_p95_ms", "First line of a log, p95", 300),
-    Target("page_ratio_during_log", "Others' page during 20,000 lines a second, p95", 1.5),
-    Target("log_bytes_per_open", "A followed log", 100_000),
-    Target("terminal_bytes_per_open", "An idle terminal", 100_000),
-    Target("terminal_echo_over_kubectl_ms", "A key's echo over kubectl exec's, p95", 50),
-    Target("rights_repeated_us", "A right that was asked before", 3),
-    Target("rights_first_ms", "A user's first right, p95", 5),
-    Target("rights_changed_ms", "A right after a changed binding, p95", 5),
-    Target("rights_mb", "Rights of 2,000 users", 150),
+    Target("page_ratio_during_log", "Other users' page, 20,000 log lines/s, p95", 1.5),
+    Target("log_bytes_per_open", "Memory per followed log", 100_000),
+    Target("terminal_bytes_per_open", "Memory per idle terminal", 100_000),
+    Target("terminal_echo_over_kubectl_ms", "Terminal echo over kubectl exec, p95", 50),
+    Target("rights_repeated_us", "Repeated permission check", 3),
+    Target("rights_first_ms", "First permission check of a user, p95", 5),
+    Target("rights_changed_ms", "Check after a binding changed, p95", 5),
+    Target("rights_mb", "Memory for permissions of 2,000 users", 150),
     Target("frame_p95_ms", "Change to websocket, p95", 350),
     Target("frame_p95_ms_mixed", "Change to websocket, many lists, p95", 350),
 )
 
 
 def met(results: Sequence[Result]) -> Iterator[tuple[Target, Result]]:
-    """Each target with the result that it is compared with, if there is one."""
+    """Yield each target with the result of the nearest size, if one exists."""
     for target in TARGETS:
         found = [result for result in results if result.name == target.name]
         if found:
@@ -74,7 +74,7 @@ def met(results: Sequence[Result]) -> Iterator[tuple[Target, Result]]:
 
 
 def growth(results: Sequence[Result]) -> list[Result]:
-    """How much longer the first page takes with more pods than `PODS`."""
+    """Return how much slower the first page is with more pods than `PODS`."""
     pages = {result.n: result.value for result in results if result.name == "page_p95_ms"}
     if PODS not in pages:
         return []

@@ -1,4 +1,4 @@
-"""Rights as a tenant of a shared cluster has them, for accounts whose name begins with `tenant-`."""
+"""Permissions of a tenant in a shared cluster, for accounts whose name starts with `tenant-`."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,11 @@ from console.ui.access import Access
 from rbac.authorizer import Authorizer
 
 if TYPE_CHECKING:
-    # The bench itself is no Django.
+    # Django isn't set up in the benchmark process.
     from console.ui.clusters import Cluster
 
 PREFIX = "tenant-"
-#: Three of all, far from each other.
+#: Three of all namespaces, far apart in sort order.
 OWN = frozenset(namespace_name(number) for number in (1, NAMESPACES // 2, NAMESPACES - 1))
 
 _READS = frozenset({"get", "list", "watch"})
@@ -22,7 +22,7 @@ _READS = frozenset({"get", "list", "watch"})
 
 @dataclass(frozen=True, slots=True)
 class TenantAccess:
-    """May read pods in `OWN`, and nothing else."""
+    """May only read pods in `OWN`."""
 
     identity: Identity
     cluster: "Cluster"
@@ -43,9 +43,9 @@ class TenantAccess:
 
 
 class TenantAuthorizer(Authorizer):
-    """The console's own for everybody else."""
+    """Uses the console's authorizer for all other users."""
 
-    # The annotation is wider than the base class's: whoever asks knows the protocol alone.
+    # The return type is wider than in the base class, because callers use only the protocol.
     def access_for(self, identity: Identity, cluster: Any = None) -> Access:  # type: ignore[override]
         if identity.name.startswith(PREFIX):
             return TenantAccess(identity, cluster)

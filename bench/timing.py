@@ -1,15 +1,15 @@
-"""What the bench's console notes of each request; see `bench.serving`."""
+"""Request timings that the benchmark's console records; see `bench.serving`."""
 
 import msgspec
 
-#: Requests that carry it are noted, under its value.
+#: Requests with this header are recorded under its value.
 HEADER = "X-Bench"
-#: The environment variable that names the file.
+#: Environment variable with the path of the timing log.
 VARIABLE = "BENCH_TIMINGS"
 
 
 class Timing(msgspec.Struct, frozen=True):
-    """`id`: the header's value. `ended` is `time.monotonic()`; `seconds` the time before it."""
+    """`id`: value of the header. `ended`: `time.monotonic()` at the end. `seconds`: duration."""
 
     id: str
     ended: float

@@ -1,4 +1,4 @@
-"""The console as people run it, on the benchmark's cluster, and people who are signed in to it."""
+"""Run the console in production mode on a benchmark cluster, and sign in users."""
 
 import asyncio
 import os
@@ -32,18 +32,19 @@ _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
 class Cluster(Protocol):
-    """Any cluster: a real control plane or the embedded one."""
+    """A real control plane or the embedded cluster."""
 
     @property
     def kubeconfig(self) -> Path:
-        """Its administrator's."""
+        """Path of the administrator's kubeconfig."""
         ...
 
 
 class WebConsole:
-    """`manage.py serve`, as `bench.serving` starts it, with `accounts` administrators and one tenant.
+    """Context manager that runs `manage.py serve` through `bench.serving`.
 
-    `configuration` is its `authentication.yaml`. As a context manager it ends with the block.
+    It creates `accounts` administrators and one tenant. `configuration` is the content of
+    `authentication.yaml`.
     """
 
     def __init__(
@@ -92,16 +93,16 @@ class WebConsole:
         return self._process.pid
 
     def timings(self) -> list[Timing]:
-        """Of all requests so far that were made with the header."""
+        """Return the timings of all requests with the header so far."""
         lines = self._timings.read_bytes().splitlines()
         return [msgspec.json.decode(line, type=Timing) for line in lines]
 
     def forget(self) -> None:
-        """Makes it list all pods again."""
+        """Make the console list all pods again."""
         os.kill(self.pid, forgetting.SIGNAL)
 
     def relists(self) -> list[Relist]:
-        """Those so far, the first list included."""
+        """Return the relists so far, including the first list."""
         lines = self._relists.read_bytes().splitlines()
         return [msgspec.json.decode(line, type=Relist) for line in lines]
 
@@ -114,7 +115,7 @@ class WebConsole:
         return Path(self._folder.name, "timings")
 
     async def signed_in(self, account: str) -> aiohttp.ClientSession:
-        """A session with this account's cookies. Raises OSError if the console does not let it in."""
+        """Return a session of `account`. Raise OSError if the sign-in fails."""
         session, form = await self.at_login()
         form |= {"username": account, "password": self.password}
         async with session.post("/login", data=form, allow_redirects=False) as response:
@@ -124,7 +125,7 @@ class WebConsole:
         return session
 
     async def at_login(self) -> tuple[aiohttp.ClientSession, dict[str, str]]:
-        """A session of nobody, and what the form of the login has in it."""
+        """Return an anonymous session and the hidden fields of the sign-in form."""
         session = aiohttp.ClientSession(
             self.url, cookie_jar=aiohttp.CookieJar(unsafe=True), headers={"Origin": self.url}
         )
@@ -168,7 +169,7 @@ class WebConsole:
                     pass
                 if time.monotonic() > deadline or (self._process and self._process.poll()):
                     log = Path(self._folder.name, "log").read_text(errors="replace")
-                    raise OSError(f"the console did not get ready: {log[-2000:]}")
+                    raise OSError(f"the console did not become ready: {log[-2000:]}")
                 await asyncio.sleep(0.1)
 
     def _end(self) -> None:
@@ -189,7 +190,7 @@ def _named(manifest: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _bound(name: str) -> dict[str, Any]:
-    """No controllers run here that would make it of a platform role."""
+    """Return a cluster-admin binding. No controller runs that would create it from a platform role."""
     group = CLUSTER_ROLES.group
     return {
         "apiVersion": CLUSTER_ROLES.group_version,

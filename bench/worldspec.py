@@ -1,7 +1,8 @@
-"""What is around a workload's pods: up to `OTHERS` objects of the kinds that clusters have most of.
+"""Objects around a workload's pods: up to `OTHERS` objects of the most frequent kinds.
 
-As for pods everything follows from the workload's number. Owner references come without a uid, which is
-the server's to give: whoever creates the objects in this order knows the uid of each owner by then.
+Like pods, they are derived from the workload's number. Owner references have no UID, because the
+server assigns it. Objects are created in order, so the UID of each owner is available when it is
+needed.
 """
 
 from collections.abc import Iterator
@@ -15,12 +16,12 @@ from console.kube.gvr import GVR
 
 Obj = dict[str, Any]
 
-#: Of a workload, without its pods.
+#: Maximum objects per workload, without its pods.
 OTHERS = 3 * REPLICAS
-#: Workloads that have everything around them. The pages of all other kinds are measured with as many
-#: objects, and every further one would only take its time to load.
+#: Number of workloads with all related objects. This is enough to measure the pages of all other
+#: kinds; more objects would only increase the loading time.
 SURROUNDED = 2000
-#: A custom type of which there is an object for each workload.
+#: A custom resource with one object per workload.
 BACKUPS = GVR("bench.example.com", "v1", "backups")
 
 _RBAC = "rbac.authorization.k8s.io"
@@ -51,7 +52,7 @@ _KINDS: dict[GVR, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """`status` is written after the object itself, if there is one."""
+    """An object to create. `status` is written after the object, if it is set."""
 
     gvr: GVR
     body: Obj
@@ -59,7 +60,7 @@ class Other:
 
 
 def custom_type() -> Obj:
-    """The definition of `BACKUPS`."""
+    """Return the CRD of `BACKUPS`."""
     column = {"name": "Schedule", "type": "string", "jsonPath": ".spec.schedule"}
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {"name": BACKUPS.version, "served": True, "storage": True}
@@ -83,7 +84,7 @@ def custom_type() -> Obj:
 
 
 def around_namespace(number: int) -> Iterator[Other]:
-    """What controllers put into every namespace, and a quota."""
+    """Yield the objects that controllers create in every namespace, and a quota."""
     namespace = namespace_name(number)
     authority = {"data": {"ca.crt": "-----BEGIN CERTIFICATE-----\n" + "QmVuY2g" * 200}}
     yield _other(types.CONFIG_MAPS, namespace, "kube-root-ca.crt", authority)
@@ -95,8 +96,9 @@ def around_namespace(number: int) -> Iterator[Other]:
 
 
 def around(workload: int) -> Iterator[Other]:
-    """`OTHERS` objects, or beyond the first `SURROUNDED` workloads the owners alone; owners before what
-    they own."""
+    """Yield the objects of a workload, owners first. Beyond `SURROUNDED` workloads, yield only the
+    pods' owners.
+    """
     pods = [Pod(workload * REPLICAS + at) for at in range(REPLICAS)]
     return iter(_Around(workload, pods).objects())
 
@@ -128,7 +130,7 @@ class _Around:
             return list(made)
         return [*made, *self._network(), *self._configuration(), self._rule(), *self._events()]
 
-    # Four objects of the workload itself.
+    # The workload: four objects
 
     def _deployment(self) -> Iterator[Other]:
         number = {"replicas": REPLICAS, "selector": {"matchLabels": self._match}}
@@ -197,7 +199,7 @@ class _Around:
             yield self._made(types.CONTROLLER_REVISIONS, kept, body, owner=owner)
 
     def _cron_job(self) -> Iterator[Other]:
-        # Of a job that restarts its containers the server accepts failure alone.
+        # A Job template must have the restart policy Never or OnFailure.
         template = {**self._template, "spec": {**self._template["spec"], "restartPolicy": "Never"}}
         spec = {"schedule": "*/5 * * * *", "jobTemplate": {"spec": {"template": template}}}
         yield self._made(types.CRON_JOBS, self._app, {"spec": spec})
@@ -208,7 +210,7 @@ class _Around:
                 types.JOBS, name, {"spec": {"template": template}}, {"active": 1}, owner=owner
             )
 
-    # Eleven objects around it.
+    # Related objects: eleven
 
     def _network(self) -> Iterator[Other]:
         port = {"name": "http", "port": 80, "targetPort": 8080}
@@ -250,7 +252,7 @@ class _Around:
         yield self._made(BACKUPS, self._app, backup)
 
     def _rule(self) -> Other:
-        """One of four, by turns."""
+        """Return one of four kinds of objects, in turn."""
         selector = {"matchLabels": self._match}
         backend = {"service": {"name": self._app, "port": {"name": "http"}}}
         path = {"path": "/", "pathType": "Prefix", "backend": backend}

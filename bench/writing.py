@@ -1,4 +1,4 @@
-"""Many writes to kube-apiserver at once, from one process."""
+"""Concurrent writes to kube-apiserver from one process."""
 
 import asyncio
 import ssl
@@ -10,19 +10,19 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-#: Measured: more do not make two cores write faster.
+#: Measured: more writers are not faster on two cores.
 WRITERS = 48
 
 T = TypeVar("T")
 
 
 class WriteRefused(Exception):
-    """kube-apiserver did not accept a write; `str()` is what it said."""
+    """Raised if kube-apiserver rejects a write. `str()` contains its response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where and as whom to write."""
+    """Server and credentials for writes."""
 
     url: str
     ca_file: Path
@@ -30,7 +30,7 @@ class Access:
 
 
 class Writer:
-    """One connection pool. Use within one event loop, and `close()` at the end."""
+    """HTTP client with one connection pool. Use it within one event loop, and call `close`."""
 
     def __init__(self, access: Access) -> None:
         tls = ssl.create_default_context(cafile=str(access.ca_file))
@@ -44,7 +44,7 @@ class Writer:
         await self._session.close()
 
     async def send(self, method: str, path: str, body: Any, *, manager: str) -> bytes:
-        """The answer's body. `manager` is who owns the fields, as managedFields will say."""
+        """Send a request and return the response body. `manager` is the field manager."""
         async with self._session.request(
             method,
             f"{self._url}{path}?fieldManager={manager}",
@@ -58,7 +58,7 @@ class Writer:
 
 
 async def spread(items: Iterable[T], work: Callable[[T], Awaitable[None]]) -> None:
-    """Does `work` for each item, `WRITERS` at a time. The first failure ends all."""
+    """Run `work` for each item, `WRITERS` at a time. The first failure cancels all others."""
     rest = iter(items)
 
     async def one() -> None:

@@ -1,5 +1,6 @@
-"""The console as a Django app: imports every kind, so that each registers itself, and what its addresses
-are made of."""
+"""Django app configuration of the console. Imports all resource kinds, which register themselves,
+and the URL path converters.
+"""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -13,7 +14,10 @@ class ConsoleConfig(AppConfig):
     name = "console"
 
     def ready(self) -> None:
-        """A kind that cannot be imported or is declared wrongly stops the process here."""
+        """Import all modules of `console.kinds`.
+
+        An import error or an invalid kind declaration aborts startup.
+        """
         import_module("console.ui.converters")
         for module in iter_modules(kinds.__path__, f"{kinds.__name__}."):
             import_module(module.name)

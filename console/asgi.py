@@ -1,7 +1,8 @@
-"""The composition root of the web process: starts the cluster core once and wires the protocols.
+"""ASGI entry point of the web process: starts the cluster runtime once and builds the protocol
+stack.
 
-Importing this module connects to the cluster that the environment names; it raises `NoCluster` when
-there is none.
+Importing this module connects to the configured cluster. Raises `NoCluster` if no cluster is
+configured.
 """
 
 import os
@@ -32,7 +33,8 @@ from rbac import authorizer, memberships  # noqa: E402
 from rbac.current import use_host  # noqa: E402
 from workspaces.controllers.refusalevents import RefusalEvents  # noqa: E402
 
-#: Followed from the start: without these nobody can sign in, or the first page would wait.
+#: Resources watched from startup: the first group is required to sign in, the rest by the first
+#: page.
 REQUIRED = (
     *authorizer.SOURCES,
     *memberships.SOURCES,

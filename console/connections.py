@@ -1,12 +1,14 @@
-"""How many connections this process has, in all and of one address, and who gives way for others.
+"""Connection limits of the process, in total and per client address.
 
-A connection costs a file, and a process without files serves nobody: it cannot even look at its database.
+Every connection uses a file descriptor, and a process without free file descriptors can't serve
+requests or open its database.
 
-- The process may open as many files as the system lets it; `file_limit` sees to that.
-- There are only so many connections, in all and of one address. Whoever comes beyond that takes the place
-  of one on which nothing is being answered: of the same address, or of the address that has most. If
-  there is none, the new one is closed.
-- Addresses of proxies that are trusted are not counted: they bring everybody.
+- `file_limit` raises the process's limit on open files.
+- A new connection beyond a limit replaces an idle connection of the same address, or, if the
+  total is reached, of the address with the most connections. If no connection is idle, the new
+  connection is closed.
+- The limit per address does not apply to trusted proxies, which forward the connections of all
+  users.
 """
 
 import resource
@@ -15,15 +17,16 @@ from typing import NamedTuple, Protocol
 
 from console.live.counters import counters
 
-#: Files that are enough for any console, and those that are not for browsers' connections: the database,
-#: the watches of all kinds, and requests to kube-apiserver.
+#: Maximum of open files to request, and files reserved for other uses: the database, watches, and
+#: requests to kube-apiserver.
 MOST_FILES, OTHER_FILES = 65_536, 256
-#: Connections at most, in all and of one address, and of one address where there are few in all.
+#: Maximum of connections in total and per address, and the minimum for both limits if few files are
+#: available.
 MOST, MOST_OF_ONE, FEWEST_OF_ONE = 10_000, 1_000, 32
 
 
 class Limits(NamedTuple):
-    """Of connections. `of_one`: address."""
+    """Maximum number of connections: in total (`most`) and per address (`of_one`)."""
 
     most: int
     of_one: int
@@ -35,7 +38,7 @@ class Limits(NamedTuple):
 
 
 def file_limit() -> tuple[int, int]:
-    """How many files this process could open, and how many it can from now on."""
+    """Raise the limit on open files and return the limits before and after."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
@@ -45,13 +48,17 @@ def file_limit() -> tuple[int, int]:
 
 
 class Connection(Protocol):
-    """Twisted's transport."""
+    """A Twisted transport."""
 
     def abortConnection(self) -> None: ...
 
 
 class Seats:
-    """Who is connected. `is_idle`: nothing is being answered on it. `is_exempt`: of addresses."""
+    """Open connections by address.
+
+    `is_idle` reports whether a connection has no request in progress, `is_exempt` whether the
+    limit per address does not apply to an address.
+    """
 
     def __init__(
         self,
@@ -61,12 +68,12 @@ class Seats:
     ) -> None:
         self._limits = limits
         self._is_idle, self._is_exempt = is_idle, is_exempt
-        # The oldest first.
+        # Connections of each address, oldest first.
         self._of: dict[str, dict[Connection, None]] = {}
         self._address: dict[Connection, str] = {}
 
     def enter(self, connection: Connection, address: str) -> bool:
-        """False, and no place, for one too many."""
+        """Register a connection. Return False if it must be closed because a limit is reached."""
         there = self._of.get(address, {})
         if len(there) >= self._limits.of_one and not self._is_exempt(address):
             admitted = self._makes_way(there)

@@ -1,12 +1,12 @@
-"""The outermost ASGI application: sees to it that requests and answers are what HTTP says they are.
+"""Outermost ASGI application, which corrects requests and responses that Daphne passes on
+unchecked.
 
-It forgets what a client has no right to say about the way it came: Daphne believes a `Daphne-Root-Path`
-header from anybody, which would move every path and every link; and a forwarded header is worth what the
-proxy is worth that sent it.
+Daphne accepts a `Daphne-Root-Path` header from any client, which would change every path and
+every link. Forwarded headers are only accepted from trusted proxies.
 
-An answer to HEAD has no content (RFC 9110, section 9.3.2). Django leaves that to the server, and Daphne
-keeps back only the first part of what Django sends: a client, or a proxy, would take the rest for the
-answer to its next request.
+Responses to HEAD have no content (RFC 9110, section 9.3.2). Django leaves this to the server,
+but Daphne drops only the first body message: a client or proxy would read the rest as the
+response to its next request.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -23,8 +23,9 @@ _FORWARDED = (b"x-forwarded-", b"forwarded", b"x-real-ip", b"x-client-ip")
 
 
 def harden(application: Application) -> Application:
-    """`application`, with `root_path` empty, proxies' headers only from `TRUSTED_PROXIES`, and no content
-    for HEAD."""
+    """Wrap an ASGI application: empty `root_path`, forwarded headers only from `TRUSTED_PROXIES`,
+    and no response content for HEAD.
+    """
 
     async def hardened(scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] in ("http", "websocket"):

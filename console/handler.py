@@ -1,13 +1,13 @@
-"""Django's ASGI application, with two threads for the database instead of a new one for each request.
+"""ASGI handler of Django that uses two long-lived database threads instead of one thread per
+request.
 
-Django gives every request a thread of its own, so that what one thread may not share is not shared
-between requests: a connection to the database. That thread, and its connection, would be made and ended
-with every page. Here all requests use the same ones: each is asked for one short query at a time, most
-often for the session, and no transaction of ours outlasts the function that began it.
+Django creates a thread for each request because database connections can't be shared between
+threads. That would open and close a database connection for every page. Here requests share
+threads: each runs short queries, mostly for the session, and no transaction outlasts the
+function that started it.
 
-Who changes something may have to wait for whoever else writes, for seconds where the database is a file
-that somebody holds. So requests that change nothing have a thread of their own, in which nothing waits
-for long.
+Writes may wait several seconds for a lock, for example on SQLite. Requests with a safe method
+therefore use a separate thread.
 """
 
 import threading
@@ -24,14 +24,15 @@ from django.db.backends.signals import connection_created
 
 from console.views.guard import SAFE_METHODS
 
-#: Milliseconds that a statement waits for others who write, in the thread of those who only read.
+#: Milliseconds that a statement in the thread for safe methods waits for a database lock.
 READERS_WAIT = 250
 _READING = "quarterdeck-reading"
 
 
 def _line(name: str) -> ThreadSensitiveContext:
-    """Whatever is done within it for the database is done by one thread, for as long as the process
-    lives."""
+    """Return a context whose database calls all run in one thread, which lives as long as the
+    process.
+    """
     line = ThreadSensitiveContext()
     SyncToAsync.context_to_thread_executor[line] = ThreadPoolExecutor(1, name)
     return line
@@ -41,23 +42,23 @@ _reading, _writing = _line(_READING), _line("quarterdeck-writing")
 
 
 class ConsoleHandler(ASGIHandler):
-    #: Bytes of an answer that are sent at a time. A page is whole in memory before its first is sent, so
-    #: cutting it into Django's 64 KiB only made more steps of it.
+    #: Size of response chunks in bytes. Pages are complete in memory before they are sent, so
+    #: Django's chunks of 64 KiB only add steps.
     chunk_size = 1024 * 1024
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
-            raise ValueError(f"{scope['type']} is not for Django")
+            raise ValueError(f"unsupported scope type {scope['type']}")
         line = _reading if scope["method"] in SAFE_METHODS else _writing
         SyncToAsync.thread_sensitive_context.set(line)
         await self.handle(scope, receive, send)
 
 
 def make_handler() -> ConsoleHandler:
-    """Sets Django up, too.
+    """Set up Django and return its ASGI handler.
 
-    Django looks after connections before and after each request, each time on the database's thread.
-    Once is enough, and it is done after the answer, when nobody waits.
+    Django's `close_old_connections` also runs before each request, in the database thread. It is
+    disconnected there, because running it after the response is sufficient and delays no client.
     """
     django.setup(set_prefix=False)
     request_started.disconnect(close_old_connections)

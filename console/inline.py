@@ -1,8 +1,8 @@
-"""Django's own middleware where it runs, without trips to other threads.
+"""Variants of Django's synchronous middleware that run on the event loop.
 
-Under ASGI Django calls each hook of its synchronous middleware in another thread, in case it waits for
-something. These wait for nothing but for the database when a session has to be saved, and a trip costs
-more than what they do: several on each request, each of them a fight for the interpreter.
+Under ASGI, Django runs each hook of synchronous middleware in another thread. These hooks don't
+block, except when a session is saved, and switching threads several times per request costs more
+than the hooks themselves.
 """
 
 import logging
@@ -29,7 +29,7 @@ Response = HttpResponseBase
 
 
 class AsyncMiddleware:
-    """Ours, which never runs but on a loop."""
+    """Base class of middleware that only runs on an event loop."""
 
     async_capable, sync_capable = True, False
 
@@ -42,7 +42,9 @@ class AsyncMiddleware:
 
 
 class _Inline:
-    """Calls both hooks on the loop. Comes before Django's class, whose asynchronous half it replaces."""
+    """Calls both hooks on the event loop. Must precede Django's class, whose `__acall__` it
+    overrides.
+    """
 
     get_response: Callable[[HttpRequest], Awaitable[Response]]
     process_request: Callable[[HttpRequest], Response | None]
@@ -56,19 +58,19 @@ class _Inline:
 
 
 class InlineLocaleMiddleware(_Inline, LocaleMiddleware):  # type: ignore[misc]
-    """Reads a cookie and a header."""
+    """Activates the language from the cookie or the Accept-Language header."""
 
 
 class InlineMessageMiddleware(_Inline, MessageMiddleware):  # type: ignore[misc]
-    """Messages are in a cookie (`MESSAGE_STORAGE`)."""
+    """Loads and stores messages in a cookie (`MESSAGE_STORAGE`)."""
 
 
-#: Bytes of a form that is parsed where it takes the loop no time; of a megabyte it is 25 ms.
+#: Maximum size in bytes of a form that is parsed on the event loop. Parsing a megabyte takes 25 ms.
 _SMALL = 64 * 1024
 
 
 class InlineCsrfMiddleware(_Inline, CsrfViewMiddleware):  # type: ignore[misc]
-    """Compares texts. Reads the body of a POST, which has arrived and is in memory."""
+    """Checks the CSRF token. The body of a POST request is already in memory."""
 
     async def process_view(  # type: ignore[override]
         self, request: HttpRequest, callback: Any, args: Any, kwargs: Any
@@ -76,14 +78,17 @@ class InlineCsrfMiddleware(_Inline, CsrfViewMiddleware):  # type: ignore[misc]
         looks = request.method == "POST" and not getattr(callback, "csrf_exempt", False)
         length = request.META.get("CONTENT_LENGTH", "")
         if looks and not (length.isdigit() and int(length) <= _SMALL):
-            # The request keeps it.
+            # Parses the form in a thread; the request caches the result.
             await in_thread(getattr, request, "POST")
         return super().process_view(request, callback, args, kwargs)
 
 
 class InlineSessionMiddleware(SessionMiddleware):
-    """Goes to the database's thread to save a session, and only then. What cannot be saved is said (503),
-    but not that a session is in use, which is no more than good to know."""
+    """Uses the database thread only to save a session.
+
+    Return 503 if a modified session can't be saved. Errors while saving the time of last use are
+    ignored.
+    """
 
     async def __acall__(self, request: HttpRequest) -> Response:
         self.process_request(request)
@@ -93,7 +98,7 @@ class InlineSessionMiddleware(SessionMiddleware):
             try:
                 return await sync_to_async(self.process_response)(request, response)
             except DatabaseError as error:
-                log.error("A session cannot be saved: %s", error)
+                log.error("Cannot save the session: %s", error)
                 return error_page(request, 503, _("The database cannot be used."))
         if getattr(session, "used", False):
             await sync_to_async(session.save_use)()

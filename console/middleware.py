@@ -1,7 +1,8 @@
-"""What every request passes first: headers that confine the browser, and a gate against other sites.
+"""Middleware for security headers, cross-site requests, encodings, trailing slashes, and the level
+cookie.
 
-`SecurityHeadersMiddleware` must be the outermost, so that errors and static files carry its headers as
-well.
+`SecurityHeadersMiddleware` must be the outermost middleware, so that errors and static files
+also have its headers.
 """
 
 import secrets
@@ -29,14 +30,14 @@ Response = HttpResponseBase
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 HSTS_SECONDS = 365 * 24 * 3600
-#: How long a browser remembers where somebody was.
+#: Lifetime of the cookie with the last visited level.
 LEVEL_SECONDS = 365 * 24 * 3600
 
-#: Beside `frame-ancestors` for browsers that do not know it: who may frame a page.
+#: `X-Frame-Options` for browsers without support for `frame-ancestors`.
 _FRAMED = {"'none'": "DENY", "'self'": "SAMEORIGIN"}
 
-# `connect-src 'self'` includes websockets of the same origin (CSP 3, section 6.7.2.8). There is no
-# 'self' for scripts: a file that somebody got onto this origin must not become one.
+# `connect-src 'self'` includes websockets of the same origin (CSP 3, section 6.7.2.8). `script-src`
+# has no 'self': a file that an attacker placed on this origin must not run as a script.
 _POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -67,7 +68,7 @@ class _Middleware(AsyncMiddleware):
         return self.after(request, self.before(request) or await self.get_response(request))
 
     def before(self, request: HttpRequest) -> Response | None:
-        """A response ends the request here."""
+        """Return a response to stop processing the request, or None to continue."""
         return None
 
     def after(self, request: HttpRequest, response: Response) -> Response:
@@ -75,10 +76,11 @@ class _Middleware(AsyncMiddleware):
 
 
 class SecurityHeadersMiddleware(_Middleware):
-    """Sets `request.csp_nonce` and `request.request_id`, and the headers of every response.
+    """Sets `request.csp_nonce` and `request.request_id`, and the security headers of every
+    response.
 
-    Nobody frames a page, but for those of the dock (`request.docked`), which our own pages do; these are
-    pages of somebody who is signed in, and frame nothing else.
+    Pages can't be framed, except dock pages (`request.docked`), which pages of the console frame
+    for signed-in users.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[Response]]) -> None:
@@ -88,7 +90,7 @@ class SecurityHeadersMiddleware(_Middleware):
             self._fixed["Strict-Transport-Security"] = f"max-age={HSTS_SECONDS}"
 
     def before(self, request: HttpRequest) -> Response | None:
-        # Not the client's own X-Request-Id: it would end up in pages and in logs.
+        # A client's own X-Request-Id is ignored: it would end up in pages and logs.
         request.csp_nonce = secrets.token_urlsafe(18)  # type: ignore[attr-defined]
         request.request_id = secrets.token_hex(8)  # type: ignore[attr-defined]
         return None
@@ -113,17 +115,19 @@ class SecurityHeadersMiddleware(_Middleware):
 
     @staticmethod
     def _is_static(request: HttpRequest, response: Response) -> bool:
-        """True for a file that was found; a 404 below the same path is not to be kept."""
+        """Return True if a static file was found. A 404 response below the same path must not be
+        cached.
+        """
         path = settings.STATIC_URL
         return request.path_info.startswith(path) and response.status_code in (200, 206, 304)
 
 
 class TrailingSlashMiddleware(_Middleware):
-    """Leads from an address of ours with slashes at its end to the one without.
+    """Redirects URLs with trailing slashes to the URL without them.
 
-    Only where that one is a page of ours, so never to another site. Whatever is not read (RFC 9110,
-    section 9.2.1) is answered as before: no form of ours is sent there, and a redirect that keeps the
-    method would have it sent again.
+    Redirects only if the target is a page of the console, so never to another site. Only GET and
+    HEAD are redirected: no form is sent to such a URL, and a redirect that preserves the method
+    would repeat the request.
     """
 
     def before(self, request: HttpRequest) -> Response | None:
@@ -131,7 +135,8 @@ class TrailingSlashMiddleware(_Middleware):
         if not path.endswith("/") or path == "/" or request.method not in ("GET", "HEAD"):
             return None
         bare = path.rstrip("/")
-        # Two slashes, or one and a backslash, begin the name of a host.
+        # A path that starts with two slashes, or a slash and a backslash, is interpreted as a host
+        # name.
         if bare[1:2] in ("/", "\\") or _is_page(path) or not _is_page(bare):
             return None
         query = request.META.get("QUERY_STRING", "")
@@ -147,12 +152,13 @@ def _is_page(path: str) -> bool:
 
 
 class OriginGateMiddleware(_Middleware):
-    """Refuses what another site's page made the browser send.
+    """Refuses requests that another site's page made the browser send.
 
-    Browsers say where a request comes from in `Sec-Fetch-Site`
-    (https://www.w3.org/TR/fetch-metadata/) or, older ones, in `Origin`. Both are compared exactly, with
-    scheme and port: cookies know neither, so a page on another port of this host is another site.
-    A client that sends neither is no browser; then Django's token alone decides.
+    Browsers send the request's origin in `Sec-Fetch-Site`
+    (https://www.w3.org/TR/fetch-metadata/) or, if older, in `Origin`. Both are compared exactly,
+    including scheme and port, because cookies ignore both: a page on another port of this host
+    is another site. Clients that send neither header are not browsers, and only Django's CSRF
+    token applies.
     """
 
     def before(self, request: HttpRequest) -> Response | None:
@@ -167,10 +173,10 @@ class OriginGateMiddleware(_Middleware):
 
 
 class EncodingMiddleware(_Middleware):
-    """Refuses what says that it is in another encoding than UTF-8, which is what our pages send.
+    """Refuses requests that declare an encoding other than UTF-8.
 
-    Django would believe it. Some of Python's encodings read halves of characters, which nothing can write
-    after that, and others raise errors of their own.
+    Django uses the declared encoding. Some of Python's codecs decode to lone surrogates, which
+    can't be encoded again, and others raise unexpected exceptions.
     """
 
     def before(self, request: HttpRequest) -> Response | None:
@@ -195,7 +201,7 @@ def _plain_text(status: int, text: str) -> HttpResponse:
 
 
 class LevelMiddleware(_Middleware):
-    """Has the browser remember at which level of the console somebody is, where a page says so."""
+    """Stores the level of the visited page in a cookie, if the view set `request.level`."""
 
     def after(self, request: HttpRequest, response: Response) -> Response:
         level: Level | None = getattr(request, "level", None)

@@ -1,6 +1,7 @@
-"""Secrets at rest: encrypted with a key made of `SECRET_KEY`, another one for each purpose.
+"""Encryption of secrets in the database, with a key derived from `SECRET_KEY` for each purpose.
 
-Whoever reads only the database learns nothing. What was sealed with another `SECRET_KEY` stays closed.
+Read access to the database alone does not reveal the secrets. Secrets encrypted with another
+`SECRET_KEY` can't be decrypted.
 """
 
 from functools import lru_cache
@@ -18,7 +19,9 @@ _ALLOWED = ["dir", "A256GCM"]
 
 
 class _Registry(JWERegistry):
-    """What was sealed is opened, however long it is: the library takes 64 KB, as from anybody."""
+    """Raises the limit on the length of a ciphertext: the library's limit of 64 KB is for untrusted
+    input.
+    """
 
     max_ciphertext_length = 2**30
 
@@ -27,7 +30,7 @@ _REGISTRY = _Registry(algorithms=_ALLOWED)
 
 
 class NotOurs(ValueError):
-    """Sealed with another `SECRET_KEY`, for another purpose, or not at all."""
+    """The text was encrypted with another `SECRET_KEY` or for another purpose, or is not encrypted."""
 
 
 def seal(content: bytes, purpose: str) -> str:
@@ -36,7 +39,9 @@ def seal(content: bytes, purpose: str) -> str:
 
 
 def unseal(sealed: str, purpose: str, secret: str = "") -> bytes:
-    """`secret`: what it was sealed with, `SECRET_KEY` by default. Raises `NotOurs`."""
+    """Decrypt a text. `secret` is the key it was encrypted with, `SECRET_KEY` by default. Raise
+    `NotOurs` on failure.
+    """
     key = _key(purpose, secret or str(settings.SECRET_KEY))
     try:
         return jwe.decrypt_compact(sealed, key, registry=_REGISTRY).plaintext or b""

@@ -1,22 +1,22 @@
-"""Daphne inside this process, with limits of ours.
+"""Daphne running in this process, with limits on requests and connections.
 
-Daphne reads a whole request before the application hears of it, into a temporary file and without
-limit. Here a body is refused while it arrives, and what is accepted stays in memory:
+Daphne reads a whole request into a temporary file, without a limit, before it calls the
+application. Here a body is checked while it arrives, and accepted bodies stay in memory:
 
-- a body above `MAX_BODY`, announced or not: 413, after at most twice that has been read; of somebody who
-  is not signed in, above `SMALL_BODY` and what was read together with that;
-- a request line and headers above 16 KiB, or more than `MAX_HEADERS` of them: 400;
-- a request that does not come in time is broken off: its headers within `HEAD_SECONDS`, its body at
-  `BODY_RATE`; and so is one that has no answer after `ANSWER_SECONDS`;
-- how many connections there are, in all and of one address: `console.connections`;
-- what comes in over websockets, and what waits to go out: `console.sockets`.
+- A body above `MAX_BODY`, announced or not: 413, after at most twice that size was read. For
+  clients that are not signed in, the limit is `SMALL_BODY` plus the data of the same read.
+- A request line and headers above 16 KiB, or more than `MAX_HEADERS` headers: 400.
+- A slow request is aborted: headers must arrive within `HEAD_SECONDS`, the body at `BODY_RATE`,
+  and a response must start within `ANSWER_SECONDS`.
+- `console.connections` limits connections in total and per address.
+- `console.sockets` limits incoming websocket messages and queued outgoing data.
 
-Responses carry no Server header. SIGINT and SIGTERM close the port and the sockets (1001), give running
-requests `GRACE` seconds, and return.
+Responses have no Server header. SIGINT and SIGTERM close the port and the websockets (1001),
+give running requests `GRACE` seconds, and return.
 """
 
 # mypy: disallow-untyped-calls=False
-# Half of Twisted is typed, and that half describes interfaces that its own classes do not keep to.
+# Twisted is only partly typed, and its own classes violate some of the typed interfaces.
 import asyncio
 import io
 import logging
@@ -26,7 +26,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-# First: it chooses Twisted's reactor, which must happen before anything imports one.
+# Imported first because Daphne selects Twisted's reactor, which must happen before any other import
+# of it.
 from daphne import server as daphne_server  # isort: skip
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import HTTPFactory, WebRequest
@@ -49,25 +50,26 @@ log = logging.getLogger(__name__)
 
 reactor: Any = twisted_reactor
 
-#: A form of the editor with the largest object there is, as it was and as it is to be.
+#: Fits a form of the editor with the original and the edited text of the largest possible object.
 MAX_BODY = 5 * 2**20
 MAX_HEADERS = 100
-#: Bytes of whoever is not signed in: a login, or a request for a token.
+#: Maximum body size in bytes for clients that are not signed in (sign-in and token requests).
 SMALL_BODY = 64 * 1024
-#: Seconds: for a request's line and headers, and until the next request on the same connection.
+#: Seconds for a request's line and headers, and until the next request on the same connection.
 HEAD_SECONDS, IDLE_SECONDS = 10.0, 60.0
-#: Seconds for a body beside what its size takes, and bytes a second that it must have.
+#: Base time in seconds for a body, and minimum rate in bytes per second.
 BODY_SECONDS, BODY_RATE = 10.0, 16 * 1024
-#: Seconds until an answer has begun. Many objects are made or tried one by one.
+#: Seconds until a response must start. Bulk actions create or validate many objects one after
+#: another.
 ANSWER_SECONDS = 120.0
-#: Seconds that a refused client may go on sending before the connection is cut, and bytes.
+#: Seconds and bytes that a refused client may still send before the connection is aborted.
 LINGER_SECONDS, LINGER_BYTES = 2.0, MAX_BODY
-#: Seconds in which a client has to answer that its socket is closed: why comes after all that waits.
+#: Seconds that a client has to answer a close frame, which is queued behind all pending data.
 CLOSE_SECONDS = 10.0
-#: Seconds that running requests have when the process is asked to stop.
+#: Seconds that running requests have to finish during shutdown.
 GRACE = 5.0
 
-#: Whether the sender of a request with these headers is signed in.
+#: Coroutine function that returns True if the request with these headers is signed in.
 Admits = Callable[[Mapping[bytes, Sequence[bytes]]], Awaitable[bool]]
 
 
@@ -86,22 +88,23 @@ _TOO_LARGE = _refusal(
     b"413 Content Too Large", b"The request is larger than the console accepts.\n"
 )
 _ANONYMOUS = _refusal(
-    b"413 Content Too Large", b"The request is larger than the console accepts before the login.\n"
+    b"413 Content Too Large", b"The request is larger than the console accepts before sign-in.\n"
 )
-_TOO_SLOW = _refusal(b"408 Request Timeout", b"The request did not come in time.\n")
+_TOO_SLOW = _refusal(b"408 Request Timeout", b"The request did not arrive in time.\n")
 
 
 class Request(WebRequest):
-    """One HTTP request, whose body is kept in memory and counted as it comes.
+    """HTTP request that keeps its body in memory and counts its size.
 
-    An answer that is sent bit by bit is told by `download.flow` when its client does not keep up.
+    `download.flow` reports to the application if the client can't keep up with a streamed
+    response.
     """
 
     error_template = "%(title)s: %(body)s\n"
     download: Download
 
     def __init__(self, channel: "Channel", queued: bool = False) -> None:
-        # Django parses forms itself; Twisted would do it a second time, and in its own way.
+        # Django parses forms itself; Twisted would parse them a second time with other rules.
         super().__init__(channel, queued, parsePOSTFormSubmission=False)
 
     def gotLength(self, length: int | None) -> None:
@@ -118,7 +121,7 @@ class Request(WebRequest):
             self.channel.ask_who(dict(self.requestHeaders.getAllRawHeaders()))
 
     def flow_begins(self) -> Flow:
-        """Before the application is told of the request."""
+        """Create the response's flow control, before the application is called."""
         self.download = Download(reactor.callLater)
         self.download.flow.abort = self._abort
         return self.download.flow
@@ -139,7 +142,10 @@ class Request(WebRequest):
         super().finish()
 
     def check_timeouts(self) -> None:
-        """Daphne asks every few seconds. An answer that has begun may take as long as it is read."""
+        """Abort the request with 503 if no response has started in time.
+
+        Daphne calls this every few seconds. A response that has started has no time limit.
+        """
         began: float | None = getattr(self, "request_start", None)
         if began is None or self._response_started or self.finished:
             return
@@ -147,7 +153,7 @@ class Request(WebRequest):
             running = self.server.connections.get(self, {}).get("application_instance")
             if running is not None:
                 running.cancel()
-            self.basic_error(503, b"Service Unavailable", "No answer in time")
+            self.basic_error(503, b"Service Unavailable", "No response in time")
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         self.responseHeaders.setRawHeaders(b"X-Content-Type-Options", [b"nosniff"])
@@ -155,7 +161,7 @@ class Request(WebRequest):
 
 
 class Channel(HTTPChannel):
-    """One HTTP connection."""
+    """HTTP connection."""
 
     requestFactory: Any = Request
     maxHeaders = MAX_HEADERS
@@ -164,13 +170,13 @@ class Channel(HTTPChannel):
     callLater: Any
     _networkProducer: Any
     _discarded = -1
-    #: Between two requests.
+    #: True between two requests.
     _waits = False
     _body_began = 0.0
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is being answered."""
+        """True if no request is in progress."""
         return not self._handlingRequest
 
     def connectionMade(self) -> None:
@@ -184,15 +190,19 @@ class Channel(HTTPChannel):
         super().connectionLost(reason)
 
     def resetTimeout(self) -> None:
-        """Twisted gives more time for each byte that comes; here each part of a request has its own."""
+        """Do nothing: Twisted extends the timeout for each received byte, but here each part of a
+        request has its own timeout.
+        """
 
     def body_came(self, size: int) -> None:
-        """So many bytes of it are there."""
+        """Extend the timeout after `size` bytes of the body have been received."""
         left = self._body_began + BODY_SECONDS + size / BODY_RATE - reactor.seconds()
         self.setTimeout(max(left, 0.001))
 
     def ask_who(self, headers: Mapping[bytes, Sequence[bytes]]) -> None:
-        """Reads no further before it is known that somebody is signed in who may send more."""
+        """Pause reading until it is known whether the client is signed in and may send a larger
+        body.
+        """
         admits: Admits | None = self.factory.server.admits
         if admits is not None:
             self._networkProducer.pauseProducing()
@@ -202,7 +212,7 @@ class Channel(HTTPChannel):
     def _answered_who(self, asked: "asyncio.Future[bool]") -> None:
         known = not asked.cancelled() and asked.exception() is None and asked.result()
         if self._handlingRequest or not self.transport.connected:
-            # All of it was here already, or the client is gone.
+            # The request has already arrived completely, or the client has disconnected.
             known = True
         if not known:
             self.refuse(_ANONYMOUS)
@@ -221,7 +231,7 @@ class Channel(HTTPChannel):
 
     def allHeadersReceived(self) -> None:
         if self.length is not None and self.length > MAX_BODY:
-            # Without a content object there is nothing for the request to be closed with.
+            # Closing a request requires a content object.
             self.requests[-1].gotLength(0)
             self.refuse()
         else:
@@ -234,7 +244,11 @@ class Channel(HTTPChannel):
             super().allContentReceived()
 
     def refuse(self, answer: bytes = _TOO_LARGE) -> None:
-        """Answers 413. Closing at once would reset the connection before the client has read that."""
+        """Send an error response, 413 by default.
+
+        Only the sending side is closed: closing the connection immediately would reset it before
+        the client has read the response.
+        """
         if self._discarded >= 0:
             return
         self._discarded = 0
@@ -263,7 +277,7 @@ class Channel(HTTPChannel):
 
 
 class Connections(HTTPFactory):
-    """Makes channels of ours. HTTP/1.1 alone: TLS, and with it HTTP/2, ends at the proxy."""
+    """Creates HTTP/1.1 channels. TLS, and therefore HTTP/2, is terminated at the proxy."""
 
     def __init__(self, server: "Server", seats: Seats) -> None:
         super().__init__(server)
@@ -298,11 +312,11 @@ class Server(daphne_server.Server):
         self.host, self.port, self.stopping, self.admits = host, port, stopping, admits
         before, files = file_limit()
         self.limits = Limits.of(files)
-        text = "%s files may be open (%s before): %s connections, %s of one address"
+        text = "Limits: %s open files (before: %s), %s connections, %s per address"
         log.info(text, files, before, *self.limits)
 
     def serve(self, ready: Callable[[], None]) -> None:
-        """Until a signal. Raises `CannotListenError` before anything has happened."""
+        """Serve until a signal arrives. Raise `CannotListenError` if the port can't be opened."""
         self.connections: dict[Any, dict[str, Any]] = {}
         proxies = settings.TRUSTED_PROXIES
         seats = Seats(self.limits, _is_idle, lambda address: is_trusted(address, proxies))
@@ -310,10 +324,10 @@ class Server(daphne_server.Server):
         self.ws_factory = Sockets(self, server=self.server_name, seats=seats)
         self.ws_factory.setProtocolOptions(
             autoPingTimeout=self.ping_timeout,
-            allowNullOrigin=True,  # the application compares origins, exactly
+            allowNullOrigin=True,  # the application compares origins exactly
             openHandshakeTimeout=self.websocket_handshake_timeout,
             closeHandshakeTimeout=CLOSE_SECONDS,
-            failByDrop=False,  # say why before closing
+            failByDrop=False,  # send the close reason before closing
         )
         observers: list[Any] = [_ignore]
         globalLogBeginner.beginLoggingTo(observers, redirectStandardIO=False, discardBuffer=True)
@@ -323,7 +337,8 @@ class Server(daphne_server.Server):
         asyncio.set_event_loop(daphne_server.twisted_loop)
         reactor.addSystemEventTrigger("before", "shutdown", self._stop, listener)
         reactor.callWhenRunning(ready)
-        # Twisted leaves SIGINT ignored where it is inherited so, as in the background of a shell.
+        # Twisted keeps SIGINT ignored if that is inherited, for example from a shell's background
+        # job.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         reactor.run(installSignalHandlers=True)
 
@@ -341,7 +356,7 @@ class Server(daphne_server.Server):
         )
 
     async def _wind_down(self, listener: Any) -> None:
-        """No new connections; sockets are told to go; what runs may finish, within limits."""
+        """Stop listening, close the websockets, and wait `GRACE` seconds for running requests."""
         listener.stopListening()
         for protocol in list(self.connections):
             if isinstance(protocol, Socket) and protocol.state == Socket.STATE_OPEN:
@@ -360,7 +375,7 @@ class Server(daphne_server.Server):
 
 
 def _ignore(event: Any) -> None:
-    """Twisted's own log; what matters of it is raised as well."""
+    """Discard an event of Twisted's log; relevant errors are also raised as exceptions."""
 
 
 async def _nothing() -> None: ...
@@ -374,11 +389,13 @@ def run(
     stopping: Callable[[], Awaitable[None]] = _nothing,
     admits: Admits | None = None,
 ) -> None:
-    """Serves until SIGINT or SIGTERM, in the main thread. `ready` is called when the port is open;
-    `stopping` is awaited on the server's loop when the last request is done. `admits` says who may send
-    more than `SMALL_BODY`, all if there is none.
+    """Serve until SIGINT or SIGTERM, in the main thread.
 
-    Raises SystemExit(1), after one line on standard error, if the port cannot be opened.
+    `ready` is called when the port is open. `stopping` is awaited on the server's event loop
+    after the last request. `admits` decides which clients may send more than `SMALL_BODY`;
+    without it, all clients may.
+
+    Raise SystemExit(1), after one line on standard error, if the port can't be opened.
     """
     try:
         Server(application, host, port, stopping, admits).serve(ready)

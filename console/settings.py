@@ -1,28 +1,28 @@
-"""Settings of the web and controller processes, from the environment alone.
+"""Settings of the web and controller processes. All values come from environment variables.
 
 | variable | meaning |
 |---|---|
-| `BASE_URL` | the one address browsers use, e.g. `https://console.example.com` |
-| `PROXY_BASE_URL` | opens ports of pods in the browser, each on a host below it; see `docs/ports.md` |
-| `PORT` | the port to listen on, 8000 by default |
-| `STATE_DIR` | where the SQLite file is, `.quarterdeck` by default |
+| `BASE_URL` | the URL that browsers use, for example `https://console.example.com` |
+| `PROXY_BASE_URL` | opens pod ports in the browser, each on a subdomain; see `docs/ports.md` |
+| `PORT` | port to listen on, default 8000 |
+| `STATE_DIR` | directory of the SQLite file, default `.quarterdeck` |
 | `SECRET_KEY` | signs cookies; required by `serve`, at least 32 characters |
-| `DATABASE_URL` | sessions, saved views, changes and the audit trail; SQLite in `STATE_DIR` by default |
-| `ALLOWED_HOSTS` | host names that requests may carry, comma separated; that of `BASE_URL` by default |
-| `TRUSTED_PROXIES` | networks whose `X-Forwarded-*` headers are believed, comma separated |
-| `KUBECONFIG` | the cluster, unless the process runs in one |
-| `CLUSTER_NAME` | how the console calls the cluster on its pages |
-| `NAMESPACES` | the namespaces to follow, comma separated, where its rights end there; all by default |
-| `PROMETHEUS_URL` | a Prometheus, asked for what was used before the last hour; none by default |
-| `METRICS_TOKEN` | lets `/metrics` be read from elsewhere with this bearer token, 16 characters or more |
-| `AUTHENTICATION_CONFIG` | who may ask for tokens; `authentication.yaml` in `STATE_DIR` by default |
-| `AUTHENTICATED_READS` | what every User may read, of `nodes,storageclasses`; nothing by default |
-| `KUBECONFIG_HOURS` | how long the certificate of a person's kubeconfig counts; 24 by default |
-| `KUBECONFIG_SERVER` | the address of kube-apiserver in it, where that is not the console's own |
-| `DEBUG_IMAGE` | the image of debug containers, unless somebody types another; `busybox` by default |
-| `NODE_SHELL_NAMESPACE` | where the pods of shells on nodes run; without one there are no such shells |
-| `NODE_SHELL_IMAGE` | their image, which has `nsenter` and `sh`; `busybox` by default |
-| `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
+| `DATABASE_URL` | sessions, saved views, changes and the audit trail; default SQLite in `STATE_DIR` |
+| `ALLOWED_HOSTS` | accepted host names, comma-separated; default the host of `BASE_URL` |
+| `TRUSTED_PROXIES` | networks whose `X-Forwarded-*` headers are trusted, comma-separated |
+| `KUBECONFIG` | kubeconfig of the cluster, unless the process runs in the cluster |
+| `CLUSTER_NAME` | display name of the cluster |
+| `NAMESPACES` | namespaces to watch, comma-separated; default all (needs cluster-wide rights) |
+| `PROMETHEUS_URL` | Prometheus server for usage older than one hour; default none |
+| `METRICS_TOKEN` | bearer token for remote access to `/metrics`, at least 16 characters |
+| `AUTHENTICATION_CONFIG` | authentication options; default `authentication.yaml` in `STATE_DIR` |
+| `AUTHENTICATED_READS` | what every User may read: `nodes`, `storageclasses` or both; default neither |
+| `KUBECONFIG_HOURS` | lifetime of the certificate in a user's kubeconfig, in hours; default 24 |
+| `KUBECONFIG_SERVER` | address of kube-apiserver in a user's kubeconfig; default the console's own |
+| `DEBUG_IMAGE` | default image of debug containers; default `busybox` |
+| `NODE_SHELL_NAMESPACE` | namespace of node shell pods; node shells are disabled if unset |
+| `NODE_SHELL_IMAGE` | image of node shell pods, must contain `nsenter` and `sh`; default `busybox` |
+| `AUDIT_STDOUT` | `1` also writes each audit record to standard output as a line of JSON |
 """
 
 import os
@@ -52,12 +52,14 @@ def _port() -> int:
 def _authenticated_reads() -> tuple[str, ...]:
     found = tuple(_list("AUTHENTICATED_READS"))
     if not set(found) <= {"nodes", "storageclasses"}:
-        raise SystemExit("AUTHENTICATED_READS can have nodes and storageclasses")
+        raise SystemExit("AUTHENTICATED_READS can only contain nodes and storageclasses")
     return found
 
 
 def _hours(name: str, default: int) -> int:
-    """kube-apiserver signs for ten minutes at least; a certificate of many years is a mistake."""
+    """Read a number of hours. The maximum of one year catches mistakes; kube-apiserver signs
+    certificates for at least ten minutes.
+    """
     text = os.environ.get(name) or str(default)
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= 8784):
         raise SystemExit(f"{name} must be a number of hours from 1 to 8784, not {text!r}")
@@ -77,18 +79,18 @@ STATE_DIR = Path(os.environ.get("STATE_DIR", ".quarterdeck")).resolve()
 PORT = _port()
 BASE_URL = os.environ.get("BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 _base = urlsplit(BASE_URL)
-#: Origins that sockets and unsafe methods may come from, compared exactly.
+#: Origins accepted for websockets and unsafe methods, compared exactly.
 ORIGINS = frozenset({f"{_base.scheme}://{_base.netloc}"})
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS") or [_base.hostname or "localhost"]
 if _base.hostname == "127.0.0.1":
-    # The same machine by its other name: no other host can be reached by it.
+    # localhost is the same machine: no other host can be reached by that name.
     ORIGINS |= {f"{_base.scheme}://localhost:{_base.port or 80}"}
     ALLOWED_HOSTS += ["localhost"]
 PROXY_BASE = _proxy_base(BASE_URL)
 TRUSTED_PROXIES = tuple(ip_network(item) for item in _list("TRUSTED_PROXIES"))
 
 DEBUG = False
-# Without one, a process makes its own and forgets it; `serve` refuses to start that way.
+# Without SECRET_KEY each process generates its own; `serve` refuses to start without it.
 SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(48)
 
 CLUSTER_NAME = os.environ.get("CLUSTER_NAME", "host")
@@ -168,7 +170,7 @@ TEMPLATES = [
 DATABASES = {
     "default": dj_database_url.parse(
         os.environ.get("DATABASE_URL", f"sqlite:///{STATE_DIR / 'quarterdeck.sqlite3'}"),
-        # One thread uses it; see console.handler.
+        # The connection is used by one thread; see console.handler.
         conn_max_age=None,
         conn_health_checks=True,
     )
@@ -177,7 +179,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         "transaction_mode": "IMMEDIATE",
-        # Seconds for whoever writes; see console.handler for those who read.
+        # Seconds that writers wait for a lock; console.handler sets a shorter timeout for readers.
         "timeout": 5,
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -185,7 +187,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 globals().update(cookie_settings(BASE_URL))
 CSRF_FAILURE_VIEW = "console.views.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
-# As `console.server.MAX_BODY`; nothing that is sent is ever in a file.
+# Same value as `console.server.MAX_BODY`; uploads are never written to files.
 DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
 
 LANGUAGE_CODE = "en"
@@ -209,10 +211,10 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    # Requests are counted by /metrics and writes recorded by the audit trail.
+    # /metrics counts requests and the audit trail records writes.
     "loggers": {
         **{name: {"level": "WARNING"} for name in ("daphne", "aiohttp", "asyncio", "twisted")},
-        # What people mistype is answered, not logged.
+        # Client errors such as unknown URLs are not logged.
         "django.request": {"level": "ERROR"},
     },
 }

@@ -1,26 +1,27 @@
-"""Websockets as `console.server` has them, with limits of ours both ways.
+"""Websockets of `console.server`, with limits in both directions.
 
-- A message above `MAX_MESSAGE`, in one frame or in many, is refused with close code 1009.
-- What waits for a client that does not read is bounded, see `console.live.flow`.
-- Nothing is compressed: a text that goes to hundreds is framed once, and not hundreds of times.
+- A message above `MAX_MESSAGE`, in one frame or several, is refused with close code 1009.
+- The queue for a client that does not read is bounded, see `console.live.flow`.
+- Messages are not compressed, so that a text for hundreds of clients is framed only once.
 """
 
 # mypy: disallow-subclassing-any=False, disallow-untyped-calls=False
 from typing import Any
 
-# First: it chooses Twisted's reactor, which must happen before anything imports one.
+# Imported first because Daphne selects Twisted's reactor, which must happen before any other import
+# of it.
 from daphne import server as daphne_server  # isort: skip
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
 from console.connections import Seats
 from console.live.flow import Outgoing
 
-#: Bytes of a message that comes in; rows that go out may be larger.
+#: Maximum size of an incoming message in bytes. Outgoing messages may be larger.
 MAX_MESSAGE = 64 * 1024
 
 
 class Socket(WebSocketProtocol):
-    """One websocket."""
+    """Websocket connection."""
 
     transport: Any
     factory: "Sockets"
@@ -35,7 +36,8 @@ class Socket(WebSocketProtocol):
 
     def onOpen(self) -> None:
         super().onOpen()
-        # Of the handshake the application has what it needs; the rest would stay as long as the socket.
+        # The application has already received the handshake's data, which would otherwise stay in
+        # memory as long as the websocket.
         self.http_headers.clear()
         self.http_request_data = b""
         self.outgoing.begin(self.transport)
@@ -44,15 +46,15 @@ class Socket(WebSocketProtocol):
         super().onMessageFrameBegin(length)
         if not self.failedByMe and self.message_data_total_length > MAX_MESSAGE:
             self.wasMaxMessagePayloadSizeExceeded = True
-            self._fail_connection(1009, f"a message may have {MAX_MESSAGE} bytes")
+            self._fail_connection(1009, f"message exceeds {MAX_MESSAGE} bytes")
 
     def serverSend(self, content: str | bytes, binary: bool = False) -> None:
-        # The client may have gone between the decision to send and the sending.
+        # The client may have disconnected between the decision to send and the write.
         if self.state == self.STATE_OPEN:
             self.outgoing.write(self.factory.framed(content))
 
     def serverClose(self, code: int | None = None) -> None:
-        # `sendClose`, which Daphne calls, raises for the codes that RFC 6455 itself defines.
+        # `sendClose`, which Daphne calls, raises an exception for codes reserved by RFC 6455.
         self.sendCloseFrame(code=1000 if code is None else code)
 
 
@@ -65,7 +67,9 @@ class Sockets(WebSocketFactory):
         self._last: tuple[object, bytes] = (None, b"")
 
     def framed(self, content: str | bytes) -> bytes:
-        """As it goes over the wire. One text that is sent to many is encoded once."""
+        """Return the websocket frame of a message. The last frame is cached, so a text for many
+        clients is encoded once.
+        """
         if content is not self._last[0]:
             binary = isinstance(content, bytes)
             payload = content if isinstance(content, bytes) else content.encode()

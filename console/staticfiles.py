@@ -1,5 +1,7 @@
-"""Static files are stored compressed, with their hash in the name; our scripts import each other so, and
-a stylesheet holds those that it imports."""
+"""Static files storage that compresses files and adds a hash to their names.
+
+It also rewrites import paths in scripts and inlines imported stylesheets.
+"""
 
 import posixpath
 import re
@@ -10,7 +12,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage
 from servestatic.storage import CompressedManifestStaticFilesStorage as _Compressed
 
-#: The storage that has a file, and its path there.
+#: Storage that contains a file, and the file's path in it.
 Source = tuple[Storage, str]
 _IMPORT = re.compile(
     r'^@import url\("(?P<file>[^"]+)"\) layer\((?P<layer>[\w-]+)\);$', re.MULTILINE
@@ -18,7 +20,8 @@ _IMPORT = re.compile(
 
 
 class StaticFilesStorage(_Compressed):  # type: ignore[misc]
-    #: Django's own switch for this reads scripts of other packages, too, whose comments name no files.
+    #: Django's `support_js_module_import_aggregation` also reads third-party scripts, which name
+    #: missing files in comments.
     patterns = (
         *_Compressed.patterns,
         (
@@ -33,8 +36,11 @@ class StaticFilesStorage(_Compressed):  # type: ignore[misc]
     def post_process(
         self, paths: Mapping[str, Source], dry_run: bool = False, **options: Any
     ) -> Iterator[tuple[str, str | None, bool | Exception]]:
-        """A browser shows nothing before it has all stylesheets, and asks for those that one imports
-        only when it has read that one: so they are held in it."""
+        """Inline stylesheet imports, then run Django's post-processing.
+
+        Browsers block rendering until all stylesheets are loaded, and discover an import only
+        after loading the stylesheet that contains it.
+        """
         sheets: dict[str, Source] = {}
         for name in () if dry_run else [name for name in paths if name.endswith(".css")]:
             whole = _whole(name, paths)
@@ -52,8 +58,9 @@ def _read(name: str, paths: Mapping[str, Source]) -> str:
 
 
 def _whole(name: str, paths: Mapping[str, Source]) -> str:
-    """A stylesheet with those that it imports in their place. What is not there stays as it is named, and
-    so do the files that those name; where they are not found from here, too, Django says so."""
+    """Return a stylesheet with its imports inlined. Missing files keep their import, and Django
+    reports them.
+    """
 
     def held(found: re.Match[str]) -> str:
         file = posixpath.normpath(posixpath.join(posixpath.dirname(name), found["file"]))

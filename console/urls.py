@@ -1,4 +1,4 @@
-"""Every address of the console: those asked for most first, for Django looks at one after another."""
+"""URL patterns of the console, most frequently requested first, because Django tries them in order."""
 
 from django.urls import include, path
 

@@ -1,5 +1,5 @@
-"""An embedded cluster: one process that answers as kube-apiserver does, with simulated workloads.
+"""An embedded Kubernetes API server with simulated workloads, for demonstrations and tests.
 
-It is for demonstrations and tests. The API is real where it exists (storage, watches, RBAC, custom
-resources, server-side apply); what lies behind it (nodes, containers) is simulated.
+The server runs in one process. The implemented part of the API (storage, watches, RBAC, custom
+resources, server-side apply) behaves like kube-apiserver. Nodes and containers are simulated.
 """

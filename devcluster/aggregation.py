@@ -1,4 +1,4 @@
-"""Cluster roles whose rules are gathered from others by label.
+"""Aggregated cluster roles, whose rules are collected from other cluster roles by label.
 
 https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
 """
@@ -13,7 +13,9 @@ from devcluster.writes import Write
 
 
 class Aggregation:
-    """Keeps aggregated roles up to date; at once, so that nobody sees a stale one."""
+    """Update aggregated cluster roles synchronously on every change, so that no client reads stale
+    rules.
+    """
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -21,7 +23,7 @@ class Aggregation:
         objects.store.collection(CLUSTER_ROLES).listeners.add(self._changed)
 
     def _changed(self, _: Change) -> None:
-        # What this writes calls it again; the loop below sees to everything by itself.
+        # The updates below call this listener again. The loop already handles those changes.
         if self._busy:
             return
         self._busy = True
@@ -40,7 +42,7 @@ class Aggregation:
         return [r.name for r in records if b'"aggregationRule"' in r.data]
 
     def _refresh(self, name: str) -> bool:
-        """Gathers the rules of one role; True if they changed."""
+        """Collect the rules of one aggregated role again. Return True if the rules changed."""
         declared = self._objects.registry.get(CLUSTER_ROLES)
         role = self._objects.get(declared, "", name).load()
         rules: list[Obj] = []

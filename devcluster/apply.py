@@ -1,8 +1,10 @@
-"""Server-side apply: a manager says which fields it wants, and owns exactly those.
+"""Server-side apply: a field manager sends the fields it wants to set and owns exactly those
+fields.
 
-Rules: https://kubernetes.io/docs/reference/using-api/server-side-apply/. A field that another manager
-owns with another value is a conflict, unless `force` takes it over. A field that the manager owned
-and no longer names is removed, if nobody else owns it.
+The rules are described in https://kubernetes.io/docs/reference/using-api/server-side-apply/. A
+field that another manager owns with a different value is a conflict, unless `force` transfers
+the ownership. A field that the manager owned and no longer sends is removed if it has no other
+owner.
 """
 
 from collections.abc import Mapping
@@ -25,9 +27,10 @@ from devcluster.statuses import Cause, apply_conflict
 
 
 def apply_patch(live: Obj, wanted: Obj, manager: Manager, shape: Shape, *, force: bool) -> Obj:
-    """`live` after the apply, with its managedFields; a 409 names the managers that object.
+    """Return `live` with `wanted` applied and with updated managedFields.
 
-    `live` is empty but for its name where the object does not exist yet.
+    Raise a 409 error that lists the conflicting managers, unless `force` is set. If the object
+    does not exist yet, `live` contains only its name.
     """
     held = read_entries(live)
     mine = next((entry for entry in held if entry.manager == manager), None)
@@ -76,7 +79,7 @@ def _who(entry: Entry) -> str:
 
 
 def merge(live: Any, wanted: Any, shape: Shape) -> Any:
-    """`wanted` laid over `live`: maps by field, lists by item where they have keys."""
+    """Return `wanted` merged into `live`. Maps are merged by field, lists with merge keys by item."""
     if isinstance(live, dict) and isinstance(wanted, dict) and not shape.is_whole:
         merged = dict(live)
         for name, value in wanted.items():
@@ -90,7 +93,7 @@ def merge(live: Any, wanted: Any, shape: Shape) -> Any:
 
 
 def _merge_items(live: list[Any], wanted: list[Any], shape: Shape) -> list[Any]:
-    """Items keep the places they have in `live`; new ones follow."""
+    """Merge list items by key. Existing items keep their position; new items are appended."""
     held = {element(item, shape): item for item in live}
     for item in wanted:
         name = element(item, shape)
@@ -99,19 +102,19 @@ def _merge_items(live: list[Any], wanted: list[Any], shape: Shape) -> list[Any]:
 
 
 def _drop_abandoned(obj: Obj, abandoned: Fields, others: list[Entry], shape: Shape) -> None:
-    """Removes what the manager owned, no longer names, and nobody else owns."""
+    """Remove the fields that the manager no longer sends and that have no other owner."""
     elsewhere: set[Path] = set()
     for entry in others:
         for path in entry.fields:
             elsewhere.update(path[:length] for length in range(1, len(path) + 1))
-    # Items first: without the field that is its key an item could not be found any more.
+    # Items first: without its key field an item cannot be found anymore.
     gone = sorted(abandoned - elsewhere, key=lambda path: (path[-1][0] == "f", -len(path)))
     for path in gone:
         _remove(obj, path, shape)
 
 
 def _remove(node: Any, path: Path, shape: Shape) -> None:
-    """Removes the value at the path, and maps and lists that become empty by that."""
+    """Remove the value at the path, and the maps and lists that become empty."""
     part, rest = path[0], path[1:]
     if part.startswith("f:"):
         name = part[2:]
@@ -134,7 +137,7 @@ def _remove(node: Any, path: Path, shape: Shape) -> None:
 
 
 def without_server_fields(wanted: Mapping[str, Any]) -> Obj:
-    """What a client applies, without the fields that only the server sets."""
+    """Return the applied object without the metadata fields that only the server sets."""
     found = dict(wanted)
     found["metadata"] = {
         name: value

@@ -1,4 +1,4 @@
-"""The log of requests: for tests that count them, and for people who ask who did what."""
+"""Request log, used by tests that count requests and to find out which user sent a request."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
-# Requests that are remembered.
+# Number of requests to keep.
 _KEPT = 20_000
 
 
 @dataclass(slots=True)
 class RequestRecord:
-    """One request, noted when it begins; `code` is 0 while it is under way (a watch)."""
+    """A logged request. `code` is 0 until the request is complete, for example during a watch."""
 
     number: int
     user: str
@@ -30,7 +30,7 @@ class RequestRecord:
 
 
 class RequestLog:
-    """The requests of late. Any thread may read."""
+    """Ring buffer of recent requests. All methods are thread-safe."""
 
     def __init__(self) -> None:
         self._records: deque[RequestRecord] = deque(maxlen=_KEPT)
@@ -38,11 +38,13 @@ class RequestLog:
         self._lock = Lock()
 
     def mark(self) -> int:
-        """A point in time, for `requests_since`."""
+        """Return the current position in the log, to pass to `requests_since`."""
         return self._count
 
     def begin(self, **about: Any) -> RequestRecord:
-        """Whoever answers the request sets the code."""
+        """Log a new request and return its record. The caller sets `code` when it sends the
+        response.
+        """
         with self._lock:
             self._count += 1
             found = RequestRecord(number=self._count, **about)
@@ -50,7 +52,9 @@ class RequestLog:
         return found
 
     def requests_since(self, mark: int = 0, **fields: str) -> list[RequestRecord]:
-        """The requests after `mark` whose fields are the given ones: `verb="list", user="x"`."""
+        """Return copies of the requests logged after `mark` whose fields match, such as
+        `verb="list"`.
+        """
         with self._lock:
             return [
                 replace(record)

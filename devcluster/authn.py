@@ -1,7 +1,7 @@
-"""Who a request is from: a client certificate, a bearer token, or nobody.
+"""Authentication by client certificate or bearer token, with anonymous requests.
 
-Rules: https://kubernetes.io/docs/reference/access-authn-authz/authentication/. A token that is
-unknown is refused with 401; no credentials at all make `system:anonymous`.
+Rules: https://kubernetes.io/docs/reference/access-authn-authz/authentication/. An unknown token
+is rejected with 401. A request without credentials gets the user `system:anonymous`.
 """
 
 import csv
@@ -25,7 +25,7 @@ _SERVICE_ACCOUNT = "system:serviceaccount:"
 
 @dataclass(frozen=True, slots=True)
 class UserInfo:
-    """A user as authorization sees it."""
+    """User name, groups, UID and extra attributes of an authenticated user."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ def service_account_name(namespace: str, name: str) -> str:
 
 
 def split_service_account(user: str) -> tuple[str, str] | None:
-    """Namespace and name, if the user is a service account."""
+    """Return the namespace and name of a service account, or None for any other user."""
     namespace, colon, name = user.removeprefix(_SERVICE_ACCOUNT).partition(":")
     if user.startswith(_SERVICE_ACCOUNT) and colon and namespace and name and ":" not in name:
         return namespace, name
@@ -69,16 +69,16 @@ def service_account(namespace: str, name: str, uid: str) -> UserInfo:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`expires`: seconds since 1970, 0 for never."""
+    """A bearer token's user and expiry. `expires` is in seconds since 1970; 0 means never."""
 
     user: UserInfo
     expires: float = 0.0
 
 
 class TokenFile:
-    """Bearer tokens, kept in a CSV file as kube-apiserver's `--token-auth-file` has them.
+    """Bearer tokens stored in a CSV file in the format of kube-apiserver's `--token-auth-file`.
 
-    A column more than there says when a token expires.
+    The file has an additional last column with the expiry time of the token.
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +91,7 @@ class TokenFile:
                 self._tokens[token] = Token(user, float(expires))
 
     def issue(self, user: UserInfo, lifetime: float = 0.0) -> str:
-        """A new token; `lifetime` in seconds, 0 for no end."""
+        """Issue a token. `lifetime` is in seconds; 0 means that the token never expires."""
         token = secrets.token_urlsafe(32)
         expires = time.time() + lifetime if lifetime else 0.0
         self._tokens[token] = Token(user, expires)
@@ -99,7 +99,7 @@ class TokenFile:
         return token
 
     def lasting(self, user: UserInfo) -> str:
-        """A token without end: what was issued before for exactly this user, or a new one."""
+        """Return the existing non-expiring token of exactly this user, or issue one."""
         held = self._tokens.items()
         known = (token for token, one in held if one.user == user and not one.expires)
         return next(known, "") or self.issue(user)
@@ -122,7 +122,11 @@ class TokenFile:
 
 
 def user_of_certificate(certificate: Mapping[str, Any]) -> UserInfo | None:
-    """The user of a verified client certificate, as `ssl` gives it: CN is the name, O the groups."""
+    """Return the user of a verified client certificate: CN is the user name, O the groups.
+
+    `certificate` has the format of `ssl.SSLSocket.getpeercert`. Return None if the CN is
+    missing.
+    """
     names: list[str] = []
     groups: list[str] = []
     for relative in certificate.get("subject", ()):
@@ -139,7 +143,7 @@ def authenticate(
     certificate: Mapping[str, Any] | None,
     find_token: Callable[[str], UserInfo | None],
 ) -> UserInfo:
-    """The user of a request; 401 for a token that is not known."""
+    """Return the user of a request. Raise a 401 error if the bearer token is unknown."""
     user = user_of_certificate(certificate) if certificate else None
     if user is None and authorization:
         scheme, _, token = authorization.partition(" ")
@@ -151,14 +155,16 @@ def authenticate(
 
 
 def with_authenticated(user: UserInfo) -> UserInfo:
-    """The user with `system:authenticated`, which everybody has who is somebody."""
+    """Return the user with the group `system:authenticated` added, unless the user is
+    unauthenticated.
+    """
     if AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
         return user
     return UserInfo(user.name, (*user.groups, AUTHENTICATED), user.uid, user.extra)
 
 
 def user_from_json(found: Mapping[str, Any]) -> UserInfo:
-    """The user that a SubjectAccessReview names."""
+    """Return the user specified in a SubjectAccessReview spec."""
     extra = {key: tuple(values) for key, values in (found.get("extra") or {}).items()}
     groups = tuple(found.get("groups") or ())
     return UserInfo(found.get("user", ""), groups, found.get("uid", ""), extra)

@@ -1,7 +1,8 @@
-"""What a new cluster holds: namespaces, and the roles that people's permissions rest on.
+"""Default namespaces, cluster roles and bindings of a new cluster.
 
-The roles follow https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings:
-admin, edit and view are aggregated from parts, so that a custom resource can add to them.
+The roles follow
+https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings.
+admin, edit and view are aggregated roles, so that custom resources can add rules to them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ _WRITE = ("create", "delete", "deletecollection", "patch", "update")
 _LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
 
-# Resources by group that `view` reads and `edit` writes as well.
+# Resources by group that `view` can read and `edit` can also write.
 _WORKLOADS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "",
@@ -121,7 +122,7 @@ def _view_rules() -> list[Obj]:
 
 
 def _edit_rules() -> list[Obj]:
-    # Who could write Endpoints could send others' traffic anywhere.
+    # Write access to Endpoints would allow users to redirect the traffic of other services.
     rules = [
         _rule(_WRITE, group, [name for name in resources if name != "endpoints"])
         for group, resources in _WORKLOADS

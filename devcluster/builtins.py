@@ -1,4 +1,4 @@
-"""The built-in types, as Kubernetes 1.36 declares them."""
+"""The built-in resource types of Kubernetes 1.36."""
 
 from collections.abc import Iterator
 
@@ -168,7 +168,7 @@ def _without_behaviour() -> Iterator[ResourceType]:
 
 
 def builtin_types() -> Iterator[ResourceType]:
-    """Every built-in type, the core group first."""
+    """Yield all built-in types, the core group first."""
     yield from core_types()
     yield from _events_and_leases()
     yield from _apps_and_batch()

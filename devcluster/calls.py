@@ -1,4 +1,4 @@
-"""One request, understood; and one answer."""
+"""Parsed requests and responses of the API server."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -43,11 +43,17 @@ class Call:
 
     @property
     def namespace(self) -> str:
-        """Empty where the type is in no namespace, though its path may name one."""
+        """The namespace of the request, or empty for a cluster-scoped type even if the path
+        contains one.
+        """
         return self.info.namespace if self.declared.namespaced else ""
 
     def decoded(self) -> Any:
-        """The body, JSON or YAML; None if it is empty. 400 or 415 if it is not."""
+        """Return the decoded JSON, YAML or protobuf body, or None if the body is empty.
+
+        Raise a 400 error if the body is malformed and a 415 error if the content type is not
+        supported.
+        """
         if not self.body.strip():
             return None
         kind = self.content_type.partition(";")[0].strip() or JSON
@@ -63,7 +69,11 @@ class Call:
             raise bad_request(f"the object provided is unrecognized: {error}") from error
 
     def object(self) -> Obj:
-        """The body as an object; 400 if it is none or, if checked strictly, says a thing twice."""
+        """Return the body as an object with metadata.
+
+        Raise a 400 error if the body is not an object. With `fieldValidation=Strict`, duplicate
+        fields are also an error.
+        """
         found = self.decoded()
         if self.query.get("fieldValidation") == "Strict" and self.body.lstrip().startswith(b"{"):
             json.loads(self.body, object_pairs_hook=_refuse_duplicates)
@@ -84,7 +94,7 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> Obj:
 
 
 def read_yaml(data: bytes) -> Any:
-    """JSON is tried first: it is YAML too, and much faster to read."""
+    """Decode YAML. JSON is a subset of YAML and is tried first, because its decoder is much faster."""
     with suppress(msgspec.DecodeError):
         return msgspec.json.decode(data)
     try:
@@ -94,7 +104,7 @@ def read_yaml(data: bytes) -> Any:
 
 
 class PlainLoader(yaml.SafeLoader):
-    """YAML whose timestamps stay text, as they do in JSON."""
+    """YAML loader that returns timestamps as text, as in JSON."""
 
 
 PlainLoader.yaml_implicit_resolvers = {
@@ -113,7 +123,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """An answer that is sent bit by bit. `close` ends it."""
+    """A streaming response. `close` stops the stream."""
 
     chunks: AsyncGenerator[bytes, None]
     content_type: str
@@ -125,7 +135,7 @@ def json_answer(obj: Any, code: int = 200, **headers: str) -> Answer:
 
 
 def success_answer(code: int) -> Answer:
-    """That it is done, with nothing to show for it."""
+    """Return a response with a Status object that reports success."""
     body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code}
     return json_answer(body, code)
 

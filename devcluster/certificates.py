@@ -1,4 +1,4 @@
-"""What kube-apiserver sees to with requests of certificates: who asks, and who decides.
+"""Admission and validation of CertificateSigningRequests as in kube-apiserver.
 
 https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
 """
@@ -17,14 +17,18 @@ _CONDITIONS = "status.conditions"
 
 
 def stamp_requestor(request: Obj, user: UserInfo) -> None:
-    """The request is its author's, whatever it says."""
+    """Set the user name and groups of the authenticated user in the request and override sent
+    values.
+    """
     request.setdefault("spec", {}).update(username=user.name, groups=list(user.groups))
 
 
 def check_signer(
     rbac: Rbac, user: UserInfo, declared: ResourceType, subresource: str, request: Obj
 ) -> None:
-    """403 for whoever decides without the right to approve for the signer."""
+    """Raise a 403 error if the user approves or denies without the `approve` permission for the
+    signer.
+    """
     if declared.storage != REQUESTS or subresource != "approval":
         return
     signer = str(dig(request, "spec.signerName") or "")

@@ -1,4 +1,4 @@
-"""The sample world changes by itself: now and then a rollout, a restart, a pod that is replaced."""
+"""Random changes to the sample data: rollouts, container restarts, replaced pods and scaling."""
 
 import asyncio
 import random
@@ -12,21 +12,24 @@ from devcluster.statuses import StatusError
 from devcluster.store import Record
 from devcluster.writes import Deletion, Mutation, Write
 
-# Seconds between two things that happen.
+# Seconds between two changes.
 _PAUSE = (12.0, 35.0)
 _DEPLOYMENTS, _BACKUPS = "deployments.apps", "backups.backup.shop.example"
 
 
 class Churn:
-    """Only touches what is healthy and belongs to the sample world. `restart`: what makes a container of
-    a pod die. `pace`: 2 is twice as much."""
+    """Change healthy objects of the sample data at random intervals.
+
+    `restart` terminates a container of a pod. `pace` scales the rate: 2 means twice as many
+    changes.
+    """
 
     def __init__(
         self, cluster: Cluster, restart: Callable[[Record], None], seed: int, pace: float
     ) -> None:
         self._cluster, self._restart_pod = cluster, restart
         self._pace = pace
-        self._chance = random.Random(seed)  # noqa: S311 - a sample world is no secret
+        self._chance = random.Random(seed)  # noqa: S311 - sample data needs no secure randomness
 
     async def run(self) -> None:
         while True:
@@ -38,7 +41,7 @@ class Churn:
             try:
                 act()
             except StatusError:
-                # Somebody changed or removed it at the same time; there will be another.
+                # The object was changed or deleted at the same time. Skip this change.
                 continue
 
     def _pod(self) -> Record | None:
@@ -88,7 +91,7 @@ class Churn:
         self._update(mutate)
 
     def _back_up(self) -> None:
-        """A custom resource changes as its controller would have it."""
+        """Update the status of a custom resource the way its controller would."""
         records = self._cluster.store.collection(_BACKUPS).records_in()
         if not records:
             return

@@ -1,4 +1,4 @@
-"""The parts of the cluster put together, without HTTP: one object to hand to whoever needs it."""
+"""The components of the API server without its HTTP layer, connected in one object."""
 
 from pathlib import Path
 
@@ -23,7 +23,9 @@ from devcluster.writes import Write
 
 
 class Cluster:
-    """Must be made and used on the thread of its event loop, but for `audit`."""
+    """The API server's components. Create and use it on the event loop's thread only, except
+    `audit`.
+    """
 
     def __init__(self, database: Database, token_file: Path, audit: RequestLog) -> None:
         self.audit = audit
@@ -42,12 +44,15 @@ class Cluster:
         self._bootstrap()
 
     def _selectable_fields(self, collection: str) -> tuple[str, ...]:
-        """Of a collection that may be opened before its custom type is known to the registry."""
+        """Return the selectable fields of a collection.
+
+        Return an empty tuple if the collection is opened before its custom type is registered.
+        """
         fields = [name for one in self.registry if one.storage == collection for name in one.fields]
         return tuple(dict.fromkeys(fields))
 
     def _bootstrap(self) -> None:
-        """Makes what is missing of what every cluster has."""
+        """Create missing default objects."""
         for name in NAMESPACES:
             self.ensure("namespaces", {"metadata": {"name": name}})
         for role in cluster_roles():
@@ -68,7 +73,9 @@ class Cluster:
         self.ensure("services", service)
 
     def find_token(self, token: str) -> UserInfo | None:
-        """Whose token it is. Those of a service account end with it."""
+        """Return the user of a bearer token, or None. A service account's token is valid only while
+        the service account exists.
+        """
         user = self.tokens.find(token)
         account = split_service_account(user.name) if user else None
         if user and account and user.uid:
@@ -77,7 +84,9 @@ class Cluster:
         return user
 
     def ensure(self, qualified: str, obj: Obj) -> bool:
-        """Creates the object unless there is one of its name; True if it was made."""
+        """Create the object unless an object with its name exists. Return True if the object was
+        created.
+        """
         declared: ResourceType = self.registry.get(qualified)
         about = meta(obj)
         namespace = about.get("namespace", "")

@@ -1,4 +1,4 @@
-"""Columns of tables, and the ways to fill them from an object."""
+"""Columns of server-side tables and functions that compute their cells."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ Getter = Callable[[Obj], Any]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`priority` above 0 shows with `-o wide` only."""
+    """A table column. kubectl shows a column with a `priority` above 0 only with `-o wide`."""
 
     name: str
     get: Getter
@@ -35,14 +35,14 @@ class Column:
 
 
 def age(text: str | None) -> str:
-    """`5s`, `3m12s`, `2h`, `4d3h`, `2y`: as short as kubectl has it."""
+    """Format the time since `text` as kubectl does: `5s`, `3m12s`, `2h`, `4d3h`, `2y`."""
     if not text:
         return "<unknown>"
     return duration(int((datetime.now(UTC) - parse_time(text)).total_seconds()))
 
 
 def duration(seconds: int) -> str:
-    """Rules of `HumanDuration`: two units where the smaller one still matters."""
+    """Format a duration like `HumanDuration` of apimachinery: at most two units."""
     if seconds < 0:
         return "<invalid>" if seconds < -1 else "0s"
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
@@ -184,7 +184,9 @@ def number(name: str, path: str) -> Column:
 
 
 def json_path(path: str, kind: str) -> Getter:
-    """The value of a printer column, None where there is none of its type."""
+    """Return a getter for a printer column. Its result is None if the value is missing or has
+    another type.
+    """
     try:
         found = parse(path)
     except BadPath:
@@ -197,7 +199,7 @@ def _compact(value: Any) -> str:
 
 
 def _cell(value: Any, kind: str) -> Any:
-    """As kube-apiserver's `cellForJSONValue` has it."""
+    """Convert a value like kube-apiserver's `cellForJSONValue`."""
     if kind == "string":
         return value if value is None or isinstance(value, str) else _compact(value)
     if kind == "date":

@@ -1,4 +1,4 @@
-"""Types that are served in more than one shape: events of two APIs, autoscalers of two versions.
+"""Conversion between API versions: core v1 and events.k8s.io/v1 events, autoscaling v1 and v2.
 
 https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/ and
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v1/
@@ -20,12 +20,12 @@ _BACK = {new: old for old, new in _RENAMED.items()}
 
 
 def to_events_v1(obj: Obj) -> Obj:
-    """From the stored shape, which is core v1's."""
+    """Convert a stored event (core v1) to events.k8s.io/v1."""
     return {_RENAMED.get(key, key): value for key, value in obj.items()}
 
 
 def from_events_v1(obj: Obj) -> Obj:
-    """To the stored shape."""
+    """Convert an event from events.k8s.io/v1 to the stored version (core v1)."""
     return {_BACK.get(key, key): value for key, value in obj.items()}
 
 
@@ -33,7 +33,7 @@ _TARGET = "targetCPUUtilizationPercentage"
 
 
 def to_autoscaling_v1(obj: Obj) -> Obj:
-    """From v2, which is stored. Version 1 knows one metric: the use of the CPU."""
+    """Convert a stored autoscaler (v2) to v1, which supports CPU utilization as the only metric."""
     spec = {name: value for name, value in (obj.get("spec") or {}).items() if name != "metrics"}
     spec.pop("behavior", None)
     for metric in dicts(dig(obj, "spec.metrics")):
@@ -44,7 +44,7 @@ def to_autoscaling_v1(obj: Obj) -> Obj:
 
 
 def from_autoscaling_v1(obj: Obj) -> Obj:
-    """To v2."""
+    """Convert an autoscaler from v1 to the stored version (v2)."""
     spec = dict(obj.get("spec") or {})
     wanted = spec.pop(_TARGET, None)
     if wanted is not None:

@@ -1,4 +1,4 @@
-"""The types of the core group, as Kubernetes 1.36 declares them."""
+"""The resource types of the core group in Kubernetes 1.36."""
 
 from collections.abc import Iterator
 

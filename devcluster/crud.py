@@ -1,8 +1,8 @@
-"""Creating, changing and deleting objects of any type, as kube-apiserver's generic storage does.
+"""Creation, update and deletion of objects of any type, like kube-apiserver's generic registry.
 
-Every method is synchronous and runs on the cluster's event loop, so each is one atomic step: the
-read, the check of the resourceVersion and the write have nothing between them. Authorization is
-done before; objects come and go in the shape in which they are stored, without kind and apiVersion.
+All methods are synchronous and run on the cluster's event loop. The read, the resourceVersion
+check and the write are therefore one atomic step. Callers authorize requests first. Objects are
+passed in their stored form, without `kind` and `apiVersion`.
 """
 
 from devcluster.customs import CRDS, Customs, prepare_crd, terminating_crd
@@ -47,7 +47,7 @@ _PROTECTED = frozenset({"default", "kube-system", "kube-public"})
 
 
 class Objects:
-    """The objects of every type."""
+    """Create, read, update and delete objects of all types."""
 
     def __init__(self, store: Store, registry: Registry, customs: Customs) -> None:
         self.store, self.registry, self.customs = store, registry, customs
@@ -64,7 +64,7 @@ class Objects:
         return custom.shape if custom else BuiltinShape()
 
     def has_status(self, declared: ResourceType, version: str) -> bool:
-        """Whether the status is a subresource of its own."""
+        """Return True if the type has a status subresource."""
         custom = self.customs.find(declared, version)
         return custom.has_status if custom else declared.has_status
 
@@ -73,10 +73,10 @@ class Objects:
     def create(
         self, declared: ResourceType, version: str, namespace: str, obj: Obj, write: Write
     ) -> Obj:
-        """The object as stored; with a dry run, as it would have been."""
+        """Create the object and return it as stored, or as it would be stored in a dry run."""
         about = meta(obj)
         if about.get("resourceVersion"):
-            # Kubernetes gives this one no reason.
+            # kube-apiserver returns this error without a reason.
             text = "resourceVersion should not be set on objects to be created"
             raise StatusError(500, "", text)
         self._place(declared, namespace, about)
@@ -150,9 +150,9 @@ class Objects:
         mutate: Mutation,
         write: Write,
     ) -> Obj:
-        """Applies `mutate` to a copy of the object and stores the outcome, if it is another one.
+        """Apply `mutate` to a copy of the object and store the result if it differs.
 
-        A resourceVersion or UID in the outcome that is not the object's is a conflict.
+        Raise a conflict if the result has another resourceVersion or UID than the object.
         """
         record = self.get(declared, namespace, name)
         old = record.load()
@@ -166,7 +166,7 @@ class Objects:
         check_finalizers(declared, new, old)
         if write.guard:
             write.guard(new, old)
-        # What the cluster itself changes may be what others may not change any more.
+        # The cluster itself may change fields that are immutable for clients.
         self._validate(declared, version, new, old if write.manager else None)
         if write.manager:
             check_expansion(self.store, declared, new, old)
@@ -185,7 +185,8 @@ class Objects:
                 declared, new
             )
             if not waits and not write.dry_run:
-                # As in Kubernetes, watchers see the last stored state go, not this change of it.
+                # As in Kubernetes, the DELETED event contains the last stored state, without this
+                # change.
                 self.store.remove(declared.storage, record.key)
                 return new
         if new == old or write.dry_run:
@@ -197,7 +198,7 @@ class Objects:
     def delete(
         self, declared: ResourceType, namespace: str, name: str, how: Deletion
     ) -> tuple[Obj, bool]:
-        """The object's last state, and whether it is gone already."""
+        """Delete the object. Return its last state, and True if it was removed immediately."""
         record = self.get(declared, namespace, name)
         obj = record.load()
         check_preconditions(declared, obj, how)
@@ -218,20 +219,21 @@ class Objects:
         if how.dry_run:
             return obj, True
         if declared.storage == "pods":
-            # A pod is marked also when it goes at once, so watchers see both.
+            # Mark a pod as deleted even if it is removed immediately, so that watchers receive both
+            # events.
             mark(declared, obj, 0)
             self.store.put(declared.storage, obj)
         return self.store.remove(declared.storage, record.key).load(), True
 
     def _check_fields(self, declared: ResourceType, version: str, obj: Obj, write: Write) -> None:
-        """Removes unknown fields and fills in what a custom resource leaves out."""
+        """Remove unknown fields and set the defaults of a custom resource."""
         custom = self.customs.find(declared, version)
         if custom:
             paths = prune(obj, custom.schema)
         elif write.manager:
             paths = normalize(obj, declared.struct)
         else:
-            # Written by the cluster itself.
+            # The write comes from the cluster itself.
             return
         unknown = [f'unknown field "{path}"' for path in paths]
         if unknown and write.field_validation == "Strict":
@@ -267,6 +269,6 @@ class Objects:
         api_version = declared.group_version(version)
         manager = Manager(write.manager, "Update", api_version, write.subresource)
         has_status = self.has_status(declared, version)
-        # A status that the server begins an object with is nobody's.
+        # The initial status is set by the server and has no field manager.
         ignored = "f:status" if has_status and write.subresource != "status" else ""
         track_update(old, new, manager, self.shape(declared, version), ignored)

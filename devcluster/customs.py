@@ -1,6 +1,7 @@
-"""CustomResourceDefinitions: what one must look like, and the types that come from them.
+"""CustomResourceDefinitions: validation, and the resource types that they define.
 
-Rules: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
+Rules:
+https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 @dataclass(frozen=True)
 class CustomVersion:
-    """One version of a custom type, ready for use."""
+    """A version of a custom type with its compiled validator."""
 
     schema: Schema
     checker: Draft4Validator
@@ -35,7 +36,7 @@ class CustomVersion:
 
 
 class Customs:
-    """Keeps the registry equal to the definitions in the store."""
+    """Registers and unregisters custom types when their definitions in the store change."""
 
     def __init__(self, store: Store, registry: Registry) -> None:
         self._store, self._registry = store, registry
@@ -46,11 +47,13 @@ class Customs:
         collection.listeners.add(self._changed)
 
     def find(self, declared: ResourceType, version: str) -> CustomVersion | None:
-        """None for built-in types."""
+        """Return a version of a custom type, or None for a built-in type."""
         return self._versions.get((declared.qualified, version)) if declared.custom else None
 
     def conflict(self, crd: Obj) -> Cause | None:
-        """The name that another type of the group has already: field, reason, sentence."""
+        """Return a cause (field, reason, message) if another type of the group already uses one of
+        the names.
+        """
         names, group = crd["spec"]["names"], crd["spec"]["group"]
         others = [t for t in self._registry if t.group == group and t.plural != names["plural"]]
         for field, reason, values in (
@@ -102,7 +105,7 @@ def _custom_version(version: Obj) -> CustomVersion:
 
 
 def resource_type(crd: Obj) -> ResourceType | None:
-    """The type that a definition declares; None if it serves no version."""
+    """Return the resource type that a definition declares, or None if it serves no version."""
     spec = crd["spec"]
     names = spec["names"]
     served = [version for version in spec["versions"] if version.get("served")]
@@ -136,7 +139,7 @@ def _subresources(kind: str, versions: list[Obj]) -> Iterator[Subresource]:
 
 
 def prepare_crd(crd: Obj, old: Obj | None, conflict: Callable[[Obj], Cause | None]) -> None:
-    """Fills in names, and the status by which clients see whether the type is served."""
+    """Set default names and the status conditions that report whether the type is served."""
     spec = crd.setdefault("spec", {})
     spec.setdefault("conversion", {"strategy": "None"})
     names = spec.get("names")
@@ -184,7 +187,9 @@ def _condition(kind: str, reason: str, message: str) -> Obj:
 
 
 def terminating_crd(crd: Obj) -> None:
-    """Marks a definition whose objects are being deleted before it goes itself."""
+    """Mark a definition as terminating. The definition is removed after all of its objects are
+    deleted.
+    """
     finalizers = meta(crd).setdefault("finalizers", [])
     if CLEANUP not in finalizers:
         finalizers.append(CLEANUP)

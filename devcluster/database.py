@@ -1,8 +1,8 @@
-"""What survives a restart: one SQLite file.
+"""Persistent storage in one SQLite file.
 
-Every change is one transaction, so the objects on disk and the last resourceVersion always fit
-together. WAL without a sync per commit: a killed process loses nothing, a machine that loses power
-may lose the last moments, which is fine for a cluster of this kind.
+Every change is one transaction, so the stored objects always match the last resourceVersion. WAL
+mode without a sync per commit: a killed process loses no data. A power failure may lose the last
+writes, which is acceptable for a development cluster.
 """
 
 import sqlite3
@@ -23,7 +23,10 @@ _VERSION = "resourceVersion"
 
 
 class Database:
-    """Used by one thread at a time. `OSError` or `sqlite3.Error` if the file cannot be used."""
+    """SQLite storage of objects and settings, used by one thread at a time.
+
+    Raise `OSError` or `sqlite3.Error` if the file cannot be used.
+    """
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -33,11 +36,11 @@ class Database:
         self._batching = False
 
     def load(self) -> Iterator[tuple[str, str, bytes]]:
-        """Every object: collection, key, JSON."""
+        """Yield the collection, key and JSON of every object."""
         yield from self._connection.execute("SELECT collection, key, data FROM objects")
 
     def resource_version(self) -> int:
-        """The last one that was given out."""
+        """Return the last assigned resourceVersion."""
         return int(self.setting(_VERSION) or 0)
 
     def setting(self, name: str) -> str | None:
@@ -49,7 +52,7 @@ class Database:
         self._connection.execute(_SET, (name, value))
 
     def write(self, collection: str, key: str, data: bytes | None, resource_version: int) -> None:
-        """Stores the object, or removes it where `data` is None."""
+        """Store the object, or remove it if `data` is None."""
         if not self._batching:
             self._connection.execute("BEGIN")
         if data is None:
@@ -61,7 +64,7 @@ class Database:
             self._connection.execute("COMMIT")
 
     def begin(self) -> None:
-        """Puts the writes up to `commit` into one transaction, for seeding many objects."""
+        """Combine all writes until `commit` into one transaction, to create many objects faster."""
         self._connection.execute("BEGIN")
         self._batching = True
 

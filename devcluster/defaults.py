@@ -1,4 +1,4 @@
-"""What the server fills in for built-in types when a client leaves it out."""
+"""Default values of built-in types that the server sets if a client omits them."""
 
 import base64
 from collections.abc import Callable, Mapping
@@ -68,7 +68,7 @@ def _pod(obj: Obj) -> None:
 
 
 def _template(obj: Obj) -> Obj:
-    """The spec of a workload, with the spec of its pods filled in."""
+    """Set the defaults of the pod template of a workload and return the workload's spec."""
     spec: Obj = obj.setdefault("spec", {})
     if isinstance(found := dig(spec, "template.spec"), dict):
         pod_spec(found)
@@ -123,7 +123,7 @@ def _job(obj: Obj) -> None:
 
 
 def _select_own_pods(spec: Obj, about: Obj) -> None:
-    """A job selects its pods by its own UID, so that no two jobs share any."""
+    """Set a selector with the job's UID, so that two jobs never select the same pods."""
     labels = meta(spec.setdefault("template", {})).setdefault("labels", {})
     for prefix in ("batch.kubernetes.io/", ""):
         labels[f"{prefix}controller-uid"] = about["uid"]
@@ -182,7 +182,7 @@ def _role_reference(obj: Obj) -> None:
 
 
 def _role(obj: Obj) -> None:
-    # The API has no omitempty here.
+    # The field has no omitempty, so the API returns null.
     _set(obj, rules=None)
 
 
@@ -225,7 +225,7 @@ DEFAULTS: Mapping[str, Defaulter] = {
     "storageclasses.storage.k8s.io": _storage_class,
 }
 
-# The status with which an object of the type begins, whatever the client sent.
+# Initial status of new objects. A status sent by the client is replaced.
 FIRST_STATUS: Mapping[str, Obj] = {
     "certificatesigningrequests.certificates.k8s.io": {},
     "namespaces": {"phase": "Active"},
@@ -248,7 +248,10 @@ FIRST_STATUS: Mapping[str, Obj] = {
 
 
 def quality_of_service(spec: Obj) -> str:
-    """https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/"""
+    """Return the QoS class of a pod.
+
+    https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
+    """
     containers = [*dicts(spec.get("containers")), *dicts(spec.get("initContainers"))]
     parts = [container.get("resources") or {} for container in containers]
     if not any(part.get("requests") or part.get("limits") for part in parts):

@@ -1,4 +1,4 @@
-"""The rules of deletion: preconditions, policies, the time to end."""
+"""Deletion rules: preconditions, propagation policies and grace periods."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,7 +7,7 @@ from devcluster.resources import ResourceType
 from devcluster.statuses import conflict
 from devcluster.writes import Deletion
 
-# Deleting one of these answers with the object and not with a Status.
+# Deleting an object of these types returns the object instead of a Status.
 RETURNS_OBJECT = frozenset(
     {"pods", "services", "serviceaccounts", "resourcequotas", "podtemplates"}
     | {"persistentvolumes", "persistentvolumeclaims"}
@@ -15,7 +15,7 @@ RETURNS_OBJECT = frozenset(
 
 
 def check_preconditions(declared: ResourceType, obj: Obj, how: Deletion) -> None:
-    """409 if the object is not the one that was meant."""
+    """Raise a 409 error if the UID or resourceVersion differs from the precondition."""
     about = meta(obj)
     for title, wanted, found in (
         ("UID", how.uid, about["uid"]),
@@ -30,7 +30,7 @@ def check_preconditions(declared: ResourceType, obj: Obj, how: Deletion) -> None
 
 
 def mark_policy(obj: Obj, how: Deletion) -> None:
-    """Leaves to the garbage collector what it is to do, as finalizers."""
+    """Set the finalizers that instruct the garbage collector to follow the propagation policy."""
     finalizers = list(meta(obj).get("finalizers") or ())
     kept = [f for f in finalizers if f not in ("orphan", "foregroundDeletion")]
     if how.policy == "Orphan":
@@ -44,25 +44,25 @@ def mark_policy(obj: Obj, how: Deletion) -> None:
 
 
 def mark(declared: ResourceType, obj: Obj, grace: int) -> None:
-    """Notes that the object is being deleted and has `grace` seconds for it."""
+    """Set the deletion timestamp of the object, with a grace period of `grace` seconds."""
     about = meta(obj)
     end = datetime.now(UTC) + timedelta(seconds=grace)
     begins = "deletionTimestamp" not in about
     if begins and declared.generation:
         about["generation"] = int(about.get("generation", 0)) + 1
-    # A later deletion may shorten the time, never lengthen it.
+    # A later deletion can shorten the grace period but not extend it.
     if begins or grace < int(about.get("deletionGracePeriodSeconds") or 0):
         about["deletionTimestamp"] = timestamp(end)
         about["deletionGracePeriodSeconds"] = grace
 
 
 def has_namespace_finalizers(declared: ResourceType, obj: Obj) -> bool:
-    """A namespace stays until it is empty; other types have nothing like it."""
+    """Return True for a namespace that must be emptied before it is removed."""
     return declared.storage == "namespaces" and bool((obj.get("spec") or {}).get("finalizers"))
 
 
 def grace_of(declared: ResourceType, obj: Obj, how: Deletion) -> int:
-    """Seconds for which a pod that runs on a node may end by itself; 0 for all else."""
+    """Return the grace period in seconds of a pod that runs on a node, or 0 for all other objects."""
     if declared.storage != "pods":
         return 0
     spec, phase = obj.get("spec") or {}, (obj.get("status") or {}).get("phase")

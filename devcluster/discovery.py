@@ -1,7 +1,6 @@
-"""What the server serves, as clients discover it.
+"""API discovery: groups, versions and resources, and the aggregated format.
 
-`/api`, `/apis`, their groups and versions, and the aggregated form that holds it all in one answer:
-https://kubernetes.io/docs/reference/using-api/api-concepts/#discovery-api.
+https://kubernetes.io/docs/reference/using-api/api-concepts/#discovery-api
 """
 
 import hashlib
@@ -25,7 +24,7 @@ _AGGREGATED = "as=APIGroupDiscoveryList"
 
 
 def wants_aggregated(accept: str) -> bool:
-    """Whether the client's first choice is the aggregated form."""
+    """Return True if the first media type of the Accept header is the aggregated format."""
     first = accept.replace(" ", "").split(",")[0]
     return _AGGREGATED in first and "v=v2" in first.split(";")
 
@@ -55,7 +54,7 @@ def group(registry: Registry, name: str) -> Obj | None:
 
 
 def resource_list(registry: Registry, group_name: str, version: str) -> Obj | None:
-    """None if nothing is served in that version."""
+    """Return the APIResourceList of a group version, or None if it has no resources."""
     types = [t for t in registry if t.group == group_name and t.version(version)]
     if not types:
         return None
@@ -78,7 +77,7 @@ def _resources(declared: ResourceType) -> Iterator[Obj]:
     }
     entry |= _names(declared)
     if not declared.virtual:
-        # Only has to differ between types: clients compare it over upgrades.
+        # The hash only has to differ between types. Clients compare it across upgrades.
         digest = hashlib.sha256(declared.qualified.encode()).digest()
         entry["storageVersionHash"] = digest[:8].hex()
     yield entry
@@ -100,7 +99,7 @@ def _names(declared: ResourceType) -> Obj:
 
 
 def aggregated(registry: Registry, *, core: bool) -> Obj:
-    """`APIGroupDiscoveryList` of the core group, or of all the others."""
+    """Return the APIGroupDiscoveryList of the core group, or of all other groups."""
     items = []
     for name, versions in registry.group_versions().items():
         if bool(name) != core:

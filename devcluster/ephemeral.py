@@ -1,4 +1,4 @@
-"""Ephemeral containers of pods: they come by a subresource of their own, and only ever come.
+"""Validation of ephemeral containers: they can only be added, through their subresource.
 
 https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
 """
@@ -23,7 +23,9 @@ _FORBIDDEN = (
 
 
 def check_ephemeral(declared: ResourceType, subresource: str, new: Obj, old: Obj | None) -> None:
-    """422 for a pod whose ephemeral containers may not be so, or may not be changed this way."""
+    """Raise a 422 error if the pod's ephemeral containers are invalid or were changed in an invalid
+    way.
+    """
     if declared.qualified != "pods":
         return
     held, wanted = _listed(old or {}), _listed(new)
@@ -39,7 +41,7 @@ def check_ephemeral(declared: ResourceType, subresource: str, new: Obj, old: Obj
 
 
 def keep_all_but_ephemeral(old: Obj, new: Obj) -> None:
-    """Puts back what a write of the subresource may not change."""
+    """Restore all fields of the pod that a write to the subresource must not change."""
     wanted = dig(new, _PATH)
     for name in ("spec", "status"):
         new[name] = dict(old.get(name) or {})

@@ -1,6 +1,7 @@
-"""Nobody grants more than they hold: the checks on writes of roles and bindings.
+"""Privilege escalation prevention: users can only grant permissions that they hold.
 
-Rules: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
+Rules:
+https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +27,7 @@ _ROLE_PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}
 def check_escalation(
     rbac: Rbac, user: UserInfo, declared: ResourceType, new: Obj, old: Obj | None
 ) -> None:
-    """Raises a 403 if the write would give somebody more than `user` holds."""
+    """Raise a 403 error if the write would grant permissions that `user` does not hold."""
     if declared.group != GROUP:
         return
     if declared.plural in ("roles", "clusterroles"):
@@ -89,7 +90,7 @@ def _check_held(
 
 
 def _missing(rbac: Rbac, user: UserInfo, namespace: str, wanted: Iterable[Rule]) -> list[str]:
-    """The simple rules of `wanted` that the user does not hold, in Kubernetes' notation."""
+    """Return the rules of `wanted` that the user does not hold, in Kubernetes' notation."""
     held, _ = rbac.rules_for(user, namespace)
     return [
         _text(simple)
@@ -100,7 +101,7 @@ def _missing(rbac: Rbac, user: UserInfo, namespace: str, wanted: Iterable[Rule])
 
 
 def _simple(rule: Rule) -> Iterator[Rule]:
-    """One rule per verb, group, resource and name."""
+    """Split a rule into rules with one verb, one group, one resource and at most one name."""
     one = frozenset
     for group, resource, verb in product(
         sorted(rule.groups), sorted(rule.resources), sorted(rule.verbs)

@@ -1,4 +1,4 @@
-"""Evicting a pod: its deletion, if its disruption budget allows it.
+"""The pod eviction API: deletes a pod if its disruption budget allows the disruption.
 
 https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
 """
@@ -27,7 +27,7 @@ _TARGET = {
 
 
 class Evictions:
-    """Answers `pods/eviction`."""
+    """Handler of `pods/eviction`."""
 
     def __init__(self, handlers: Handlers) -> None:
         self._handlers, self._objects = handlers, handlers.objects
@@ -58,7 +58,9 @@ class Evictions:
         return found[0] if found else None
 
     def _take(self, record: Record, pod: str, *, dry_run: bool) -> None:
-        """One disruption of those that the budget allows. 429 if it allows none."""
+        """Use one of the budget's allowed disruptions. Raise a 429 error if no disruption is
+        allowed.
+        """
         _check(record.load())
 
         def mutate(budget: Obj) -> Obj:
@@ -85,12 +87,12 @@ class Evictions:
 
 
 def _counts_for_nothing(pod: Record) -> bool:
-    """No budget speaks for a pod that does not run, or goes anyway."""
+    """Return True for pods that budgets ignore: pods that are not running or are being deleted."""
     return pod.deleting or phase(pod) in ("Succeeded", "Failed", "Pending")
 
 
 def _spares(record: Record, pod: Record) -> bool:
-    """A pod that is not ready may go without a word of the budget, if that is well or always says so."""
+    """Return True if the pod is not ready and the budget allows evicting it without a disruption."""
     budget = record.load()
     if is_ready(pod.load()):
         return False

@@ -1,4 +1,4 @@
-"""What must hold for services and ingresses.
+"""Validation of services and ingresses.
 
 https://kubernetes.io/docs/reference/kubernetes-api/service-resources/
 """

@@ -1,8 +1,9 @@
-"""Sets of fields of an object, and `FieldsV1`, their notation in managedFields.
+"""Sets of field paths and `FieldsV1`, their format in managedFields.
 
-A path is a tuple of elements as FieldsV1 writes them: `f:name` a field, `k:{"name":"x"}` a list item
-by its keys, `v:"x"` a member of a set. An object is flattened into paths with their values; what
-has one owner (a plain value, a whole list or map) is one path.
+A path is a tuple of FieldsV1 elements: `f:name` is a field, `k:{"name":"x"}` a list item
+identified by its keys, `v:"x"` a member of a set. `flatten` maps the paths of an object to their
+values. A value with a single owner (a scalar, an atomic list or map) is one path.
+
 Format: https://kubernetes.io/docs/reference/using-api/server-side-apply/.
 """
 
@@ -16,7 +17,7 @@ from devcluster.shapes import KEY_DEFAULTS, Shape
 Path = tuple[str, ...]
 Fields = frozenset[Path]
 
-# Nobody owns these.
+# Fields without an owner.
 _UNOWNED = frozenset(
     {
         ("f:apiVersion",),
@@ -42,7 +43,7 @@ _ITEM = object()
 
 
 def flatten(obj: Obj, shape: Shape) -> dict[Path, Any]:
-    """Every owned path of the object with its value; items of lists have a path of their own."""
+    """Return every owned path of the object with its value. List items have their own path."""
     found: dict[Path, Any] = {}
     _flatten(obj, shape, (), found)
     return {path: value for path, value in found.items() if path[:2] not in _UNOWNED and path}
@@ -66,7 +67,7 @@ def _flatten(value: Any, shape: Shape, path: Path, found: dict[Path, Any]) -> No
 
 
 def mergeable(value: list[Any], shape: Shape) -> bool:
-    """Whether the list has items that can be told apart."""
+    """Return True if the items of the list can be identified by their keys or as set members."""
     if shape.is_set:
         return bool(value)
     keys = shape.list_keys
@@ -77,7 +78,7 @@ def mergeable(value: list[Any], shape: Shape) -> bool:
 
 
 def element(item: Any, shape: Shape) -> str:
-    """The path element of a list's item."""
+    """Return the path element of a list item."""
     if shape.is_set:
         return "v:" + json.dumps(item, separators=(",", ":"))
     keys = {key: item.get(key, KEY_DEFAULTS.get(key)) for key in sorted(shape.list_keys)}
@@ -85,7 +86,7 @@ def element(item: Any, shape: Shape) -> str:
 
 
 def changed(old: Mapping[Path, Any], new: Mapping[Path, Any]) -> tuple[Fields, Fields]:
-    """The paths that are new or have another value, and those that are gone."""
+    """Return the added or changed paths, and the removed paths."""
     missing = object()
     written = frozenset(p for p, value in new.items() if old.get(p, missing) != value)
     return written, frozenset(p for p in old if p not in new)

@@ -1,7 +1,8 @@
-"""From HTTP to the handlers: who is it, may they, what do they want.
+"""HTTP request handling: authentication, authorization and dispatch to the handlers.
 
-The order is kube-apiserver's: authentication, impersonation, authorization, and only then whether
-there is such a thing at all, so that nobody learns from an answer what they may not see.
+The order is that of kube-apiserver: authentication, impersonation, authorization, then the
+lookup of the resource. Responses therefore don't reveal whether an object exists that the user
+may not see.
 """
 
 import logging
@@ -37,29 +38,27 @@ from devcluster.streams.proxying import Proxies, is_proxied
 from devcluster.watch import Watch, stream
 
 _log = logging.getLogger(__name__)
-#: As much as kube-apiserver takes.
+#: Body size limit of kube-apiserver, in bytes.
 BODY_LIMIT = 3 * 1024 * 1024
-# Health is told to everybody, as kube-apiserver does by default.
+# Health endpoints are public, as in kube-apiserver by default.
 _OPEN_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
 
 
 class Open(Protocol):
-    """An answer that goes on."""
+    """An open stream or connection."""
 
-    def close(self) -> None:
-        """Ends it."""
-        ...
+    def close(self) -> None: ...
 
 
 class Gateway:
-    """The request handler of the web server."""
+    """Request handler of the web server."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._general = General(cluster)
         self._connections = Connections(cluster.handlers, cluster.tokens)
         self._proxies = Proxies(cluster.handlers.objects)
-        #: What goes on: watches, logs, websockets. It is closed when the server stops.
+        #: Open watches, logs and websockets. They are closed when the server stops.
         self.open: set[Open] = {self._connections}
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -79,17 +78,19 @@ class Gateway:
         except web.HTTPException:
             raise
         except ConnectionResetError as error:
-            # The client hung up before its request was whole; nobody reads the answer.
+            # The client disconnected before the request body was complete. No client reads the
+            # response.
             response = _response(error_answer(bad_request(str(error))), audit_id)
         except (TypeError, AttributeError, KeyError) as error:
-            # A text where a map should be, in a type whose fields are not known here.
+            # A field has the wrong type (such as text instead of a map) in a type without a field
+            # table.
             _log.warning("cannot handle %s %s", request.method, request.path, exc_info=error)
             refusal = bad_request(f"the object cannot be decoded: {error}")
             response = _response(error_answer(refusal), audit_id)
-        except Exception as error:  # noqa: BLE001 - one bad request must not end the server
+        except Exception as error:  # noqa: BLE001 - a failed request must not stop the server
             _log.exception("failed to handle %s %s", request.method, request.path)
             response = _response(error_answer(internal(str(error))), audit_id)
-        # Refused before it was known who asks as whom.
+        # The request was rejected before authentication or impersonation completed.
         noted = noted or self._note(request, info, user, audit_id)
         noted.code = response.status
         return response
@@ -258,7 +259,7 @@ class Gateway:
         audit_id: str,
         send: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]],
     ) -> web.StreamResponse:
-        """An answer in chunks, as they come; the client need not wait for the end."""
+        """Send a chunked response while the data is produced."""
         headers = {
             "Content-Type": content_type,
             "Cache-Control": "no-cache, private",
@@ -268,7 +269,7 @@ class Gateway:
         response.enable_chunked_encoding()
         self.open.add(open_answer)
         try:
-            # Clients hang up in the middle: that is how most of them end a watch.
+            # Clients usually end a watch by closing the connection.
             with suppress(ConnectionResetError):
                 await response.prepare(request)
                 await send(response.write)

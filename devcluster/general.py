@@ -1,4 +1,4 @@
-"""Answers about the server itself: health, version, discovery, OpenAPI."""
+"""Endpoints of the server itself: health, version, discovery and OpenAPI."""
 
 from aiohttp import web
 
@@ -14,7 +14,7 @@ _OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
 class General:
-    """`answer` gives 404 for a path that means nothing."""
+    """Handler of non-resource paths. `answer` raises a 404 error for unknown paths."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -70,8 +70,8 @@ class General:
         registry, customs = self._cluster.registry, self._cluster.customs
         match rest:
             case ["v2"]:
-                # kubectl asks for it to check a List, and leaves that to the server where there are no
-                # schemas. A document without any is one of no bytes.
+                # kubectl requests this document to validate a List. Without schemas it leaves the
+                # validation to the server. An empty body is a document without schemas.
                 return Answer(b"", content_type=_OPENAPI_V2)
             case ["v3"]:
                 return json_answer(openapi.group_versions(registry, customs))

@@ -1,4 +1,4 @@
-"""What the verbs do to a resource: the step between HTTP and the objects."""
+"""Request handlers of the verbs: they connect HTTP requests with the object store."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -35,13 +35,15 @@ from devcluster.writes import Deletion, Write
 
 
 class Handlers:
-    """Answers calls about whole objects and their status. Authorization has been done."""
+    """Handle requests for objects and their status. Requests are already authorized."""
 
     def __init__(self, objects: Objects, rbac: Rbac) -> None:
         self.objects, self.rbac = objects, rbac
 
     def renderer(self, call: Call) -> Renderer:
-        """How the client wants it; 406 if the server cannot."""
+        """Return the renderer for the accepted media type. Raise a 406 error if no media type is
+        supported.
+        """
         custom = self.objects.customs.find(call.declared, call.version)
         include = call.query.get("includeObject", "Metadata")
         found = choose_renderer(call.accept, include, call.declared, call.version, custom)
@@ -53,7 +55,7 @@ class Handlers:
     def write(
         self, call: Call, subresource: str = "", *, applied: bool = False, patch: str = ""
     ) -> Write:
-        """The options of the call's write, with the guards that depend on who writes."""
+        """Return the write options of the request, including the checks that depend on the user."""
         query = call.query
 
         def guard(new: Obj, old: Obj | None) -> None:
@@ -118,7 +120,9 @@ class Handlers:
         return self.typed(call, changed, write)
 
     def require_create(self, call: Call) -> None:
-        """A second permission that a call turns out to need which makes what is not there."""
+        """Check the additional `create` permission of an update or patch that creates a missing
+        object.
+        """
         self.rbac.require(asked_by(call.user, "create", call.info))
 
     # Deleting -----------------------------------------------------------------------------------
@@ -162,7 +166,7 @@ class Handlers:
         return given if isinstance(given, dict) else {}
 
     def deletion(self, call: Call, options: Mapping[str, Any]) -> Deletion:
-        """`options`: Kubernetes' `DeleteOptions`."""
+        """Return the deletion options of a request. `options` has the format of `DeleteOptions`."""
         preconditions = options.get("preconditions") or {}
         grace = options.get("gracePeriodSeconds")
         dry = options.get("dryRun") or call.query.get("dryRun") or ""
@@ -187,7 +191,7 @@ def _quoted(text: str) -> str:
 
 
 def stored_shape(call: Call, obj: Obj) -> Obj:
-    """The object without kind and apiVersion, which must be those of the call."""
+    """Return the object without `kind` and `apiVersion`, which must match those of the request."""
     declared = call.declared
     expected = declared.group_version(call.version)
     kind, version = obj.pop("kind", None), obj.pop("apiVersion", None)

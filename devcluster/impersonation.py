@@ -1,7 +1,8 @@
-"""Acting as somebody else, where RBAC allows it.
+"""User impersonation, authorized by RBAC.
 
 Rules: https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/. An empty
-`Impersonate-User` counts as none; groups, UID or extra without a user are a bad request.
+`Impersonate-User` header is ignored. Groups, UID or extra headers without a user are a bad
+request.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,9 @@ _AUTHENTICATION = "authentication.k8s.io"
 
 
 def impersonate(user: UserInfo, headers: Sequence[tuple[str, str]], rbac: Rbac) -> UserInfo:
-    """The user that the request is made as; a 400 or 403 if it may not be."""
+    """Return the user to act as. Raise a 400 or 403 error if the impersonation is invalid or not
+    allowed.
+    """
     given = [(name.lower(), value.strip()) for name, value in headers]
     name = next((value for key, value in given if key == "impersonate-user"), "")
     uid = next((value for key, value in given if key == "impersonate-uid"), "")

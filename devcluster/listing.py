@@ -1,7 +1,8 @@
-"""Lists: which objects, of which moment, in pages.
+"""Consistent, paginated lists.
 
-A first page is of now; the following ones are of the same moment, rebuilt by undoing the changes
-since. That works as long as the changes are remembered; later it is 410.
+The first page has the current state. The following pages show the same resourceVersion, which is
+reconstructed by undoing later changes. A page request fails with 410 if the history no longer
+contains those changes.
 """
 
 from bisect import bisect_left
@@ -11,13 +12,13 @@ from devcluster.options import ListOptions, continue_token, expired_page, read_t
 from devcluster.statuses import expired, too_large_resource_version
 from devcluster.store import Collection, Record, Store
 
-# kube-apiserver waits as long for a resourceVersion that it has not seen yet.
+# Seconds that kube-apiserver waits for a resourceVersion that it has not seen yet.
 PATIENCE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`remaining` is unknown (None) where a selector is used."""
+    """A page of a list. `remaining` is None (unknown) if a selector is used."""
 
     records: list[Record]
     resource_version: int
@@ -26,7 +27,7 @@ class Page:
 
 
 async def wait_until_fresh(store: Store, resource_version: int) -> None:
-    """504 if that resourceVersion does not come within seconds."""
+    """Raise a 504 error if the store does not reach the resourceVersion in time."""
     if resource_version > store.rv and not await store.wait_for(resource_version, PATIENCE):
         raise too_large_resource_version(resource_version, store.rv)
 
@@ -34,7 +35,7 @@ async def wait_until_fresh(store: Store, resource_version: int) -> None:
 async def list_page(
     store: Store, collection: Collection, namespace: str, options: ListOptions
 ) -> Page:
-    """One page. The caller has checked that namespace and options are allowed."""
+    """Return one page. The caller has already checked the namespace and options."""
     start, moment = "", None
     if options.token:
         rv, start = read_token(options.token)
@@ -56,7 +57,7 @@ async def list_page(
 def _at(
     collection: Collection, namespace: str, moment: int | None
 ) -> tuple[dict[str, Record], list[str]]:
-    """The objects of that moment, and the sorted keys of those in the namespace."""
+    """Return the objects at `moment` and the sorted keys of the objects in the namespace."""
     if moment is None or not collection.history or collection.history[-1].rv <= moment:
         return collection.records, collection.keys_in(namespace)
     records = collection.at(moment)

@@ -1,4 +1,4 @@
-"""Who manages which fields: the entries of `metadata.managedFields`."""
+"""Field ownership: the entries of `metadata.managedFields`."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -13,7 +13,7 @@ Operation = Literal["Apply", "Update"]
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """Who writes, and how. `subresource` is empty for the object itself."""
+    """Field manager and operation. `subresource` is empty for writes to the object itself."""
 
     name: str
     operation: Operation
@@ -23,7 +23,7 @@ class Manager:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one manager owns, and since when."""
+    """The fields that one manager owns, and the time of its last change."""
 
     manager: Manager
     fields: Fields
@@ -44,7 +44,7 @@ class Entry:
 
 
 def read_entries(obj: Obj) -> list[Entry]:
-    """The entries of an object; 400 if a client sent what cannot be read."""
+    """Return the managedFields entries of an object. Raise a 400 error if they are malformed."""
     try:
         return [_entry(found) for found in meta(obj).get("managedFields") or ()]
     except (KeyError, TypeError, AttributeError) as error:
@@ -62,7 +62,7 @@ def _entry(found: Any) -> Entry:
 
 
 def write_entries(obj: Obj, entries: list[Entry]) -> None:
-    """Puts the entries into the object; those that own nothing are left out."""
+    """Set the managedFields of the object. Entries without fields are omitted."""
     kept = [entry.as_json() for entry in entries if entry.fields]
     if kept:
         meta(obj)["managedFields"] = kept
@@ -73,10 +73,11 @@ def write_entries(obj: Obj, entries: list[Entry]) -> None:
 def track_update(
     old: Obj | None, new: Obj, manager: Manager, shape: Shape, ignored: str = ""
 ) -> None:
-    """Notes in `new` that `manager` owns what it changed, and nobody what is gone.
+    """Record in `new` that `manager` owns the fields it changed, and drop the owners of removed
+    fields.
 
-    Paths that begin with `ignored` do not count. An empty list in `new` resets the tracking, as
-    Kubernetes has it.
+    Paths that start with `ignored` are skipped. As in Kubernetes, an empty managedFields list in
+    `new` resets the tracking.
     """
     held = read_entries(old) if old else []
     if old and meta(new).get("managedFields") == []:

@@ -1,4 +1,6 @@
-"""Runs the simulated controllers: one queue of keys, worked off on the cluster's event loop."""
+"""Controller manager: runs the simulated controllers with one work queue on the cluster's event
+loop.
+"""
 
 import asyncio
 import logging
@@ -31,15 +33,18 @@ from devcluster.store import Change, Record
 from devcluster.world import Sample, is_seeded, seed_world
 
 _log = logging.getLogger(__name__)
-# Seconds until a key that failed is tried again.
+# Seconds until a failed key is retried.
 _RETRY = 1.0
-# While a world is made, what is due within so many seconds happens at once.
+# While the sample data is created, work that is due within this many seconds runs immediately.
 _MOMENTS = 3.0
 _Item = tuple[int, str]
 
 
 class ControllerManager:
-    """A key that is added many times is looked at once. `sample`: None for no sample world."""
+    """Run the controllers. A key that is queued several times is reconciled once.
+
+    `sample` is None for a cluster without sample data.
+    """
 
     def __init__(self, cluster: Cluster, authority: Authority, *, sample: Sample | None) -> None:
         self._cluster, self._sample = cluster, sample
@@ -69,7 +74,7 @@ class ControllerManager:
             PodCleaner(objects),
             EventCleaner(objects),
         ]
-        # In the order in which they came; a dictionary, as a set has none.
+        # A dictionary keeps the insertion order; a set doesn't.
         self._queue: dict[_Item, None] = {}
         self._wake, self._idle = asyncio.Event(), asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -77,7 +82,7 @@ class ControllerManager:
         self._hurry = False
 
     async def start(self) -> None:
-        """Looks at everything once, then at what changes."""
+        """Reconcile all existing keys, then reconcile keys when their objects change."""
         self._cluster.store.observers.append(self._changed)
         for index, controller in enumerate(self._controllers):
             for key in controller.all_keys():
@@ -97,7 +102,7 @@ class ControllerManager:
             self._tasks.append(asyncio.create_task(churn.run(), name="churn"))
 
     def _fast_forward(self) -> None:
-        """Lets everything happen that is due within moments, before this returns."""
+        """Process all work that is due within `_MOMENTS` seconds."""
         self._hurry = self._kubelet.hurry = True
         try:
             self._work_off()
@@ -105,7 +110,7 @@ class ControllerManager:
             self._hurry = self._kubelet.hurry = False
 
     def _restart(self, pod: Record) -> None:
-        """One of its containers dies, and is started again a second later."""
+        """Kill one container of the pod. The kubelet restarts it a second later."""
         self._kubelet.kill_container(pod)
         self._add_later((self._controllers.index(self._kubelet), pod.key), 1.0)
 
@@ -117,7 +122,7 @@ class ControllerManager:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def settled(self) -> None:
-        """Returns when no key is waiting."""
+        """Wait until the queue is empty."""
         await self._idle.wait()
 
     def _changed(self, collection: str, change: Change) -> None:
@@ -136,12 +141,12 @@ class ControllerManager:
             self._wake.clear()
             while self._queue:
                 self._step()
-                # Requests come first.
+                # Let pending requests run between two steps.
                 await asyncio.sleep(0)
             self._idle.set()
 
     def _work_off(self) -> None:
-        """Everything that waits, before anybody can look: a cluster starts settled."""
+        """Process the queue synchronously, so that a cluster is settled when it starts."""
         while self._queue:
             self._step()
 
@@ -155,7 +160,7 @@ class ControllerManager:
         except StatusError as error:
             _log.debug("%s %s: %s", controller.name, key, error)
             after = _RETRY
-        except Exception:  # noqa: BLE001 - one bug must not end all controllers
+        except Exception:  # noqa: BLE001 - an error must not stop the other controllers
             _log.exception("%s failed for %s", controller.name, key)
             after = _RETRY
         if after is not None:

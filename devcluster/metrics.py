@@ -1,7 +1,9 @@
-"""What simulated nodes and pods use, as metrics-server serves it: `metrics.k8s.io/v1beta1`.
+"""Simulated resource usage of nodes and pods, served like metrics-server: `metrics.k8s.io/v1beta1`.
 
-Made up from what pods request, and from the time: slow waves, each pod's its own, so that a chart looks
-like one and two answers of the same moment are equal. A container without a request uses a little.
+The values are computed from the pods' requests and the time as slow waves with a different phase
+for each container. Two responses at the same time are equal. A container without requests uses a
+small constant amount.
+
 https://github.com/kubernetes/metrics/blob/master/pkg/apis/metrics/v1beta1/types.go
 """
 
@@ -21,9 +23,9 @@ from devcluster.statuses import method_not_allowed, not_found
 from devcluster.store import Record
 
 GROUP = "metrics.k8s.io"
-#: Seconds: metrics-server's resolution.
+#: Resolution of metrics-server, in seconds.
 _WINDOW = 15
-#: What a container uses that requests nothing, and a node for itself.
+#: CPU cores and memory bytes of a container without requests, and of a node's system processes.
 _LITTLE, _NODE = (0.004, 24 * 2**20), (0.12, 900 * 2**20)
 
 
@@ -41,13 +43,15 @@ def metrics_types() -> Iterator[ResourceType]:
 
 
 class Metrics:
-    """Answers calls about these types. Authorization has been done."""
+    """Handle requests for the metrics types. Requests are already authorized."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
     def answer(self, call: Call) -> Answer:
-        """405 for anything but reading; 404 for one of which nothing can be measured."""
+        """Raise a 405 error for verbs other than get and list, and 404 for a pod without running
+        containers.
+        """
         info, declared = call.info, call.declared
         if info.subresource or info.verb not in declared.verbs:
             raise method_not_allowed()
@@ -69,7 +73,9 @@ class Metrics:
         return json_answer({**head, "items": self._measured(chosen, moment)})
 
     def _measured(self, records: list[Record], moment: int) -> list[Obj]:
-        """Of what runs. `moment`: seconds since 1970."""
+        """Return the metrics of the running pods or of the nodes. `moment` is in seconds since
+        1970.
+        """
         if records and not records[0].namespace:
             used = self._by_node(moment)
             return [
@@ -102,7 +108,7 @@ def _containers(pod: Obj, moment: int) -> list[Obj]:
 
 
 def _used(pod: Obj, moment: int) -> Iterator[tuple[str, float, float]]:
-    """Cores and bytes of each container that runs."""
+    """Yield the name, CPU cores and memory bytes of each running container."""
     if dig(pod, "status.phase") != "Running":
         return
     for status in dicts(dig(pod, "status.containerStatuses")):
@@ -124,7 +130,10 @@ def _requests(pod: Obj, container: str) -> Obj:
 
 
 def _wave(seed: int, moment: int, middle: float, swing: float) -> float:
-    """Between `middle - swing` and `middle + swing`: an hour's wave with a shorter one on it."""
+    """Return a value between `middle - swing` and `middle + swing`.
+
+    The value is the sum of a wave with a period of one hour and a shorter one of four minutes.
+    """
     phase = seed % 3600
     slow = math.sin(2 * math.pi * (moment + phase) / 3600)
     quick = math.sin(2 * math.pi * (moment + seed % 240) / 240)

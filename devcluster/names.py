@@ -1,4 +1,4 @@
-"""The rules of names, labels and other metadata.
+"""Validation of names, labels, annotations and other metadata.
 
 https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 """
@@ -35,7 +35,7 @@ _KEY_RULE = (
     "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
     "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 )
-# Bytes of all annotations of an object.
+# Maximum total size of an object's annotations, in bytes.
 _ANNOTATIONS = 256 * 1024
 _PATH_NAMES = frozenset(
     f"{plural}.rbac.authorization.k8s.io"
@@ -63,7 +63,8 @@ def validate_metadata(declared: ResourceType, obj: Obj) -> Iterator[Cause]:
         yield from _validate_key(key.lower(), "metadata.annotations", key)
     for index, finalizer in enumerate(about.get("finalizers") or ()):
         if declared.custom:
-            # kube-apiserver takes any qualified name there, and warns of those without a path.
+            # kube-apiserver accepts any qualified name here and only warns about names without a
+            # path.
             yield from _validate_key(finalizer, f"metadata.finalizers[{index}]", finalizer)
         elif "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
             why = "name is neither a standard finalizer name nor is it fully qualified"

@@ -1,4 +1,4 @@
-"""Addresses: of services, and the ranges that pods and nodes have theirs from."""
+"""Allocation of cluster IPs and node ports."""
 
 import ipaddress
 
@@ -11,7 +11,7 @@ _OUTSIDE = ("externalTrafficPolicy", "allocateLoadBalancerNodePorts")
 
 
 class ServiceAddresses:
-    """Gives services their cluster IP and node ports; none is given twice at a time."""
+    """Allocate unique cluster IPs and node ports for services."""
 
     def __init__(self, store: Store) -> None:
         self._addresses: set[str] = set()
@@ -34,7 +34,7 @@ class ServiceAddresses:
         self._ports.update(_node_ports(service))
 
     def assign(self, service: Obj) -> None:
-        """Fills in what the service needs and does not name."""
+        """Set the cluster IP and the node ports that the service needs and does not specify."""
         spec = service["spec"]
         if spec.get("type") == "ExternalName":
             return
@@ -51,13 +51,14 @@ class ServiceAddresses:
                     )
 
     def keep(self, service: Obj, old: Obj) -> None:
-        """An update that leaves the address out keeps it."""
+        """Keep the cluster IP of the old service if the update omits it."""
         for name in ("clusterIP", "clusterIPs"):
             value = dig(old, f"spec.{name}")
             if value and service["spec"].get("type") != "ExternalName":
                 service["spec"].setdefault(name, value)
         if service["spec"].get("type") == "ClusterIP" and _node_ports(service) == _node_ports(old):
-            # One that is not reached from outside any more gives up what it needed for that.
+            # A service that is no longer exposed externally releases its node ports and related
+            # fields.
             for port in service["spec"].get("ports") or ():
                 port.pop("nodePort", None)
             for name in _OUTSIDE:

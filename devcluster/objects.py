@@ -1,4 +1,4 @@
-"""Kubernetes objects as plain dictionaries, and the small values that go into them."""
+"""Kubernetes objects as plain dictionaries, with helpers for JSON, timestamps, names and metadata."""
 
 import random
 import uuid
@@ -12,7 +12,7 @@ import msgspec
 
 Obj = dict[str, Any]
 
-# The letters that Kubernetes uses for generated suffixes: no vowels, no look-alikes.
+# The letters of generated name suffixes in Kubernetes: no vowels and no similar-looking characters.
 SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 _encoder = msgspec.json.Encoder()
@@ -20,32 +20,32 @@ _decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 def encode(value: object) -> bytes:
-    """JSON, compact."""
+    """Return compact JSON."""
     return _encoder.encode(value)
 
 
 def decode(data: bytes) -> Obj:
-    """A JSON object; `msgspec.DecodeError` if it is anything else."""
+    """Decode a JSON object. Raise `msgspec.DecodeError` for any other value."""
     return _decoder.decode(data)
 
 
 def clone(obj: Obj) -> Obj:
-    """A deep copy of a JSON value."""
+    """Return a deep copy of a JSON value."""
     return decode(encode(obj))
 
 
 def timestamp(moment: datetime | None = None) -> str:
-    """RFC 3339 in whole seconds, as metadata has it."""
+    """Return an RFC 3339 timestamp in whole seconds, the format used in metadata."""
     return (moment or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def micro_timestamp(moment: datetime | None = None) -> str:
-    """RFC 3339 with microseconds, as leases and events have it."""
+    """Return an RFC 3339 timestamp with microseconds, the format used in leases and events."""
     return (moment or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def parse_time(text: str) -> datetime:
-    """The moment of a timestamp, in UTC; ValueError if it is none."""
+    """Parse an RFC 3339 timestamp. Raise ValueError if it is malformed."""
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
@@ -59,8 +59,8 @@ def _source() -> random.Random:
 
 @contextmanager
 def predictable(seed: int) -> Iterator[random.Random]:
-    """Within it UIDs and name suffixes follow from the seed; yields the source of chance."""
-    source = random.Random(seed)  # noqa: S311 - a sample world is no secret
+    """Derive UIDs and name suffixes from a seed inside the context. Yield the random generator."""
+    source = random.Random(seed)  # noqa: S311 - sample data needs no secure randomness
     token = _chance.set(source)
     try:
         yield source
@@ -73,12 +73,12 @@ def new_uid() -> str:
 
 
 def suffix(length: int = 5) -> str:
-    """A generated part of a name."""
+    """Return a random name suffix."""
     return "".join(_source().choices(SUFFIX_LETTERS, k=length))
 
 
 def meta(obj: Obj) -> Obj:
-    """The object's metadata, made if missing."""
+    """Return the object's metadata. Add empty metadata if it is missing."""
     found = obj.get("metadata")
     if not isinstance(found, dict):
         found = obj["metadata"] = {}
@@ -90,7 +90,7 @@ def labels_of(obj: Obj) -> dict[str, str]:
 
 
 def dig(obj: Any, path: str) -> Any:
-    """The value at a dotted path, or None."""
+    """Return the value at a dotted path, or None."""
     for part in path.split("."):
         if not isinstance(obj, Mapping):
             return None
@@ -99,7 +99,7 @@ def dig(obj: Any, path: str) -> Any:
 
 
 def controller_of(obj: Obj) -> Obj | None:
-    """The owner reference of the object's controller."""
+    """Return the owner reference of the object's controller, or None."""
     for owner in meta(obj).get("ownerReferences") or ():
         if owner.get("controller"):
             return dict(owner)
@@ -107,7 +107,7 @@ def controller_of(obj: Obj) -> Obj | None:
 
 
 def dicts(value: Any) -> Iterator[Obj]:
-    """The dictionaries of a list, for walking over what a client sent."""
+    """Yield the dictionaries in a list. Other values, as sent by a faulty client, are skipped."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
 
@@ -117,6 +117,6 @@ def condition_of(obj: Obj, kind: str) -> Obj | None:
 
 
 def holds(obj: Obj, kind: str) -> bool:
-    """Whether the condition of that type is there and true."""
+    """Return True if the object has the condition with status True."""
     found = condition_of(obj, kind)
     return found is not None and found.get("status") == "True"

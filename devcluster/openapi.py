@@ -1,7 +1,7 @@
-"""As much OpenAPI as clients need to know that the server checks fields and does dry runs.
+"""OpenAPI documents that announce field validation and dry run support to clients.
 
-Built-in types have no schemas here: kubectl takes the shape of those from its own knowledge. Custom
-types have theirs.
+Built-in types have no schemas, because kubectl knows their fields. Custom types have their
+schema.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from devcluster.objects import Obj, encode
 from devcluster.resources import Registry, ResourceType
 
 _PARAMETERS = ("dryRun", "fieldManager", "fieldValidation")
-#: What every object has, whatever its definition says.
+#: Properties of every object, independent of its definition.
 _COMMON: Obj = {
     "apiVersion": {"type": "string"},
     "kind": {"type": "string"},
@@ -30,7 +30,7 @@ def _path(declared: ResourceType, version: str) -> str:
 
 
 def definition_name(declared: ResourceType, version: str) -> str:
-    """`io.k8s.api.core.v1.Pod`, `io.example.v1.Thing`."""
+    """Return the name of a schema, such as `io.k8s.api.core.v1.Pod` or `io.example.v1.Thing`."""
     if declared.custom:
         reverse = ".".join(reversed(declared.group.split(".")))
         return f"{reverse}.{version}.{declared.kind}"
@@ -63,7 +63,7 @@ def _definition(declared: ResourceType, version: str, customs: Customs) -> Obj:
 
 
 def group_versions(registry: Registry, customs: Customs) -> Obj:
-    """The answer of /openapi/v3: a document per group and version."""
+    """Return the response of /openapi/v3: one document per group version."""
     paths: Obj = {}
     for group, versions in registry.group_versions().items():
         for version in versions:

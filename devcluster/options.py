@@ -1,4 +1,4 @@
-"""Query parameters of lists, watches and writes, checked as kube-apiserver checks them.
+"""Parsing and validation of the query parameters of lists, watches and writes.
 
 Rules: https://kubernetes.io/docs/reference/using-api/api-concepts/.
 """
@@ -34,7 +34,7 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
 class _Token(msgspec.Struct):
-    """What a `continue` holds: where the next page starts, and of which resourceVersion it is."""
+    """Content of a `continue` token: the first key of the next page and the list's resourceVersion."""
 
     v: str
     rv: int
@@ -42,13 +42,17 @@ class _Token(msgspec.Struct):
 
 
 def continue_token(resource_version: int, start: str) -> str:
-    """`resource_version` -1 stands for whatever is newest, which is not consistent."""
+    """Return a `continue` token. A `resource_version` of -1 continues with the current,
+    inconsistent state.
+    """
     data = encode(_Token("meta.k8s.io/v1", resource_version, start))
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def read_token(text: str) -> tuple[int, str]:
-    """The resourceVersion and the first key of the next page; 400 for what is no token."""
+    """Return the resourceVersion and the first key of the next page. Raise a 400 error for an
+    invalid token.
+    """
     try:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         token = msgspec.json.decode(data, type=_Token)
@@ -59,7 +63,7 @@ def read_token(text: str) -> tuple[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which objects of a type a list or watch is about."""
+    """Label and field selectors of a list or watch."""
 
     labels: LabelSelector
     fields: FieldSelector
@@ -73,7 +77,10 @@ class Selection:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListOptions:
-    """`resource_version`: None if not given. `match`: `Exact`, `NotOlderThan` or empty."""
+    """Options of a list or watch request.
+
+    `resource_version` is None if not specified. `match` is `Exact`, `NotOlderThan` or empty.
+    """
 
     selection: Selection
     limit: int
@@ -106,7 +113,9 @@ def read_selection(declared: ResourceType, query: Mapping[str, str]) -> Selectio
 def read_list_options(
     declared: ResourceType, query: Mapping[str, str], *, watch: bool
 ) -> ListOptions:
-    """400 for what cannot be read, 422 for what does not go together."""
+    """Parse the list options. Raise a 400 error for malformed values and 422 for invalid
+    combinations.
+    """
     rv = query.get("resourceVersion", "")
     if rv and not rv.isdigit():
         raise bad_request(
@@ -136,7 +145,7 @@ def is_true(query: Mapping[str, str], name: str) -> bool:
 
 
 def number(query: Mapping[str, str], name: str) -> int | None:
-    """None if it is not given; 400 for what is none."""
+    """Return an integer parameter, or None if it is missing. Raise a 400 error if it is malformed."""
     text = query.get(name, "")
     try:
         return int(text) if text else None
@@ -200,7 +209,7 @@ def is_dry_run(value: str) -> bool:
 
 
 def expired_page(start: str) -> StatusError:
-    """410 for a page of a list that is too old; with a token for going on inconsistently."""
+    """Return a 410 error for an expired page, with a token that continues the list inconsistently."""
     return expired(
         "The provided continue parameter is too old to display a consistent list result. You can "
         "start a new list without the continue parameter, or use the continue token in this "

@@ -10,7 +10,7 @@ from devcluster.statuses import StatusError, bad_request
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
-    """RFC 7386: null removes, objects merge, everything else replaces."""
+    """Apply an RFC 7386 patch: null removes a field, objects are merged, other values are replaced."""
     if not isinstance(patch, dict):
         return patch
     result = dict(target) if isinstance(target, dict) else {}
@@ -23,7 +23,9 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 
 def json_patch(target: Obj, operations: Any) -> Obj:
-    """RFC 6902. A patch that is none: 400. One that does not fit the object: 422."""
+    """Apply an RFC 6902 patch. Raise a 400 error if it is malformed, and 422 if it cannot be
+    applied.
+    """
     try:
         document = JsonPatch(operations).apply(target)
     except InvalidJsonPatch as error:

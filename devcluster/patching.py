@@ -1,4 +1,4 @@
-"""Changes of a part of an object: the four kinds of patches, server-side apply among them."""
+"""PATCH requests: JSON patch, merge patch, strategic merge patch and server-side apply."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from devcluster.writes import Mutation
 
 
 class Patches:
-    """Answers PATCH of whole objects and their status. Authorization has been done."""
+    """Handle PATCH requests for objects and their status. Requests are already authorized."""
 
     def __init__(self, handlers: Handlers) -> None:
         self._handlers = handlers

@@ -1,4 +1,4 @@
-"""The cluster's own certificates: an authority, the server's certificate, client certificates."""
+"""The cluster's certificate authority, server certificate and client certificates."""
 
 import ipaddress
 import os
@@ -17,7 +17,9 @@ _LIFETIME = timedelta(days=3650)
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Writes a file that only its owner can read, also for the moment in which it is made."""
+    """Write a file atomically. The file is readable only by its owner from the moment it is
+    created.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.unlink(missing_ok=True)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -28,14 +30,14 @@ def write_private(path: Path, data: bytes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """A certificate and its key, in PEM."""
+    """A certificate and its private key in PEM format."""
 
     certificate: bytes
     key: bytes
 
 
 class Authority:
-    """Signs certificates. Kept in `folder`, and made there on first use."""
+    """Certificate authority stored in `folder`, created on first use."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -46,7 +48,7 @@ class Authority:
             self._make(key_file)
         key = serialization.load_pem_private_key(key_file.read_bytes(), None)
         if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise ValueError(f"{key_file} is not a key of this cluster")
+            raise ValueError(f"{key_file} is not an elliptic curve key")
         self._key = key
         self._certificate = x509.load_pem_x509_certificate(self.pem)
 
@@ -67,20 +69,24 @@ class Authority:
         write_private(self.certificate_file, certificate.public_bytes(serialization.Encoding.PEM))
 
     def issue_client(self, user: str, groups: Sequence[str]) -> KeyPair:
-        """A certificate by which the server knows `user` with `groups`."""
+        """Issue a client certificate for `user` with `groups`."""
         return self._issue(user, groups, ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
     def sign(self, request: bytes, lifetime: timedelta) -> bytes:
-        """A client's certificate for a signing request; both are PEM. Raises ValueError."""
+        """Return a client certificate for a certificate signing request. Both are in PEM format.
+
+        Raise ValueError if the request is malformed, its signature is invalid or it has no
+        elliptic curve key.
+        """
         asked = x509.load_pem_x509_csr(request)
         key = asked.public_key()
         if not isinstance(key, ec.EllipticCurvePublicKey) or not asked.is_signature_valid:
-            raise ValueError("the request is not signed with a key of an elliptic curve")
+            raise ValueError("the request has an invalid signature or no elliptic curve key")
         builder = _builder(asked.subject, self._certificate.subject, key, lifetime)
         return self._signed(builder, ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
     def issue_server(self) -> KeyPair:
-        """A certificate for the loopback names."""
+        """Issue a server certificate for the loopback names and addresses."""
         loopback = (ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1"))
         names: list[x509.GeneralName] = [x509.DNSName("localhost"), x509.DNSName("kubernetes")]
         names += [x509.IPAddress(address) for address in loopback]
@@ -119,7 +125,7 @@ class Authority:
         return certificate.public_bytes(serialization.Encoding.PEM)
 
     def server_context(self) -> ssl.SSLContext:
-        """TLS of the server. A client may show a certificate of this authority, or none."""
+        """Return the TLS context of the server. Client certificates of this authority are optional."""
         pair = self.issue_server()
         certificate, key = self.folder / "server.crt", self.folder / "server.key"
         write_private(certificate, pair.certificate)

@@ -1,4 +1,4 @@
-"""What must hold for the specification of pods, and for how a workload replaces them.
+"""Validation of pod specs and update strategies.
 
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
 """
@@ -26,13 +26,15 @@ _TIMES = (
     "successThreshold",
     "failureThreshold",
 )
-#: Volumes that are a named object, and the field that has its name.
+#: Volume types that reference an object, and the field that contains its name.
 _NAMED = {"configMap": "name", "secret": "secretName", "persistentVolumeClaim": "claimName"}
 _SHARE = re.compile(r"[0-9]+%")
 
 
 def validate_pods(spec: object, path: str, claims: Collection[object] = ()) -> Iterator[Cause]:
-    """`claims`: names of volumes that each pod gets beside those of the specification."""
+    """Yield the errors of a pod spec. `claims` are the names of additional volumes from claim
+    templates.
+    """
     found: Obj = spec if isinstance(spec, dict) else {}
     volumes: set[object] = {*claims}
     for index, volume in enumerate(dicts(found.get("volumes"))):
@@ -165,7 +167,7 @@ def _mounts(container: Obj, path: str, volumes: Collection[object]) -> Iterator[
 
 
 def validate_strategy(spec: Obj, field: str, others: Collection[str]) -> Iterator[Cause]:
-    """`others`: what the type may be beside RollingUpdate."""
+    """Yield the errors of an update strategy. `others` are the allowed types besides RollingUpdate."""
     strategy, path = spec.get(field), f"spec.{field}"
     if not isinstance(strategy, dict):
         return

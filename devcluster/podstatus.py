@@ -1,6 +1,7 @@
-"""The word by which kubectl sums up a pod, its ready containers and its restarts.
+"""Pod status, ready containers and restarts as displayed by kubectl.
 
-The rules are those of the pod printer of kube-apiserver: the phase, or what keeps the pod from it.
+The rules are those of kube-apiserver's pod printer: the status is the phase, or a more specific
+reason.
 """
 
 from devcluster.objects import Obj, condition_of, dicts, dig, holds, meta
@@ -19,7 +20,7 @@ def pod_ready(pod: Obj) -> str:
 
 
 def pod_restarts(pod: Obj) -> tuple[int, str | None]:
-    """How many, and when the last one was."""
+    """Return the number of restarts and the time of the last one."""
     count, last = 0, None
     for status in dicts(dig(pod, "status.containerStatuses")):
         count += int(status.get("restartCount", 0))

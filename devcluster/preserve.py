@@ -1,4 +1,4 @@
-"""What an update may not change: identity, the server's own fields, the part it is not about."""
+"""Fields that an update must not change: identity, server fields, and status or spec."""
 
 from devcluster.ephemeral import SUBRESOURCE, keep_all_but_ephemeral
 from devcluster.objects import Obj, meta
@@ -6,7 +6,7 @@ from devcluster.resources import ResourceType
 from devcluster.statuses import bad_request, conflict, invalid, not_allowed, wrong
 from devcluster.writes import Write
 
-# Only the server sets these.
+# Fields that only the server sets.
 _KEPT = (
     "name",
     "namespace",
@@ -21,7 +21,9 @@ _KEPT = (
 
 
 def check_identity(declared: ResourceType, old: Obj, new: Obj, write: Write) -> None:
-    """409 or 422 if the new state is of another object or of an older one."""
+    """Raise an error if the new state has another name, namespace, UID or resourceVersion (400, 409
+    or 422).
+    """
     about, held = meta(new), meta(old)
     if about.get("name", held["name"]) != held["name"]:
         raise bad_request(
@@ -48,7 +50,7 @@ def check_identity(declared: ResourceType, old: Obj, new: Obj, write: Write) -> 
 def keep_server_fields(
     declared: ResourceType, old: Obj, new: Obj, subresource: str, *, has_status: bool
 ) -> None:
-    """Puts back what this write may not change."""
+    """Restore the fields that this write must not change."""
     about, held = meta(new), meta(old)
     for name in _KEPT:
         about.pop(name, None)
@@ -69,7 +71,7 @@ def keep_server_fields(
 def _keep_all_but_status(declared: ResourceType, old: Obj, new: Obj) -> None:
     status, about = new.get("status"), meta(new)
     if declared.custom:
-        # Only managedFields of the metadata may change with the status of a custom resource.
+        # A status update of a custom resource can change only managedFields in the metadata.
         managed = about.get("managedFields")
         about = dict(meta(old))
         if managed is not None:
@@ -83,7 +85,7 @@ def _keep_all_but_status(declared: ResourceType, old: Obj, new: Obj) -> None:
 
 
 def count_generation(declared: ResourceType, old: Obj, new: Obj, *, has_status: bool) -> None:
-    """One more if something else than metadata and status differs."""
+    """Increment the generation if fields other than metadata and status changed."""
     if not declared.generation:
         return
     apart = {"metadata", "status"} if has_status or not declared.custom else {"metadata"}
@@ -96,7 +98,7 @@ def count_generation(declared: ResourceType, old: Obj, new: Obj, *, has_status: 
 
 
 def check_finalizers(declared: ResourceType, new: Obj, old: Obj) -> None:
-    """What is being deleted takes no new finalizers."""
+    """Reject new finalizers on an object that is being deleted."""
     if "deletionTimestamp" not in meta(old):
         return
     held = meta(old).get("finalizers") or []

@@ -1,7 +1,7 @@
-"""Reads objects in Kubernetes' protobuf encoding, in which kubectl sends some of its requests.
+"""Decoder for Kubernetes' protobuf encoding, which kubectl uses for some requests.
 
-Encoding: https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding. Answers are
-always JSON, which every client accepts as well.
+Encoding: https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding.
+Responses are always JSON, which all clients accept too.
 """
 
 import base64
@@ -22,7 +22,9 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 def decode_protobuf(data: bytes) -> Obj:
-    """The object, with kind and apiVersion; 400 if it cannot be read."""
+    """Return the decoded object with kind and apiVersion. Raise a 400 error if the data is
+    malformed.
+    """
     if not data.startswith(_MAGIC):
         raise _unreadable("the prefix is missing")
     try:
@@ -45,12 +47,12 @@ def _envelope(data: bytes) -> Obj:
     group, _, version = typed[1].rpartition("/")
     name = struct_name(group, version, typed[2])
     if find_struct(name) is None:
-        raise _unreadable(f"{typed[2]} of {typed[1]} is not known")
+        raise _unreadable(f"unknown kind {typed[2]} in {typed[1]}")
     return {"kind": typed[2], "apiVersion": typed[1], **_message(raw, name)}
 
 
 def _parts(data: bytes) -> Iterator[tuple[int, int, Any]]:
-    """Field number, wire type and value of each field."""
+    """Yield the field number, wire type and value of each field."""
     position = 0
     while position < len(data):
         key, position = _varint(data, position)
@@ -64,7 +66,7 @@ def _parts(data: bytes) -> Iterator[tuple[int, int, Any]]:
         else:
             size = {_FIXED64: 8, _FIXED32: 4}.get(wire, len(data) + 1)
         if position + size > len(data):
-            raise IndexError("it ends too early")
+            raise IndexError("unexpected end of data")
         yield number, wire, data[position : position + size]
         position += size
 
@@ -77,7 +79,7 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
         result |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:
-            # Negative numbers are 64 bits in two's complement.
+            # Negative numbers are encoded as 64 bits in two's complement.
             return (result - (1 << 64) if result >> 63 else result), position
 
 
@@ -146,7 +148,7 @@ def _value(raw: Any, wire: int, kind: str) -> Any:
 
 
 def _time(raw: bytes, *, micro: bool) -> str | None:
-    """None for Go's zero time, which is sent as an empty message."""
+    """Return a timestamp, or None for Go's zero time, which is encoded as an empty message."""
     parts = {number: part for number, _, part in _parts(raw)}
     if not parts or parts.get(1, 0) < 0:
         return None

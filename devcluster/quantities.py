@@ -1,8 +1,8 @@
-"""Amounts of CPU and memory as numbers."""
+"""Conversion of resource quantities to numbers."""
 
 from console.kube import quantity
 
 
 def parse_quantity(text: str | int | float) -> float:
-    """The amount in base units; 0 for what is no quantity."""
+    """Return the quantity in base units, or 0 if it is malformed."""
     return float(quantity.parse_quantity(str(text)) or 0)

@@ -1,6 +1,7 @@
-"""What a project uses of its resource quotas, and that it takes no more than they allow.
+"""Resource quota usage and enforcement.
 
-Quotas with scopes are counted like others and refuse nothing.
+Quotas with scopes are counted like all others but not enforced.
+
 https://kubernetes.io/docs/concepts/policy/resource-quotas/
 """
 
@@ -14,7 +15,7 @@ from devcluster.statuses import forbidden
 from devcluster.store import Store
 
 QUOTAS = "resourcequotas"
-#: Collections that can be counted by their name alone.
+#: Collections whose objects can be counted without the `count/` prefix.
 COUNTED = frozenset(
     {"configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas"}
     | {"secrets", "services"}
@@ -23,7 +24,7 @@ _UNITS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def counted_in(resource: str) -> str:
-    """The collection whose objects take of that resource of a quota; "" for what is not counted here."""
+    """Return the collection that uses a quota resource, or "" if the resource is not supported."""
     plural = resource.removeprefix("count/")
     if plural in COUNTED or plural != resource:
         return plural
@@ -34,7 +35,7 @@ def counted_in(resource: str) -> str:
 
 
 def share(resource: str, obj: Obj) -> float:
-    """How much of it an object takes that counts in it, in base units."""
+    """Return the amount of a quota resource that the object uses, in base units."""
     kind, _dot, name = resource.rpartition(".")
     if dig(obj, "status.phase") in ("Succeeded", "Failed"):
         return 0.0
@@ -60,7 +61,7 @@ def amount_text(resource: str, amount: float) -> str:
 
 
 def _bytes_text(amount: int) -> str:
-    """With the largest unit of which it is a whole number."""
+    """Format bytes in the largest unit that gives a whole number."""
     unit = 0
     while amount and amount % 1024 == 0 and unit < len(_UNITS) - 1:
         amount, unit = amount // 1024, unit + 1
@@ -68,8 +69,11 @@ def _bytes_text(amount: int) -> str:
 
 
 def check_quotas(store: Store, declared: ResourceType, obj: Obj, old: Obj | None = None) -> None:
-    """Refuses what a quota of its namespace has no room for, in kube-apiserver's words. `old`: what it
-    takes the place of."""
+    """Raise a 403 error with kube-apiserver's message if the object exceeds a quota of its
+    namespace.
+
+    `old` is the object that is replaced by an update.
+    """
     about = obj["metadata"]
     for record in store.collection(QUOTAS).records_in(about["namespace"]):
         spec = record.load().get("spec") or {}
@@ -94,7 +98,9 @@ def check_quotas(store: Store, declared: ResourceType, obj: Obj, old: Obj | None
 
 
 def _of_pod(pod: Obj, kind: str, name: str) -> float:
-    """Init containers run before the others, one at a time, so the largest counts."""
+    """Return the pod's total request or limit. Init containers run one at a time, so only the
+    largest counts.
+    """
     spec = pod["spec"]
     of: Callable[[Obj], float] = lambda one: parse_quantity(  # noqa: E731
         (dig(one, f"resources.{kind}") or {}).get(name, 0)

@@ -1,7 +1,7 @@
-"""Role-based access control, evaluated as kube-apiserver does.
+"""Role-based access control, evaluated like kube-apiserver.
 
-Rules: https://kubernetes.io/docs/reference/access-authn-authz/rbac/. `system:masters` may do
-everything. Roles and bindings are read from the store; parsed ones are kept until one changes.
+Rules: https://kubernetes.io/docs/reference/access-authn-authz/rbac/. `system:masters` has all
+permissions. Parsed roles and bindings are cached until one of them changes.
 """
 
 import json
@@ -24,7 +24,7 @@ CLUSTER_ROLES, ROLES, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS = _COLLECTIONS
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """One question. `path` is set where it is about no resource."""
+    """Attributes of an authorization check. `path` is set only for non-resource requests."""
 
     user: UserInfo
     verb: str
@@ -41,14 +41,14 @@ class Attributes:
 
 
 def asked_by(user: UserInfo, verb: str, info: RequestInfo) -> Attributes:
-    """About what a request is about."""
+    """Return the authorization attributes of a request."""
     place = (info.group, info.resource, info.subresource, info.namespace, info.name)
     return Attributes(user, verb, *place)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A PolicyRule."""
+    """A parsed PolicyRule."""
 
     verbs: frozenset[str]
     groups: frozenset[str] = frozenset()
@@ -82,7 +82,7 @@ class Rule:
 
 
 _ALL = frozenset({"*"})
-#: What `system:masters` holds.
+#: Rules of `system:masters`.
 EVERYTHING = (Rule(_ALL, _ALL, _ALL), Rule(_ALL, paths=_ALL))
 
 
@@ -93,7 +93,10 @@ def path_matches(pattern: str, path: str) -> bool:
 
 
 def resource_matches(resources: Iterable[str], combined: str, subresource: str) -> bool:
-    """`*` means all; `*/scale` means that subresource of all."""
+    """Return True if a rule's resources include the resource.
+
+    `*` matches all resources; `*/scale` matches the scale subresource of all resources.
+    """
     known = frozenset(resources)
     if "*" in known or combined in known:
         return True
@@ -102,7 +105,9 @@ def resource_matches(resources: Iterable[str], combined: str, subresource: str) 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`reason` says which binding allowed it, or which role could not be found."""
+    """Result of an authorization check. `reason` names the binding that allows it, or missing
+    roles.
+    """
 
     allowed: bool
     reason: str = ""
@@ -110,7 +115,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a binding gives to whom. An empty namespace means everywhere."""
+    """A parsed role binding. An empty namespace means cluster-wide."""
 
     label: str
     namespace: str
@@ -119,7 +124,7 @@ class Grant:
     subjects: tuple[tuple[str, str, str], ...]
 
     def subject_for(self, user: UserInfo) -> str:
-        """The subject that means the user, in words; empty if none does."""
+        """Return a description of the subject that matches the user, or an empty string."""
         for kind, namespace, name in self.subjects:
             if kind == "User" and name == user.name:
                 return f'User "{name}"'
@@ -133,7 +138,7 @@ class Grant:
 
 
 class Rbac:
-    """Answers from the roles and bindings that are in the store now."""
+    """Authorizer that uses the roles and bindings in the store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -157,14 +162,16 @@ class Rbac:
         return Decision(False, f"RBAC: {_joined(problems)}" if problems else "")
 
     def require(self, asked: Attributes) -> None:
-        """403 if that is not allowed."""
+        """Raise a 403 error if the request is not allowed."""
         decision = self.authorize(asked)
         if not decision.allowed:
             why = _refusal(asked, decision.reason)
             raise forbidden(asked.group, asked.resource, asked.name, why)
 
     def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[Rule], list[str]]:
-        """Every rule that the user holds there, and the roles that could not be found."""
+        """Return all rules that the user has in the namespace, and messages about roles that don't
+        exist.
+        """
         problems: list[str] = []
         rules = [rule for _, _, held in self._held(user, namespace, problems) for rule in held]
         if MASTERS in user.groups:
@@ -172,7 +179,7 @@ class Rbac:
         return rules, problems
 
     def role_rules(self, kind: str, namespace: str, name: str) -> tuple[Rule, ...] | None:
-        """The rules of a role; None if there is no such role."""
+        """Return the rules of a role, or None if the role does not exist."""
         place = "" if kind == "ClusterRole" else namespace
         key = (kind, key_of(place, name))
         if key not in self._rules:
@@ -224,7 +231,7 @@ def _joined(problems: Sequence[str]) -> str:
 
 
 def _refusal(asked: Attributes, reason: str) -> str:
-    """The sentence of a 403, after `… is forbidden: `."""
+    """Return the message of a 403 error, without its prefix `… is forbidden: `."""
     name = json.dumps(asked.user.name, ensure_ascii=False)
     text = (
         f'User {name} cannot {asked.verb} resource "{asked.combined}" in API group "{asked.group}"'

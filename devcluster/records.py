@@ -1,4 +1,4 @@
-"""What the store is made of: objects at a resourceVersion, changes, collections with a memory."""
+"""Storage primitives: objects at a resourceVersion, changes, and collections with a change history."""
 
 from bisect import bisect_left, insort
 from collections import deque
@@ -7,14 +7,14 @@ from typing import Literal
 
 from devcluster.objects import Obj, decode, dig, meta
 
-# Changes that are remembered per collection; a watch that resumes from before them gets 410.
+# Number of changes kept per collection. A watch that resumes from an older one fails with 410.
 HISTORY = 10_000
 
 Event = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
 class Record:
-    """One object at one resourceVersion."""
+    """An object at one resourceVersion."""
 
     __slots__ = (
         "data",
@@ -42,11 +42,11 @@ class Record:
         self.fields = {path: _field(obj, path) for path in fields}
 
     def load(self) -> Obj:
-        """A copy of the object that the caller may change."""
+        """Return a new copy of the object that the caller can change."""
         return decode(self.data)
 
     def field(self, path: str) -> str | None:
-        """The text of a field that selectors may name."""
+        """Return the value of a selectable field as text."""
         if path == "metadata.name":
             return self.name
         if path == "metadata.namespace":
@@ -54,14 +54,14 @@ class Record:
         return self.fields.get(path)
 
 
-# Selectable fields that are somewhere else in the object than their name says.
+# Selectable fields whose path in the object differs from their name.
 _PLACES = {
     "status.successful": "status.succeeded",
     "source": "source.component",
     "deprecatedSource.component": "source.component",
     "reportingController": "reportingComponent",
 }
-# What a field is when the object leaves it out, if that is not the empty text.
+# Default values of fields that are missing in the object, if not the empty string.
 _ZEROS = {
     "spec.hostNetwork": "false",
     "spec.unschedulable": "false",
@@ -79,13 +79,13 @@ def _field(obj: Obj, path: str) -> str:
 
 
 class Change:
-    """One write: what was there before and what is there now (for DELETED: the last state)."""
+    """A write, with the previous record and the new one. For DELETED, `new` is the last state."""
 
     __slots__ = ("kind", "new", "old", "rv", "wire")
 
     def __init__(self, kind: Event, new: Record, old: Record | None) -> None:
         self.kind, self.new, self.old, self.rv = kind, new, old, new.rv
-        # Encoded watch events by the version they are sent in, shared by all watchers.
+        # Encoded watch events by API version, shared by all watchers.
         self.wire: dict[str, bytes] = {}
 
 
@@ -93,32 +93,37 @@ Listener = Callable[[Change], None]
 
 
 class Collection:
-    """The objects of one type, by `namespace/name` or `name`."""
+    """The objects of one type by key, which is `namespace/name` or `name`, and their change
+    history.
+    """
 
     def __init__(self, name: str, fields: tuple[str, ...], oldest: int) -> None:
         self.name, self.fields = name, fields
         self.records: dict[str, Record] = {}
         self.keys: list[str] = []
         self.history: deque[Change] = deque()
-        #: A watch may resume from this resourceVersion or a later one.
+        #: Oldest resourceVersion from which a watch can resume.
         self.oldest = oldest
         self.listeners: set[Listener] = set()
-        #: Called when the type is gone, so that watches end.
+        #: Callbacks that end watches when the type is removed.
         self.closers: set[Callable[[], None]] = set()
 
     def keys_in(self, namespace: str) -> list[str]:
-        """Sorted keys of a namespace; of all for the empty name."""
+        """Return the sorted keys of a namespace, or all keys if the name is empty."""
         if not namespace:
             return list(self.keys)
         start = bisect_left(self.keys, f"{namespace}/")
-        # "0" is the letter after "/".
+        # "0" is the character after "/" in ASCII.
         return self.keys[start : bisect_left(self.keys, f"{namespace}0")]
 
     def records_in(self, namespace: str = "") -> list[Record]:
         return [self.records[key] for key in self.keys_in(namespace)]
 
     def at(self, resource_version: int) -> dict[str, Record]:
-        """The objects as they were then, by undoing what came later; `oldest` must not be later."""
+        """Return the objects at an older resourceVersion by undoing later changes.
+
+        `resource_version` must not be older than `oldest`.
+        """
         records = dict(self.records)
         for change in reversed(self.history):
             if change.rv <= resource_version:
@@ -130,7 +135,7 @@ class Collection:
         return records
 
     def since(self, resource_version: int) -> list[Change]:
-        """The changes after that resourceVersion, oldest first."""
+        """Return the changes after the resourceVersion, oldest first."""
         found: list[Change] = []
         for change in reversed(self.history):
             if change.rv <= resource_version:

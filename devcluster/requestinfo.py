@@ -1,6 +1,7 @@
-"""What a request is about, read from its method, path and query.
+"""Request attributes parsed from method, path and query.
 
-Rules: https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb.
+Rules:
+https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb.
 """
 
 from collections.abc import Mapping
@@ -9,13 +10,13 @@ from urllib.parse import unquote
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update"}
 _VERBS |= {"PATCH": "patch", "DELETE": "delete"}
-# Under these the next part is a namespace's own subresource, not a resource in it.
+# Path segments after a namespace that are subresources of the namespace, not resources in it.
 _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
 
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
-    """`resource` is empty for a request that is about no resource (discovery, health)."""
+    """Attributes of a request. `resource` is empty for a non-resource request (discovery, health)."""
 
     verb: str
     path: str
@@ -33,7 +34,7 @@ class RequestInfo:
 
 
 def parse_request(method: str, path: str, query: Mapping[str, str]) -> RequestInfo:
-    """Never fails: what is not understood is a request that is about no resource."""
+    """Parse a request. Unknown paths result in a non-resource request, never in an error."""
     parts = [unquote(part) for part in path.strip("/").split("/") if part]
     other = RequestInfo(method.lower(), path)
     if parts[:1] == ["api"] and len(parts) >= 3:
@@ -66,7 +67,9 @@ def _verb(method: str, name: str, query: Mapping[str, str]) -> str:
 
 
 def _selected_name(selector: str) -> str:
-    """A list of one named object is authorized as one that names it."""
+    """Return the name selected by `metadata.name`. Such a list is authorized like a request for
+    that name.
+    """
     for term in selector.split(","):
         path, _, value = term.partition("=")
         if path.strip() == "metadata.name":

@@ -1,8 +1,8 @@
-"""What the cluster serves: one declaration per resource type, and the registry of them.
+"""Declarations of resource types and their registry.
 
-A type is stored once, under its qualified name, whatever the number of versions it is served in.
-Stored JSON has no `kind` and `apiVersion`; they are put in front when an object is sent, so a
-version of the same shape costs nothing.
+Objects of a type are stored once under the type's qualified name, independent of the number of
+served versions. Stored JSON has no `kind` and `apiVersion`. They are added when an object is
+sent, so versions with the same schema need no conversion.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ NO_DELETECOLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollect
 
 @dataclass(frozen=True, slots=True)
 class Subresource:
-    """`group` and `version` of the kind, where they are not the resource's own."""
+    """A subresource. `group` and `version` are set if its kind belongs to another group version."""
 
     name: str
     kind: str
@@ -38,7 +38,7 @@ class Subresource:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A served version. `to_wire` and `from_wire` convert where the shape is not the stored one."""
+    """A served version. `to_wire` and `from_wire` convert from and to the stored version."""
 
     name: str
     to_wire: Callable[[Obj], Obj] | None = None
@@ -47,10 +47,13 @@ class Version:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceType:
-    """`versions`: preferred first. `fields`: what field selectors may name beside name and namespace.
+    """Declaration of a resource type.
 
-    `generation`: the server counts changes of what is wanted. `unconditional`: PUT may leave out
-    the resourceVersion. `virtual`: nothing is stored, the type only answers.
+    - `versions`: the preferred version first.
+    - `fields`: selectable fields besides name and namespace.
+    - `generation`: the server increments `metadata.generation` when the spec changes.
+    - `unconditional`: PUT requests may omit the resourceVersion.
+    - `virtual`: objects are not stored; the type only handles requests.
     """
 
     group: str
@@ -75,17 +78,17 @@ class ResourceType:
 
     @cached_property
     def qualified(self) -> str:
-        """`deployments.apps`; `pods` for the core group."""
+        """Name such as `deployments.apps`, or `pods` for the core group."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @cached_property
     def storage(self) -> str:
-        """The name of the collection that holds the objects."""
+        """Name of the collection that stores the objects."""
         return self.stored_as or self.qualified
 
     @cached_property
     def struct(self) -> str:
-        """The name of the stored shape in the table of fields."""
+        """Name of the stored structure in the field table."""
         group = "" if self.storage == "events" else self.group
         return struct_name(group, self.versions[0].name, self.kind)
 
@@ -111,7 +114,7 @@ class ResourceType:
         return f"{self.group}/{version}" if self.group else version
 
     def head(self, version: str) -> bytes:
-        """The start of an object's JSON, up to its first own field."""
+        """Return the start of an object's JSON, up to its first stored field."""
         head = self._heads.get(version)
         if head is None:
             typed = {"kind": self.kind, "apiVersion": self.group_version(version)}
@@ -119,7 +122,7 @@ class ResourceType:
         return head
 
     def typed(self, obj: Obj, version: str) -> Obj:
-        """The object as it is sent, `obj` being as it is stored (and left alone)."""
+        """Return a stored object in the format of this version. `obj` is not changed."""
         served = self.version(version)
         if served and served.to_wire:
             obj = served.to_wire(obj)
@@ -127,20 +130,20 @@ class ResourceType:
 
 
 class Registry:
-    """The types by group and plural. Custom ones come and go."""
+    """Resource types by group and plural name. Custom types are added and removed at run time."""
 
     def __init__(self, types: Iterator[ResourceType]) -> None:
         self._types = {(declared.group, declared.plural): declared for declared in types}
 
     def find(self, group: str, plural: str, version: str = "") -> ResourceType | None:
-        """The type, if it exists and, where `version` is given, is served in that version."""
+        """Return the type, or None if it does not exist or is not served in `version`."""
         found = self._types.get((group, plural))
         if found and version and not found.version(version):
             return None
         return found
 
     def get(self, qualified: str) -> ResourceType:
-        """The type that is known to exist; KeyError otherwise."""
+        """Return an existing type. Raise KeyError if it does not exist."""
         plural, _, group = qualified.partition(".")
         return self._types[group, plural]
 
@@ -154,7 +157,7 @@ class Registry:
         return iter(tuple(self._types.values()))
 
     def group_versions(self) -> dict[str, list[str]]:
-        """Groups with their versions, in the order in which they were declared."""
+        """Return the groups in declaration order with their versions."""
         found: dict[str, list[str]] = {}
         for declared in self._types.values():
             versions = found.setdefault(declared.group, [])
@@ -163,7 +166,7 @@ class Registry:
 
 
 def version_priority(name: str) -> tuple[int, int, int, str]:
-    """Sorts `v2, v1, v1beta2, v1alpha1, foo` as Kubernetes does.
+    """Return a sort key that orders versions like Kubernetes: `v2, v1, v1beta2, v1alpha1, foo`.
 
     https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
     """

@@ -1,4 +1,4 @@
-"""Questions about who one is and what one may do, answered and not stored.
+"""Access reviews, token reviews and self subject reviews, which are answered but not stored.
 
 https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
 """
@@ -12,7 +12,7 @@ from devcluster.statuses import bad_request, invalid, required, wrong
 
 
 class Reviews:
-    """`answer` fills in the status of a review."""
+    """Handler of review requests. `answer` sets the status of a review."""
 
     def __init__(self, rbac: Rbac, find_token: Callable[[str], UserInfo | None]) -> None:
         self._rbac, self._find_token = rbac, find_token

@@ -1,4 +1,4 @@
-"""One life of the embedded cluster: a thread with an event loop, from start to stop."""
+"""A running API server: a thread with an event loop, from start to stop."""
 
 import asyncio
 import socket
@@ -28,9 +28,10 @@ T = TypeVar("T")
 
 
 class Running:
-    """Takes over the listening socket and the database.
+    """Run the cluster in its own thread, and take ownership of the listening socket and the
+    database.
 
-    `sample`: None for no sample world.
+    `sample` is None for a cluster without sample data.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Running:
         self._abruptly = False
 
     def start(self) -> None:
-        """Returns when requests are answered; raises what kept the cluster from it."""
+        """Start the thread and wait until requests are accepted. Re-raise errors of the start."""
         self._thread.start()
         try:
             self._ready.result(_START_SECONDS)
@@ -69,7 +70,7 @@ class Running:
         self._thread.join(_STOP_SECONDS)
 
     def call(self, function: Callable[[Cluster], T]) -> T:
-        """Runs the function on the cluster's thread."""
+        """Run the function on the cluster's thread and return its result."""
 
         async def run() -> T:
             return function(self._cluster)
@@ -77,7 +78,7 @@ class Running:
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result(_STOP_SECONDS)
 
     def wait_settled(self, seconds: float) -> None:
-        """Waits until the controllers have nothing to do; TimeoutError after `seconds`."""
+        """Wait until the controllers are idle. Raise TimeoutError after `seconds`."""
         waiting = asyncio.run_coroutine_threadsafe(self._manager.settled(), self._loop)
         try:
             waiting.result(seconds)
@@ -88,7 +89,7 @@ class Running:
     def _main(self) -> None:
         try:
             asyncio.run(self._serve())
-        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for it
+        except BaseException as error:  # noqa: BLE001 - re-raised by start()
             if not self._ready.done():
                 self._ready.set_exception(error)
         finally:
@@ -120,23 +121,23 @@ class Running:
         await _hang_up(sockets)
 
     def _cut(self, server: web.Server) -> None:
-        """Breaks the connections without a word, as a killed process does."""
+        """Abort all connections without closing them properly, like a killed process."""
         self._listener.close()
         for transport in _transports(server):
             transport.abort()
 
 
 def _transports(server: web.Server | None) -> list[asyncio.Transport]:
-    """Those of the connections that are open."""
+    """Return the transports of the open connections."""
     if server is None:
         return []
     return [one.transport for one in server.connections if one.transport is not None]
 
 
 async def _hang_up(sockets: list[socket.socket]) -> None:
-    """Ends connections that wait for their client to agree to the end of TLS.
+    """Close connections that still wait for the client to complete the TLS shutdown.
 
-    A client may not be listening, and what still is open when the loop ends stays open.
+    A client may not be reading. Sockets that are open when the loop stops would stay open.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(_HANG_UP_SECONDS):

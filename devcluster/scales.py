@@ -1,4 +1,4 @@
-"""The scale subresource: the number of replicas of whatever has one.
+"""The scale subresource of built-in workloads and custom resources.
 
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#scale-subresource
 """
@@ -61,7 +61,7 @@ class Scales:
         return merged
 
     def _paths(self, call: Call) -> tuple[str, str, str]:
-        """Where wanted and present replicas and the selector are."""
+        """Return the paths of the desired replicas, the current replicas and the selector."""
         if not call.declared.custom:
             return "spec.replicas", "status.replicas", "status.selector"
         definitions = self._objects.registry.get(CRDS)

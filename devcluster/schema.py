@@ -1,7 +1,8 @@
-"""Structural schemas of custom resources: pruning, defaults, validation.
+"""Structural schemas of custom resources: pruning, defaulting and validation.
 
-Rules: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/.
-Not evaluated: `x-kubernetes-validations` (CEL) and `format`.
+Rules:
+https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/.
+`x-kubernetes-validations` (CEL) and `format` are not evaluated.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,13 +20,13 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _INT_OR_STRING = "x-kubernetes-int-or-string"
 _EMBEDDED = "x-kubernetes-embedded-resource"
 _TYPE_META = ("apiVersion", "kind", "metadata")
-# Keywords whose values are schemas themselves.
+# Keywords whose values are schemas.
 _NESTED = ("properties", "patternProperties", "definitions")
 _LISTED = ("allOf", "anyOf", "oneOf")
 
 
 def prune(value: Any, schema: Schema, *, top: bool = True, path: str = "") -> list[str]:
-    """Removes fields that the schema does not know; the answer names them."""
+    """Remove fields that are not in the schema. Return the paths of the removed fields."""
     removed: list[str] = []
     if isinstance(value, list):
         items = schema.get("items")
@@ -48,7 +49,7 @@ def prune(value: Any, schema: Schema, *, top: bool = True, path: str = "") -> li
 
 
 def _child(schema: Schema, name: str) -> Schema | bool | None:
-    """The schema of a field; True if any value goes; None if the field is not known."""
+    """Return the schema of a field, True if any value is allowed, or None for an unknown field."""
     found = (schema.get("properties") or {}).get(name)
     if isinstance(found, Mapping):
         return found
@@ -59,7 +60,9 @@ def _child(schema: Schema, name: str) -> Schema | bool | None:
 
 
 def set_defaults(value: Any, schema: Schema) -> None:
-    """Fills in what is missing and has a default; a null where none may be counts as missing."""
+    """Set the default values of missing fields. A null in a field that is not nullable counts as
+    missing.
+    """
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
         for item in value:
             set_defaults(item, schema["items"])
@@ -78,14 +81,14 @@ def set_defaults(value: Any, schema: Schema) -> None:
 
 
 def validator(schema: Schema) -> Draft4Validator:
-    """What checks objects against the schema; metadata is checked elsewhere."""
+    """Return a validator for objects of the schema. Metadata is validated elsewhere."""
     plain = _plain(schema)
     plain.get("properties", {}).pop("metadata", None)
     return Draft4Validator(plain)
 
 
 def _plain(schema: Schema) -> dict[str, Any]:
-    """The schema in the words of JSON Schema draft 4."""
+    """Convert the structural schema to JSON Schema draft 4."""
     found: dict[str, Any] = {}
     for key, value in schema.items():
         if key in _NESTED:
@@ -108,7 +111,7 @@ def _plain(schema: Schema) -> dict[str, Any]:
 
 
 def validate(obj: Obj, checker: Draft4Validator, schema: Schema) -> list[Cause]:
-    """What is wrong with the object, in Kubernetes' words, sorted by field."""
+    """Return the validation errors of the object in Kubernetes' wording, sorted by field."""
     errors: Iterable[ValidationError] = checker.iter_errors(obj)
     causes = {cause for error in errors for cause in _causes(error)}
     causes.update(_duplicates(obj, schema, ""))
@@ -116,7 +119,7 @@ def validate(obj: Obj, checker: Draft4Validator, schema: Schema) -> list[Cause]:
 
 
 def _duplicates(value: Any, schema: Schema, path: str) -> Iterator[Cause]:
-    """Members of sets and items of keyed lists that are there twice."""
+    """Yield an error for each duplicate in sets and in lists with map keys."""
     if isinstance(value, dict):
         for name, item in value.items():
             child = _child(schema, name)

@@ -1,4 +1,4 @@
-"""The embedded cluster as a whole: its thread, its port, its files.
+"""The embedded Kubernetes API server: start, stop, credentials.
 
 with DevCluster(Path("data")) as cluster:
     subprocess.run(["kubectl", "--kubeconfig", cluster.kubeconfig, "get", "pods", "-A"])
@@ -27,17 +27,18 @@ T = TypeVar("T")
 
 
 class DevClusterError(Exception):
-    """The cluster cannot start; the message is one line for a person."""
+    """The cluster cannot start. The message is a single sentence for users."""
 
 
 class DevCluster:
-    """An API server on 127.0.0.1 whose data is in `data_dir` and survives a restart.
+    """An API server on 127.0.0.1 with persistent data in `data_dir`.
 
-    `port`: 0 for any that is free; it stays the same over `kill` and `start`. `world`: with nodes
-    and a sample world that changes by itself, made on the first start from `seed`; `churn` is how much
-    (see `devcluster.world.Sample`). `start` returns
-    when requests are answered and raises `DevClusterError` if they cannot be. All methods may be
-    called from any thread, but not at the same time.
+    With `port` 0, a free port is chosen and kept across `kill` and `start`. With `world`, nodes
+    and sample data are created on the first start from `seed`, and change at the rate `churn`
+    (see `devcluster.world.Sample`). `start` returns when requests are accepted and raises
+    `DevClusterError` if the cluster cannot start.
+
+    Methods can be called from any thread, but not concurrently.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class DevCluster:
 
     def start(self) -> None:
         if self._running:
-            raise DevClusterError("The embedded cluster is running already.")
+            raise DevClusterError("The embedded cluster is already running.")
         listener = self._listen()
         try:
             self._start(listener)
@@ -115,30 +116,34 @@ class DevCluster:
         except OSError as error:
             listener.close()
             taken = error.errno == errno.EADDRINUSE
-            why = "is taken" if taken else f"cannot be used: {error.strerror}"
+            why = "is already in use" if taken else f"cannot be used: {error.strerror}"
             raise DevClusterError(f"Port {self._port} on 127.0.0.1 {why}.") from error
         listener.setblocking(False)
         self._port = listener.getsockname()[1]
         return listener
 
     def stop(self) -> None:
-        """Ends open requests, then the server. Nothing happens if it is not running."""
+        """Close open requests and stop the server. Do nothing if the server is not running."""
         if self._running:
             self._running.stop(abruptly=False)
             self._running = None
 
     def kill(self) -> None:
-        """Cuts every connection and stops as if the process had been killed. `start` brings it
-        back on the same port with the same data."""
+        """Abort all connections and stop like a killed process.
+
+        `start` restarts the server on the same port with the same data.
+        """
         if self._running:
             self._running.stop(abruptly=True)
             self._running = None
 
-    # What others need to know -------------------------------------------------------------------
+    # Credentials and control ---------------------------------------------------------------------
 
     @property
     def url(self) -> str:
-        """`https://127.0.0.1:port`; the port is 0 before the first start if it was not given."""
+        """`https://127.0.0.1:port`. Without a configured port, the port is 0 before the first
+        start.
+        """
         return f"https://127.0.0.1:{self._port}"
 
     @property
@@ -151,11 +156,11 @@ class DevCluster:
 
     @property
     def kubeconfig(self) -> Path:
-        """The administrator's, mode 0600; written when the cluster starts."""
+        """The administrator's kubeconfig (mode 0600), written when the cluster starts."""
         return self.data_dir / "kubeconfig"
 
     def write_kubeconfig(self, path: Path) -> None:
-        """A copy of the administrator's kubeconfig at another place."""
+        """Copy the administrator's kubeconfig to `path`."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_private(path, self.kubeconfig.read_bytes())
@@ -163,12 +168,12 @@ class DevCluster:
             raise DevClusterError(f"Cannot write {path}: {error.strerror}.") from error
 
     def issue_token(self, user: str, groups: Sequence[str] = ()) -> str:
-        """A bearer token for that user; the same one if asked for the same user again."""
+        """Return a bearer token for the user. The same user gets the same token each time."""
         wanted = UserInfo(user, tuple(group for group in groups if group != AUTHENTICATED))
         return self.run(lambda cluster: cluster.tokens.lasting(wanted))
 
     def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
-        """A kubeconfig of that user with a token, mode 0600."""
+        """Write a kubeconfig (mode 0600) with a token of the user and return its path."""
         token = self.issue_token(user, groups)
         safe = "".join(letter if letter.isalnum() else "-" for letter in user)
         path = self.data_dir / f"kubeconfig-{safe}"
@@ -176,15 +181,17 @@ class DevCluster:
         return path
 
     def compact(self) -> None:
-        """Forgets the changes so far: watches that resume from before now get 410 Gone."""
+        """Discard the change history. Watches that resume from an older resourceVersion fail with
+        410 Gone.
+        """
         self._live().call(lambda cluster: cluster.store.compact())
 
     def wait_until_settled(self, seconds: float = 30.0) -> None:
-        """Returns when the simulated controllers have nothing to do now; TimeoutError if never."""
+        """Wait until the simulated controllers are idle. Raise TimeoutError after `seconds`."""
         self._live().wait_settled(seconds)
 
     def run(self, function: Callable[[Cluster], T]) -> T:
-        """Runs the function on the cluster's own thread, where it may use all of its parts."""
+        """Run the function on the cluster's thread, where it can access all components."""
         return self._live().call(function)
 
     def _live(self) -> Running:
@@ -211,7 +218,7 @@ class DevCluster:
             "server": self.url,
             "certificate-authority-data": base64.b64encode(ca).decode(),
         }
-        # JSON is YAML, and needs no dumper.
+        # JSON is valid YAML and needs no YAML dumper.
         return encode(
             {
                 "apiVersion": "v1",

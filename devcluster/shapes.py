@@ -1,8 +1,9 @@
-"""How lists and maps of an object merge: by which keys, as sets, or only as a whole.
+"""Merge rules of lists and maps: by key, as a set, or atomic.
 
-Server-side apply and strategic merge patches need this. For built-in types it follows the topology
-markers of the Kubernetes API; for custom ones it is in the schema as `x-kubernetes-list-type`,
-`-list-map-keys` and `-map-type`. What is not marked: maps merge by field, lists are whole.
+Server-side apply and strategic merge patches use these rules. Built-in types follow the topology
+markers of the Kubernetes API. Custom types declare them in the schema as
+`x-kubernetes-list-type`, `x-kubernetes-list-map-keys` and `x-kubernetes-map-type`. By default,
+maps merge by field and lists are atomic.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """A strategic merge patch goes by the first of the keys."""
+    """Merge rule of a list. A strategic merge patch uses only the first of the keys."""
 
     keys: tuple[str, ...] = ()
     is_set: bool = False
@@ -49,7 +50,7 @@ _LISTS: dict[str, _List] = {
     "podCIDRs": _List(is_set=True),
     "accessModes": _List(),
 }
-# By the field that holds them.
+# Rules that depend on the parent field.
 _BY_HOLDER = {
     "ports": {
         "containers": _by("containerPort", "protocol"),
@@ -59,7 +60,7 @@ _BY_HOLDER = {
     },
     "imagePullSecrets": {"spec": _by("name")},
 }
-# Maps with one owner: selectors and references.
+# Atomic maps: selectors and references.
 _WHOLE = frozenset(
     {
         "selector",
@@ -81,13 +82,13 @@ _WHOLE = frozenset(
         "nodePublishSecretRef",
     }
 )
-#: What a key of a list item is when the item leaves it out.
+#: Default values of list keys that an item omits.
 KEY_DEFAULTS: Mapping[str, str] = {"protocol": "TCP"}
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltinShape:
-    """The topology at one place in an object, by the names of the field and of what holds it."""
+    """Merge rules at one place in a built-in object, by the names of the field and of its parent."""
 
     field: str = ""
     parent: str = ""
@@ -100,37 +101,37 @@ class BuiltinShape:
 
     @property
     def list_keys(self) -> tuple[str, ...]:
-        """The fields that identify an item, if the list merges by item."""
+        """The fields that identify an item if the list merges by item."""
         return self._list.keys
 
     @property
     def is_set(self) -> bool:
-        """The list is a set of plain values."""
+        """True if the list is a set of scalars."""
         return self._list.is_set
 
     @property
     def is_whole(self) -> bool:
-        """The map has one owner and is replaced as a whole."""
+        """True if the map is atomic: it has one owner and is replaced completely."""
         return self.field in _WHOLE
 
     @property
     def patch_key(self) -> str:
-        """The key by which a strategic merge patch merges the list; empty: it replaces it."""
+        """The merge key of a strategic merge patch. If empty, the list is replaced."""
         return next(iter(self._list.keys), "")
 
     def child(self, field: str) -> "BuiltinShape":
-        """Of a map's field."""
+        """Return the rules of a map's field."""
         return BuiltinShape(field, self.field)
 
     @property
     def item(self) -> "BuiltinShape":
-        """Of a list's items."""
+        """The rules of a list's items."""
         return self
 
 
 @dataclass(frozen=True)
 class SchemaShape:
-    """The same by the schema of a custom resource; its metadata is as everybody's."""
+    """Merge rules of a custom resource, read from its schema. Metadata has the built-in rules."""
 
     schema: Schema
     top: bool = False

@@ -1,4 +1,4 @@
-"""Refusals, as the `Status` objects that kube-apiserver sends."""
+"""Error responses in the format of kube-apiserver's `Status` objects."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ OPTIMISTIC_LOCK = (
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing that is wrong with an object: where, Kubernetes' word for it, and a sentence."""
+    """A validation error: the field, Kubernetes' reason and a message."""
 
     field: str
     reason: str
@@ -29,7 +29,7 @@ class Cause:
 
 
 class StatusError(Exception):
-    """An answer of 400 or above. `body()` is what goes over the wire."""
+    """An error response with a status code of 400 or above. `body()` returns the `Status` object."""
 
     def __init__(
         self,
@@ -118,7 +118,9 @@ def conflict(group: str, plural: str, name: str, why: str = OPTIMISTIC_LOCK) -> 
 
 
 def apply_conflict(message: str, causes: Sequence[Cause]) -> StatusError:
-    """Fields that another manager owns; `causes` name the manager and the field."""
+    """Return a 409 error for fields owned by other managers. `causes` name the manager and the
+    field.
+    """
     return StatusError(409, "Conflict", message, details=_details("", "", "", causes))
 
 
@@ -140,7 +142,7 @@ def unsupported_media_type(offered: Sequence[str]) -> StatusError:
 
 
 def too_large_resource_version(wanted: int, current: int) -> StatusError:
-    """The server has not seen this resourceVersion and will not within seconds."""
+    """Return a 504 error for a resourceVersion that the server has not reached in time."""
     cause = Cause("", "ResourceVersionTooLarge", "Too large resource version")
     details = {**_details("", "", "", [cause]), "retryAfterSeconds": 1}
     message = f"Timeout: Too large resource version: {wanted}, current: {current}"
@@ -153,7 +155,7 @@ def internal(message: str) -> StatusError:
 
 
 def too_many_requests(message: str, *causes: Cause, seconds: int = 0) -> StatusError:
-    """`seconds`: after which to try again, if that is known."""
+    """Return a 429 error. `seconds` is the retry delay, or 0 if unknown."""
     details = _details("", "", "", causes)
     if not seconds:
         return StatusError(429, "TooManyRequests", message, details=details)

@@ -1,9 +1,10 @@
-"""Every object of the cluster, in memory, with the changes of late.
+"""In-memory store of all objects with a recent change history, persisted to a database.
 
-Promises: one resourceVersion that grows with every write and never repeats, also over restarts.
-An object is encoded once, when it is written; lists and watches join those bytes. A `Record` never
-changes. Listeners are called in the order of the writes, after the write is on disk. Everything
-here runs on the event loop of the cluster, so one call is one atomic step.
+- The resourceVersion increases with every write and never repeats, even across restarts.
+- An object is encoded once, when it is written. Lists and watches join the encoded bytes.
+- A `Record` is immutable.
+- Listeners are called in write order, after the write is persisted.
+- All methods run on the cluster's event loop, so each call is one atomic step.
 """
 
 import asyncio
@@ -16,19 +17,19 @@ from devcluster.records import Change, Collection, Event, Record
 
 
 class Store:
-    """All collections. `fields_of` gives the selectable fields of a collection by its name."""
+    """All collections. `fields_of` returns the selectable fields of a collection."""
 
     def __init__(self, database: Database, fields_of: Callable[[str], tuple[str, ...]]) -> None:
         self.database = database
         self._fields_of = fields_of
         self.rv = max(1, database.resource_version())
         self.collections: dict[str, Collection] = {}
-        #: Who is owned by a UID: (collection, key) of each.
+        #: Dependents by owner UID, as (collection, key).
         self.dependents: dict[str, set[tuple[str, str]]] = {}
-        #: Where the object with a UID is: (collection, key).
+        #: Objects by UID, as (collection, key).
         self.uids: dict[str, tuple[str, str]] = {}
         self._grown = asyncio.Event()
-        #: Called after each change of any collection.
+        #: Callbacks called after each change in any collection.
         self.observers: list[Callable[[str, Change], None]] = []
         for name, key, data in database.load():
             collection = self.collection(name)
@@ -50,14 +51,14 @@ class Store:
         return self.collection(name).records.get(key)
 
     def put(self, name: str, obj: Obj) -> Record:
-        """Stores the object under its metadata, with the next resourceVersion."""
+        """Store the object with the next resourceVersion."""
         collection = self.collection(name)
         key = key_of(meta(obj).get("namespace", ""), meta(obj)["name"])
         old = collection.records.get(key)
         return self._write(collection, "MODIFIED" if old else "ADDED", key, obj, old)
 
     def remove(self, name: str, key: str) -> Record:
-        """Removes the object; the answer is its last state, with a resourceVersion of its own."""
+        """Remove the object. Return its last state with a new resourceVersion."""
         collection = self.collection(name)
         old = collection.records[key]
         return self._write(collection, "DELETED", key, old.load(), old)
@@ -103,12 +104,14 @@ class Store:
                 self.dependents.pop(uid, None)
 
     def owned_by(self, uid: str, name: str = "") -> list[tuple[str, Record]]:
-        """What has that owner, with the names of the collections; of one collection if named."""
+        """Return the dependents of an owner with their collection, optionally of one collection
+        only.
+        """
         found = sorted(self.dependents.get(uid, ()))
         return [(c, self.collections[c].records[key]) for c, key in found if name in ("", c)]
 
     def index(self, name: str, fields: tuple[str, ...]) -> None:
-        """Makes these fields of a collection selectable, also in what is stored already."""
+        """Set the selectable fields of a collection and index the stored objects again."""
         collection = self.collection(name)
         if collection.fields != fields:
             collection.fields = fields
@@ -116,19 +119,19 @@ class Store:
                 collection.records[key] = Record(key, held.load(), held.data, fields)
 
     def drop(self, name: str) -> None:
-        """Forgets a collection that is empty, as its type is gone."""
+        """Remove an empty collection whose type was removed."""
         collection = self.collections.pop(name, None)
         for close in tuple(collection.closers if collection else ()):
             close()
 
     def compact(self) -> None:
-        """Forgets every change so far, as if a long time had passed."""
+        """Discard the change history of all collections, as after a long time."""
         for collection in self.collections.values():
             collection.history.clear()
             collection.oldest = self.rv
 
     async def wait_for(self, resource_version: int, timeout: float) -> bool:  # noqa: ASYNC109
-        """Waits until that resourceVersion has been given out; False after `timeout` seconds."""
+        """Wait until the store reaches the resourceVersion. Return False after `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 while self.rv < resource_version:
@@ -139,7 +142,7 @@ class Store:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Writes of many objects as one transaction on disk."""
+        """Combine the writes inside the context into one database transaction."""
         self.database.begin()
         try:
             yield

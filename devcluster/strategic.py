@@ -1,7 +1,9 @@
-"""Strategic merge patch: a merge patch that knows which lists have keys.
+"""Strategic merge patch: a merge patch that merges lists by key.
 
-Rules: https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/ and
-its directives `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys`.
+Rules:
+https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/,
+including the directives `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder` and
+`$retainKeys`.
 """
 
 from typing import Any
@@ -17,7 +19,7 @@ _RETAIN = "$retainKeys"
 
 
 def strategic_merge(target: Obj, patch: Obj, shape: Shape) -> Obj:
-    """`target` (left alone) after the patch; a 400 for directives that make no sense."""
+    """Return the patched copy of `target`. Raise a 400 error for invalid directives."""
     directive = patch.get(_DIRECTIVE)
     if directive == "replace":
         return {name: value for name, value in patch.items() if name != _DIRECTIVE}
@@ -89,7 +91,7 @@ def _lists_by_directive(result: Obj, patch: Obj, shape: Shape) -> None:
 
 
 def _ordered(items: list[Any], order: list[Any], key: str) -> list[Any]:
-    """Items that the order names, in that order; the others keep following their neighbours."""
+    """Reorder the items listed in `order`. Other items keep their position."""
 
     def name(item: Any) -> Any:
         return item.get(key) if key and isinstance(item, dict) else item

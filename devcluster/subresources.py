@@ -1,4 +1,4 @@
-"""Subresources other than status: scale, eviction, binding, tokens, finalize, approval, logs."""
+"""Handlers of the subresources: scale, eviction, binding, token, finalize, approval and log."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ _TOKEN_SECONDS = 3600
 
 
 class Subresources:
-    """Answers calls about subresources, by name."""
+    """Dispatch requests to the handler of the subresource."""
 
     def __init__(self, handlers: Handlers, patches: Patches, tokens: TokenFile) -> None:
         self._handlers, self._objects = handlers, handlers.objects
@@ -46,7 +46,7 @@ class Subresources:
         }
 
     def answer(self, call: Call) -> Answer | Streamed:
-        """404 for a subresource that the type does not have, 405 for a verb that it does not."""
+        """Raise a 404 error for an unknown subresource and 405 for an unsupported verb."""
         found = call.declared.subresource(call.info.subresource)
         custom = self._objects.customs.find(call.declared, call.version)
         if found is None or (custom and found.name == "status" and not custom.has_status):
@@ -56,7 +56,7 @@ class Subresources:
         return self._by_name[found.name](call)
 
     def _part(self, call: Call) -> Answer:
-        """The object itself, of which a write changes only a part."""
+        """Read the object, or update the part of the object that the subresource covers."""
         part = call.info.subresource if call.info.subresource == EPHEMERAL else "status"
         if call.info.verb == "get":
             return self._handlers.get(call)
@@ -93,7 +93,8 @@ class Subresources:
         pod = self._objects.get(call.declared, info.namespace, info.name).load()
         container = container_of(pod, options.container)
         if not dig(pod, "spec.nodeName"):
-            # It has no log yet, which is no error.
+            # A pod that is not scheduled has no log. kube-apiserver does not report this as an
+            # error.
             return Answer(b"", 204)
         pods = self._objects.store.collection(call.declared.storage)
         reading = Reading(pods, pod, container, options)
@@ -131,7 +132,7 @@ class Subresources:
 
 
 def bind_pod(pod: Obj, node: str) -> None:
-    """Puts the pod on the node, in spec and conditions."""
+    """Assign the pod to the node and set the PodScheduled condition."""
     pod["spec"]["nodeName"] = node
     conditions = pod.setdefault("status", {}).setdefault("conditions", [])
     conditions[:] = [c for c in conditions if c.get("type") != "PodScheduled"]

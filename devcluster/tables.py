@@ -1,4 +1,4 @@
-"""The columns that `kubectl get` shows, for built-in types; custom types declare their own."""
+"""Columns of `kubectl get` for built-in types. Custom types declare their columns."""
 
 from collections.abc import Iterator, Mapping
 
@@ -168,7 +168,7 @@ _TABLES: Mapping[str, tuple[Column, ...]] = {
 
 
 def columns_for(declared: ResourceType, custom: CustomVersion | None) -> tuple[Column, ...]:
-    """The type's columns; name and age where nothing is declared."""
+    """Return the columns of the type. The default is name and age."""
     if custom and custom.columns:
         return (NAME, *_custom_columns(custom))
     return _TABLES.get(declared.storage, (NAME, AGE))

@@ -1,4 +1,4 @@
-"""What must hold for an object to be stored; violations are causes of a 422."""
+"""Validation of objects before they are stored. Errors are causes of a 422 response."""
 
 import base64
 import json
@@ -17,9 +17,9 @@ from devcluster.volumes import CLAIMS, CLASSES, validate_claim, validate_class
 Validator = Callable[[Obj, Obj | None], Iterator[Cause]]
 
 _IMMUTABLE = "field is immutable"
-#: Bytes of all values of a Secret or a ConfigMap.
+#: Maximum total size of the values of a Secret or ConfigMap, in bytes.
 _VALUES = 1024 * 1024
-#: By the type of a Secret: keys of which it needs all, and those that are JSON.
+#: Required keys by Secret type, and keys that must contain JSON.
 _NEEDED: Mapping[object, tuple[str, ...]] = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
@@ -49,7 +49,7 @@ def _fixed_pod_spec(pod: Obj) -> Obj:
         spec.pop(name, None)
     for name in ("containers", "initContainers"):
         spec[name] = [{**container, "image": ""} for container in dicts(spec.get(name))]
-    # These are subresources of their own or lists that a scheduler empties.
+    # These fields are changed through a subresource or by the scheduler.
     spec.pop("ephemeralContainers", None)
     spec.pop("schedulingGates", None)
     return spec
@@ -138,7 +138,7 @@ def _secret(new: Obj, old: Obj | None) -> Iterator[Cause]:
 
 
 def _decoded(value: object) -> bytes:
-    """What is no base64 counts as nothing."""
+    """Return the decoded base64 value, or empty bytes if it is malformed."""
     try:
         return base64.b64decode(value if isinstance(value, str) else "")
     except ValueError:
@@ -225,7 +225,7 @@ _VALIDATORS: Mapping[str, Validator] = {
 
 
 def validate_object(declared: ResourceType, new: Obj, old: Obj | None) -> Iterator[Cause]:
-    """Everything that is wrong with the object; `old` is what it replaces."""
+    """Yield all validation errors of the object. `old` is the object that an update replaces."""
     yield from validate_metadata(declared, new)
     check = _VALIDATORS.get(declared.storage)
     if check:

@@ -1,4 +1,4 @@
-"""What kube-apiserver sees to with claims of volumes and their classes.
+"""Validation of persistent volume claims and storage classes.
 
 https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
 """
@@ -16,7 +16,7 @@ from devcluster.store import Store
 CLAIMS, CLASSES = "persistentvolumeclaims", "storageclasses.storage.k8s.io"
 SNAPSHOT_GROUP = "snapshot.storage.k8s.io"
 SNAPSHOTS = f"volumesnapshots.{SNAPSHOT_GROUP}"
-#: Who makes the volumes of the cluster itself.
+#: CSI driver that provisions the simulated volumes.
 DRIVER = "simulated.csi.local"
 _FIXED = ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 
@@ -44,7 +44,7 @@ def validate_claim(new: Obj, old: Obj | None) -> Iterator[Cause]:
     if old is None:
         return
     if _fixed_spec(new, old) != old.get("spec"):
-        # Kubernetes' own text goes on with what differs.
+        # kube-apiserver's message also contains a diff.
         yield not_allowed(
             "spec",
             "spec is immutable after creation except resources.requests and "
@@ -58,7 +58,7 @@ def validate_claim(new: Obj, old: Obj | None) -> Iterator[Cause]:
 
 
 def check_expansion(store: Store, declared: ResourceType, new: Obj, old: Obj) -> None:
-    """403 for a claim that grows though its class does not let it."""
+    """Raise a 403 error if the claim is expanded but its storage class does not allow expansion."""
     grows = declared.storage == CLAIMS and (
         parse_quantity(_size(new) or 0) > parse_quantity(_size(old) or 0)
     )
@@ -79,7 +79,7 @@ def _size(claim: Obj) -> Any:
 
 
 def _fixed_spec(new: Obj, old: Obj) -> Obj:
-    """The new spec, with the old values of what may be another one."""
+    """Return the new spec with the old values of all fields that may change."""
     spec: Obj = clone(new.get("spec") or {})
     before = old.get("spec") or {}
     free = {name for name in ("volumeName", "storageClassName") if name not in before}

@@ -1,8 +1,9 @@
-"""Watches: the present state if asked for, then every change as it happens.
+"""Watches: optionally the current state, then all later changes.
 
-Rules: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes. A
-watch that resumes gets every change after its resourceVersion, in order, or 410 as an ERROR event.
-A client that does not read is cut off rather than waited for.
+Rules:
+https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes. A
+resumed watch receives every change after its resourceVersion in order, or an ERROR event with
+code 410. A client that reads too slowly is disconnected.
 """
 
 import asyncio
@@ -17,14 +18,14 @@ from devcluster.store import Change, Collection, Record, Store
 from devcluster.wire import Renderer, error_event
 
 BOOKMARK_SECONDS = 10.0
-# Changes that may wait for one client before it is cut off.
+# Maximum number of queued changes before a slow client is disconnected.
 _QUEUE = 2_000
 
 Write = Callable[[bytes], Awaitable[None]]
 
 
 class Watch:
-    """One client's watch: `open` it, then `stream` it, then `close` it."""
+    """The watch of one client. Call `open`, then `stream`, then `close`."""
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class Watch:
         renderer: Renderer,
         cut: Callable[[], None],
     ) -> None:
-        """`cut` breaks the connection; it is called if the client does not keep up."""
+        """`cut` aborts the connection. It is called if the client reads too slowly."""
         self._cut = cut
         self._store, self._collection = store, collection
         self._prefix = f"{namespace}/" if namespace else ""
@@ -43,11 +44,11 @@ class Watch:
         self._waiting: deque[Change] = deque()
         self._ready = asyncio.Event()
         self._closed = False
-        #: Changes up to this one have been looked at.
+        #: resourceVersion of the last change that was processed.
         self._seen = 0
 
     def open(self) -> list[bytes]:
-        """Subscribes; the answer is what to send at once. From here on nothing is missed."""
+        """Subscribe to changes and return the initial events. No later change is missed."""
         options = self._options
         self._seen = self._store.rv
         self._collection.listeners.add(self._changed)
@@ -64,7 +65,7 @@ class Watch:
         return lines
 
     def close(self) -> None:
-        """Ends the watch; may be called more than once."""
+        """Stop the watch. It can be called more than once."""
         self._closed = True
         self._collection.listeners.discard(self._changed)
         self._collection.closers.discard(self.close)
@@ -80,7 +81,7 @@ class Watch:
             self.close()
             message = f"too old resource version: {since} ({self._collection.oldest})"
             return [error_event(expired(message))]
-        # A resourceVersion of the future: what is older than it is not sent.
+        # For a future resourceVersion, older changes are not sent.
         self._seen = max(self._seen, since)
         lines = (self._line(change) for change in self._collection.since(since))
         return [line for line in lines if line]
@@ -98,7 +99,9 @@ class Watch:
         self._ready.set()
 
     def _line(self, change: Change) -> bytes:
-        """What this client sees of the change; empty if nothing."""
+        """Return the event for this client, or empty bytes if the change does not affect its
+        selection.
+        """
         selection = self._options.selection
         if self._prefix and not change.new.key.startswith(self._prefix):
             return b""
@@ -115,7 +118,7 @@ class Watch:
         return b""
 
     async def next_lines(self, timeout: float) -> list[bytes] | None:  # noqa: ASYNC109
-        """What is to be sent next, after at most `timeout` seconds; None at the end."""
+        """Return the events that arrive within `timeout` seconds, or None at the end of the watch."""
         try:
             async with asyncio.timeout(timeout):
                 await self._ready.wait()
@@ -126,32 +129,34 @@ class Watch:
             self._seen = self._waiting[-1].rv
         self._waiting.clear()
         if self._closed:
-            # What happened before the end is still sent.
+            # Send the remaining changes before the watch ends.
             return lines or None
         self._ready.clear()
         return lines
 
     def bookmark(self) -> bytes:
-        """Says up to where this client has seen everything; only right after `next_lines`."""
+        """Return a bookmark event. Call it only directly after `next_lines`."""
         self._seen = max(self._seen, self._store.rv) if not self._waiting else self._seen
         return self._renderer.bookmark(self._seen, initial_end=False)
 
 
 def _moved(record: Record, rv: int) -> Record:
-    """The object as it was, with the resourceVersion of the change by which it left."""
+    """Return the previous object with the resourceVersion of the change that removed it from the
+    selection.
+    """
     obj = decode(record.data)
     meta(obj)["resourceVersion"] = str(rv)
     return Record(record.key, obj, encode(obj), record.fields)
 
 
 async def stream(watch: Watch, options: ListOptions, first: list[bytes], write: Write) -> None:
-    """Sends until the client's time is over or the watch is closed.
+    """Send events until the timeout expires or the watch is closed.
 
-    With bookmarks allowed one is sent every 10 s and at the end, so that a client can resume from
-    a late resourceVersion although nothing happened.
+    If bookmarks are allowed, one is sent every 10 seconds and at the end. Clients can then
+    resume from a recent resourceVersion even if no object changed.
     """
     loop = asyncio.get_running_loop()
-    # Without a wish of the client, between half an hour and an hour, as in kube-apiserver.
+    # Default timeout of kube-apiserver: between 30 and 60 minutes.
     end = loop.time() + (options.timeout or random.uniform(1800, 3600))  # noqa: S311
     mark = loop.time() + BOOKMARK_SECONDS
     if first:

@@ -1,4 +1,4 @@
-"""Objects as they are sent: whole, as rows of a table, or only their metadata."""
+"""Encoding of objects as full objects, table rows or metadata only."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _PARTIAL = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
 
 
 class Renderer(ABC):
-    """How one client wants the objects of one type in one version."""
+    """Encode objects of one type and version in the format that the client accepts."""
 
     @abstractmethod
     def one(self, record: Record) -> bytes: ...
@@ -26,14 +26,14 @@ class Renderer(ABC):
 
     @abstractmethod
     def empty(self, metadata: Obj) -> Obj:
-        """An object that has nothing else."""
+        """Return an object that contains only metadata."""
 
     def event(self, kind: Event, record: Record) -> bytes:
-        """A line of a watch."""
+        """Return a line of a watch response."""
         return b'{"type":"' + kind.encode() + b'","object":' + self.one(record) + b"}\n"
 
     def change(self, change: Change) -> bytes:
-        """The line of a change that the client sees as what it is."""
+        """Return the watch event for a change that does not enter or leave the client's selection."""
         return self.event(change.kind, change.new)
 
     def bookmark(self, resource_version: int, *, initial_end: bool) -> bytes:
@@ -48,7 +48,7 @@ def error_event(error: StatusError) -> bytes:
 
 
 class Whole(Renderer):
-    """Whole objects. Events are encoded once for all watchers."""
+    """Render full objects. A watch event is encoded once and shared by all watchers."""
 
     def __init__(self, declared: ResourceType, version: str) -> None:
         self._declared, self._version = declared, version
@@ -66,7 +66,7 @@ class Whole(Renderer):
         if declared.custom or self._converts:
             items = [self.one(record) for record in records]
         else:
-            # Items of built-in lists do not repeat kind and apiVersion.
+            # Items of built-in lists omit kind and apiVersion.
             items = [record.data for record in records]
         head = {"kind": declared.list_kind_name, "apiVersion": self._group_version}
         start = encode({**head, "metadata": metadata})[:-1]
@@ -84,7 +84,7 @@ class Whole(Renderer):
 
 
 class MetadataOnly(Renderer):
-    """`PartialObjectMetadata`."""
+    """Render `PartialObjectMetadata` objects."""
 
     def one(self, record: Record) -> bytes:
         return encode(self.empty(meta(record.load())))
@@ -99,7 +99,9 @@ class MetadataOnly(Renderer):
 
 
 class Table(Renderer):
-    """`Table` of meta.k8s.io/v1. `include`: `Metadata`, `Object` or `None` beside the cells."""
+    """Render a `Table` of meta.k8s.io/v1. Each row includes the object as specified by `include`:
+    `Metadata`, `Object` or `None`.
+    """
 
     def __init__(
         self, declared: ResourceType, version: str, custom: CustomVersion | None, include: str
@@ -139,7 +141,7 @@ def choose_renderer(
     version: str,
     custom: CustomVersion | None,
 ) -> Renderer | None:
-    """The first of what the client accepts that the server can do; None if there is none."""
+    """Return a renderer for the first accepted media type that is supported, or None."""
     for offer in accept.split(",") if accept.strip() else ["*/*"]:
         media, *parameters = (part.strip() for part in offer.split(";"))
         if media not in ("application/json", "*/*", "application/*"):

@@ -1,8 +1,8 @@
-"""The sample world: nodes, workloads and their history, made once from a seed.
+"""Sample data: nodes, workloads and their history, generated once from a seed.
 
-`seed_world` creates manifests as anybody would, lets the simulated controllers bring them to life,
-and then moves everything into the past. The same seed gives the same names, addresses and troubles;
-only the times follow the clock.
+`seed_world` creates manifests, lets the simulated controllers reconcile them, and then moves all
+timestamps into the past. The same seed results in the same names, addresses and problems. Times
+are relative to the current time.
 """
 
 import random
@@ -27,7 +27,7 @@ from devcluster.writes import Write
 _SEEDED = "sampleWorld"
 _OLDEST = timedelta(days=241)
 _STUCK_FINALIZER = "storage.shop.example/release-lock"
-#: Deployments that were changed for the worse a moment ago: tag before, tag now, behaviour.
+#: Deployments with a recent broken rollout: old tag, new tag, behavior.
 _BROKEN = {
     ("web", "image-resizer"): ("0.9.7", "0.9.8-rc", "pull-fails"),
     ("data", "feature-store"): ("2.2.1", "2.2.2", "never-ready"),
@@ -36,8 +36,11 @@ _BROKEN = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The same `seed` makes the same world. `churn`: how much happens in it; 1 is a thing now and then,
-    2 twice as many, 0 nothing."""
+    """Options of the sample data.
+
+    The same `seed` creates the same data. `churn` scales the rate of random changes: 0 disables
+    them, 1 is an occasional change, 2 twice as many.
+    """
 
     seed: int
     churn: float
@@ -48,8 +51,10 @@ def is_seeded(cluster: Cluster) -> bool:
 
 
 def seed_world(cluster: Cluster, fast_forward: Callable[[], None], seed: int) -> None:
-    """Makes the world in an empty cluster, and notes that it is made. `fast_forward`: lets controllers do
-    what is due within moments."""
+    """Create the sample data in an empty cluster and record that it was created.
+
+    `fast_forward` runs all controller work that is due soon.
+    """
     with predictable(seed) as chance:
         _create(cluster)
         fast_forward()
@@ -68,7 +73,7 @@ def seed_world(cluster: Cluster, fast_forward: Callable[[], None], seed: int) ->
 
 
 def _forget_births(cluster: Cluster) -> None:
-    """Events of what went well months ago are long forgotten."""
+    """Delete the Normal events, which would have expired long ago."""
     for record in cluster.store.collection("events").records_in():
         if record.fields["type"] == "Normal":
             cluster.store.remove("events", record.key)
@@ -93,7 +98,7 @@ def _create(cluster: Cluster) -> None:
 
 
 def _extend(cluster: Cluster) -> None:
-    """Custom resources, whose states their controllers have written."""
+    """Create custom resources with the status that their controllers would have set."""
     for collection, obj in (*extensions.resources(), *standards.resources()):
         status = obj.pop("status", None)
         cluster.ensure(collection, obj)
@@ -112,14 +117,14 @@ def _age_of_home(namespace: str) -> timedelta:
 
 
 def _past_jobs(cluster: Cluster) -> None:
-    """Every cron job has run before."""
+    """Create the last jobs of every cron job."""
     for record in cluster.store.collection("cronjobs.batch").records_in():
         for moment in _last_times(record.load()["spec"]["schedule"]):
             CronJobController(cluster.objects).make_job(record.load(), moment)
 
 
 def _last_times(schedule: str) -> list[datetime]:
-    """The last three times of a schedule that runs at least once a day."""
+    """Return the last three times of a schedule that runs at least once a day."""
     now = datetime.now(UTC)
     moment, found = next_time(schedule, now - timedelta(days=4)), []
     while moment and moment <= now:
@@ -129,7 +134,9 @@ def _last_times(schedule: str) -> list[datetime]:
 
 
 def _set_clocks(cluster: Cluster) -> None:
-    """The cron jobs go on from their last time, instead of making up for all since they were made."""
+    """Set the last schedule time of cron jobs, so that missed runs since their creation are not
+    started.
+    """
     for record in cluster.store.collection("cronjobs.batch").records_in():
         cron = record.load()
         last = timestamp(_last_times(cron["spec"]["schedule"])[-1])
@@ -138,7 +145,9 @@ def _set_clocks(cluster: Cluster) -> None:
 
 
 def _break_some(cluster: Cluster) -> None:
-    """Rollouts that stay half way: to an image that is not there, and to one that does not get ready."""
+    """Start rollouts that don't complete: one to a missing image, one to pods that never become
+    ready.
+    """
     declared = cluster.registry.get("deployments.apps")
     for (namespace, name), (old, new, behaviour) in _BROKEN.items():
 
@@ -156,7 +165,7 @@ def _break_some(cluster: Cluster) -> None:
 
 
 class _Past:
-    """Moves what was made just now into the past: workloads by the catalog, pods with them."""
+    """Move the timestamps of all objects into the past, by the ages in the catalog."""
 
     def __init__(self, cluster: Cluster, chance: random.Random) -> None:
         self._store, self._chance = cluster.store, chance
@@ -186,7 +195,7 @@ class _Past:
         broken = _BROKEN.get((work.namespace, work.name))
         if broken and f"'{broken[2]}'" in str(obj):
             return timedelta(minutes=38)
-        # Pods of one rollout differ by the time that it took.
+        # Creation times of pods in a rollout are spread over its duration.
         spread = timedelta(seconds=self._chance.randrange(5, 90))
         return timedelta(days=work.rolled) - (spread if collection == "pods" else timedelta())
 
@@ -195,7 +204,7 @@ class _Past:
         return self._works.get((record.namespace, name))
 
     def _job_age(self, record: Record, obj: Obj) -> timedelta:
-        """A job's name says when it ran, in minutes since 1970."""
+        """Return the age of a job, whose name contains its scheduled time in minutes since 1970."""
         name = record.labels.get("job-name", record.name)
         minutes = name.rpartition("-")[2]
         if not minutes.isdigit():
@@ -213,7 +222,7 @@ class _Past:
 
 
 def _leave_behind(cluster: Cluster, chance: random.Random) -> None:
-    """Evicted pods that nobody removed, and one that does not end."""
+    """Create evicted pods that were not deleted, and a pod that is stuck terminating."""
     workers = _pods_of(cluster, "checkout", "order-worker")
     for hours in (5, 31):
         name = f"{workers[0].name.rpartition('-')[0]}-{suffix()}"
@@ -227,7 +236,7 @@ def _leave_behind(cluster: Cluster, chance: random.Random) -> None:
 
 
 def _put_pod(cluster: Cluster, pod: Obj, age: timedelta, **end: object) -> None:
-    """`end`: what its metadata say of that it is about to go."""
+    """Create a pod with its status and age. `end` contains the deletion fields of its metadata."""
     about, status = meta(pod), pod["status"]
     for key in ("uid", "resourceVersion", "creationTimestamp", "generation"):
         about.pop(key, None)

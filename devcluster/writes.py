@@ -1,4 +1,4 @@
-"""How a write or a deletion is made."""
+"""Options of writes and deletions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,8 +11,11 @@ Guard = Callable[[Obj, Obj | None], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Write:
-    """How a write is made. `guard` may refuse the outcome (new, old) before it is stored.
-    `patch`: the text of the patch, if it is one."""
+    """Options of a write.
+
+    `guard` is called with the new and old object before the write and can raise an error.
+    `patch` is the text of the patch, if the write is one.
+    """
 
     dry_run: bool = False
     manager: str = ""
@@ -26,7 +29,7 @@ class Write:
 
 @dataclass(frozen=True, kw_only=True)
 class Deletion:
-    """How an object is deleted. `grace` in seconds, None for the type's own."""
+    """Options of a deletion. `grace` is in seconds; None uses the default of the type."""
 
     uid: str = ""
     resource_version: str = ""

@@ -1,4 +1,4 @@
-// What the YAML editor (static/js/yamleditor.js) uses of CodeMirror; esbuild leaves out the rest.
+// The parts of CodeMirror that the YAML editor (static/js/yamleditor.js) uses; esbuild omits the rest.
 export { autocompletion, closeBrackets, closeBracketsKeymap, snippet, startCompletion } from "@codemirror/autocomplete";
 export { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 export { yaml } from "@codemirror/lang-yaml";

@@ -1,4 +1,4 @@
-// What terminals (static/js/terminalscreen.js) use of xterm.js; esbuild leaves out the rest.
+// The parts of xterm.js that terminals (static/js/terminalscreen.js) use; esbuild omits the rest.
 export { FitAddon } from "@xterm/addon-fit";
 export { SearchAddon } from "@xterm/addon-search";
 export { SerializeAddon } from "@xterm/addon-serialize";

@@ -1,17 +1,21 @@
-"""Who may do what, answered from the cache as kube-apiserver would answer.
+"""Authorization decisions, made from the cached roles and bindings with the same result as
+kube-apiserver.
 
-Native roles and bindings decide, and nothing beside them: KubeSphere's levels count through what the
-controllers make of them (`rbac.projection`), so that kube-apiserver says the same (ADR 8).
+Only native Kubernetes roles and bindings grant permissions. KubeSphere's roles count through the
+native objects that the controllers create from them (`rbac.projection`), so kube-apiserver
+decides the same (ADR 8).
 
-Promises:
-- Fails closed. No proof is a no: an informer that has not synced, an exception, an unknown user.
-- A right that was removed ends with the watch event that says so: whatever is remembered is compared
-  with the versions of the stores at each question.
-- While the cache may differ from the server, reading goes on for `STALE_READS` and nothing else does.
-- The user must exist and be able to sign in; groups are those of the `Identity`, which no user can
-  edit. `User.spec.groups` grants nothing.
+Guarantees:
+- Fails closed: access is denied if an informer has not synced, an exception is raised, or the
+  user is unknown.
+- A revoked permission stops counting when the watch event arrives: each decision compares the
+  cached results with the versions of the stores.
+- While the cache may be out of date, read requests are allowed for `STALE_READS` and all other
+  requests are denied.
+- The user must exist and be able to sign in. Groups are taken from the `Identity`, which users
+  cannot edit. `User.spec.groups` grants nothing.
 
-Answers are in memory and quick; any thread may ask.
+Decisions use in-memory data only. Thread-safe.
 """
 
 import logging
@@ -44,47 +48,53 @@ from rbac.rules import Question, as_requested
 log = logging.getLogger(__name__)
 
 PLATFORM_ADMIN = "platform-admin"
-#: How long reading is allowed without proof of life from kube-apiserver.
+#: How long read requests are allowed after the connection to kube-apiserver was lost.
 STALE_READS = timedelta(minutes=5)
-#: What the answers come from, and what a process that answers must follow.
+#: Resource types that decisions are based on. A process that makes decisions must watch them.
 SOURCES = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
 
-#: `status.state` of a User that may be signed in; "" is one whom no controller has seen yet. A lock for
-#: failed attempts keeps people out, but throws nobody out: anybody could lock anybody.
+#: Values of `status.state` with which a User may have a session. "" means that no controller has
+#: processed the user yet. AuthLimitExceeded (too many failed sign-in attempts) blocks new sign-ins
+#: but keeps existing sessions, because otherwise any visitor could sign out any user.
 USABLE_STATES = frozenset({"Active", "AuthLimitExceeded", ""})
 
 T = TypeVar("T")
 READS = frozenset({"get", "list", "watch"})
-#: Reading these is acting, or reveals what must not be shown on old rights.
+#: Reading these subresources and resources performs an action or reveals sensitive data, so they
+#: require an up-to-date cache.
 _SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 _RESOURCES = frozenset({"secrets"})
 
 
 class _Sources:
-    """The informers that are followed now, and what was worked out from them."""
+    """The informers in use, and the permissions calculated from them."""
 
     def __init__(self, informers: tuple[Informer[Any], ...]) -> None:
         self.informers = informers
         self.stores = tuple(informer.store for informer in informers)
         self.users = self.stores[0]
         self.index = Index(*self.stores[1:])
-        #: All of them were fresh when these were.
+        #: The freshness of all informers when they were last found to be up to date.
         self.fresh: tuple[Freshness, ...] | None = None
-        #: Up to here `rights` is true.
+        #: Store versions for which `rights` is valid.
         self.versions: tuple[int, ...] = ()
         self.rights: dict[Identity, Rights] = {}
-        #: Held by whoever changes `versions` or `rights`: nobody keeps what was true before.
+        #: Held while `versions` or `rights` change, so that outdated permissions are not stored.
         self.lock = Lock()
 
 
 class Authorizer:
+    """Authorization decisions for one cluster."""
+
     def __init__(self, source: Reads, *, clock: Clock | None = None) -> None:
         self._source = source
         self._clock = clock or SystemClock()
         self._known: _Sources | None = None
 
     def access_for(self, identity: Identity, cluster: Any = None) -> "RoleAccess":
-        """`cluster`: the `console.ui.clusters.Cluster` that it is about, which nothing here looks at."""
+        """Return the permissions of `identity`. `cluster` is the `console.ui.clusters.Cluster` that
+        they apply to; it is passed through unchanged.
+        """
         return RoleAccess(identity, self, cluster)
 
     def allows(
@@ -96,7 +106,7 @@ class Authorizer:
         namespace: str = "",
         name: str = "",
     ) -> bool:
-        """Never raises."""
+        """Return True if `identity` may perform the request. Never raises."""
         try:
             rights = self._rights(identity, verb, gvr, subresource)
             if rights is None:
@@ -110,7 +120,7 @@ class Authorizer:
             return _failed(identity, False)
 
     def allows_path(self, identity: Identity, verb: str, path: str) -> bool:
-        """For a request to kube-apiserver that is about no resource. Never raises."""
+        """Return True if `identity` may request the non-resource URL `path`. Never raises."""
         return self._ask(
             identity, verb, NAMESPACES, False, lambda rights: rights.allows_path(verb, path)
         )
@@ -133,8 +143,11 @@ class Authorizer:
         return self._ask(identity, verb, gvr, frozenset[Key](), work_out, subresource)
 
     def standing(self, identity: Identity) -> tuple[Rights, bool] | None:
-        """The rights that count for reading; others take their place when they change. True beside them:
-        they are beyond doubt, so that they count for everything. Never raises."""
+        """Return the permissions that count for read requests, or None if there are none.
+
+        The `Rights` object is replaced when permissions change. The second value is True if all
+        informers are up to date, so that the permissions count for every request. Never raises.
+        """
 
         def work_out(rights: Rights) -> tuple[Rights, bool]:
             known = self._known
@@ -143,18 +156,25 @@ class Authorizer:
         return self._ask(identity, "list", NAMESPACES, None, work_out)
 
     def in_doubt(self) -> bool:
-        """True while what rights are made of is not known to be what the cluster has. Never raises."""
+        """Return True while the cached roles and bindings may differ from the cluster. Never
+        raises.
+        """
         try:
             known = self._sources()
-            # What has not been listed yet grants nothing, and may do so in a moment.
+            # A type that has not been listed yet grants nothing, but may grant permissions a moment
+            # later.
             listed = all(informer.freshness.synced for informer in known.informers)
             return not (listed and self._may_answer(known, live=True))
         except Exception:  # noqa: BLE001  as above
             return True
 
     def grants(self, identity: Identity, *, acting: bool) -> tuple[Grant, ...]:
-        """Everything that counts for `identity`, and from where; nothing on any doubt. `acting`: to
-        decide about a change, for which rights from before an outage do not count. Never raises."""
+        """Return all grants of `identity` with their origin, or an empty tuple if they are
+        uncertain.
+
+        Set `acting` for decisions about a change: grants from before a connection loss then
+        don't count. Never raises.
+        """
         nothing: tuple[Grant, ...] = ()
 
         def work_out(_rights: Rights) -> tuple[Grant, ...]:
@@ -163,8 +183,11 @@ class Authorizer:
         return self._ask(identity, "create" if acting else "get", NAMESPACES, nothing, work_out)
 
     def bound_to(self, identity: Identity) -> tuple[Grant, ...] | None:
-        """What bindings give to this name and these groups, whether or not anybody may sign in as that;
-        None on any doubt. Never raises."""
+        """Return the grants that bindings give to this user name and these groups, or None if they
+        are uncertain.
+
+        The user may be disabled or not exist. Never raises.
+        """
         try:
             known = self._sources()
             found = [informer.freshness for informer in known.informers]
@@ -175,11 +198,13 @@ class Authorizer:
             return _failed(identity, None)
 
     def granters(self, asked: Question) -> tuple[str, ...]:
-        """Who could allow it, as `User ann` or `Group ops`. Not for everybody to know."""
+        """Return the subjects that could grant the permission, in the form `User ann` or `Group
+        ops`. The result is sensitive: show it only to viewers who may list bindings.
+        """
         return granters(self._sources().index, as_requested(asked))
 
     def explain(self, identity: Identity, asked: Question) -> Explanation:
-        """Why, as far as `identity` may know it. Never raises."""
+        """Explain the decision, limited to what `identity` may know. Never raises."""
         gvr = GVR(asked.group, "", asked.resource)
 
         def work_out(rights: Rights) -> Explanation:
@@ -203,7 +228,7 @@ class Authorizer:
             return _failed(identity, nothing)
 
     def _rights(self, identity: Identity, verb: str, gvr: GVR, subresource: str) -> Rights | None:
-        """Those that count for such a question; None if nothing does."""
+        """Return the permissions that count for this request, or None if none do."""
         known = self._known
         if known is None or known.fresh is None or not _same(known):
             known = self._sources()
@@ -219,7 +244,9 @@ class Authorizer:
         return rights
 
     def _sources(self) -> _Sources:
-        """An informer may have been replaced: a type of KubeSphere's can go and come back."""
+        """Return the current informers. An informer may have been replaced, because a KubeSphere
+        type can be removed and installed again.
+        """
         informers = tuple(self._source.informer(gvr) for gvr in SOURCES)
         known = self._known
         if known is None or known.informers != informers:
@@ -231,7 +258,7 @@ class Authorizer:
         known.fresh = None
         if not found[0].synced:
             return False
-        # One without a list yet has no objects, which grants nothing.
+        # A type that has not been listed yet has no objects, which grants nothing.
         doubtful = [one.stale_since for one in found if one.synced and one.stale_since is not None]
         if not doubtful:
             known.fresh = found
@@ -241,7 +268,8 @@ class Authorizer:
     def _catch_up(self, known: _Sources, versions: tuple[int, ...]) -> None:
         with known.lock:
             known.index.catch_up()
-            # After a change of users somebody may have been locked, deleted, or made.
+            # A change of users may have disabled, deleted or created a user, so all cached
+            # permissions are discarded.
             kept = known.rights if versions[:1] == known.versions[:1] else {}
             known.rights = {who: rights for who, rights in kept.items() if not rights.stale}
             known.versions = versions
@@ -258,7 +286,7 @@ class Authorizer:
 
 @dataclass(frozen=True, slots=True)
 class RoleAccess:
-    """One viewer's `console.ui.access.Access`."""
+    """A viewer's permissions in one cluster. Implements `console.ui.access.Access`."""
 
     identity: Identity
     authorizer: Authorizer
@@ -284,7 +312,7 @@ class RoleAccess:
     def granters(
         self, verb: str, gvr: GVR, *, namespace: str = "", subresource: str = ""
     ) -> tuple[str, ...]:
-        """Those of `console.ui.access.Explaining`."""
+        """Implement `console.ui.access.Explaining`."""
         asked = Question(verb, gvr.group, gvr.resource, subresource, namespace)
         return self.authorizer.explain(self.identity, asked).granters
 
@@ -293,8 +321,8 @@ def _names(rights: Rights, verb: str, gvr: GVR, subresource: str) -> frozenset[K
     names = rights.names_where(verb, gvr.group, gvr.resource, subresource)
     if gvr.resource != "namespaces" or gvr.group or subresource:
         return names
-    # No right of a project lets its holder list projects. The console's list has those that they may
-    # read one by one.
+    # Project permissions don't include listing projects. The console's list shows the projects that
+    # the viewer may read individually.
     single = "get" if verb in READS else verb
     inside = rights.namespaces_where(single, gvr.group, gvr.resource) or ()
     named = rights.names_where(single, gvr.group, gvr.resource)
@@ -304,22 +332,26 @@ def _names(rights: Rights, verb: str, gvr: GVR, subresource: str) -> frozenset[K
 
 
 def is_admin_binding(binding: GlobalRoleBinding) -> bool:
-    """The group in `roleRef` is not looked at: KubeSphere's own manifests write it in two ways."""
+    """Return True if the binding grants `platform-admin`. The group in `roleRef` is ignored,
+    because KubeSphere's own manifests use two different groups.
+    """
     return binding.role == PLATFORM_ADMIN and binding.role_kind in ("GlobalRole", "")
 
 
 def is_usable(user: User) -> bool:
-    """True if the user may be signed in: neither disabled nor on the way out."""
+    """Return True if the user may have a session: neither disabled nor being deleted."""
     return user.deleted is None and user.state in USABLE_STATES
 
 
 def is_reserved(name: str) -> bool:
-    """True for names that are Kubernetes' own, or none: no binding of ours reaches them."""
+    """Return True if the name is empty or reserved by Kubernetes (`system:`). The console's
+    bindings never apply to these names.
+    """
     return not name or name.startswith("system:")
 
 
 def _same(known: _Sources) -> bool:
-    """The informers' freshness is the very one that was looked at."""
+    """Return True if the informers' freshness objects are the ones that were checked before."""
     a, b, c, d, e = known.informers
     fresh = known.fresh
     return fresh is not None and (
@@ -332,17 +364,14 @@ def _same(known: _Sources) -> bool:
 
 
 def _who(identity: Identity) -> Who:
-    """As kube-apiserver sees somebody who is impersonated."""
+    """Return the subject as kube-apiserver sees it under impersonation."""
     groups = (group for group in identity.groups if not is_reserved(group))
     return (identity.name, (*groups, AUTHENTICATED_GROUP))
 
 
 def _failed(identity: Identity, nothing: T) -> T:
-    log.exception("Refused %s, because the decision failed", identity.name)
+    log.exception("Denied access for %s because the authorization check failed", identity.name)
     return nothing
-
-
-# Which questions are answered only while the cache is known to follow the server.
 
 
 def needs_live(verb: str, gvr: GVR, subresource: str) -> bool:

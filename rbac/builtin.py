@@ -1,4 +1,6 @@
-"""Roles that are not people's to change: the platform is built on them, or somebody else keeps them."""
+"""Roles that users cannot change, because the platform depends on them or another component manages
+them.
+"""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,7 +8,8 @@ from enum import StrEnum
 from rbac.levels import Level
 from rbac.names import PREFIX
 
-#: Without these nobody can administer the platform, or log in to it; KubeSphere offers no deletion.
+#: The platform cannot be administered or signed in to without these roles. KubeSphere does not
+#: allow deleting them.
 PLATFORM_ROLES = frozenset(
     {
         "anonymous",
@@ -17,7 +20,8 @@ PLATFORM_ROLES = frozenset(
         "pre-registration",
     }
 )
-#: Those of the console's own identities among them: without these it sees and does nothing.
+#: Includes the roles of the console's own identities. Without these, the console can neither read
+#: nor write.
 CLUSTER_ROLES = frozenset(
     {
         "cluster-admin",
@@ -28,7 +32,7 @@ CLUSTER_ROLES = frozenset(
         "quarterdeck-writer",
     }
 )
-#: Of each workspace, after its name; made for it when it is.
+#: Roles that are created with each workspace. Their names have the workspace name as a prefix.
 WORKSPACE_ROLES = frozenset({"admin", "regular", "self-provisioner", "viewer"})
 PROJECT_ROLES = frozenset({"admin", "operator", "viewer"})
 #: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
@@ -38,7 +42,7 @@ BOOTSTRAPPING = ("kubernetes.io/bootstrapping", "rbac-defaults")
 class Origin(StrEnum):
     BUILT_IN = "built-in"
     KUBERNETES = "kubernetes"
-    #: Made by the controllers of another role.
+    #: Created by the controllers from another role.
     PROJECTED = "projected"
     TEMPLATE = "template"
     OWN = "own"
@@ -52,7 +56,7 @@ def origin_of(
     template: bool = False,
     workspace: str = "",
 ) -> Origin:
-    """Where a role comes from. People change those of their own alone."""
+    """Return the origin of a role. Users can change only roles with origin `OWN`."""
     if template:
         return Origin.TEMPLATE
     if name.startswith(PREFIX):

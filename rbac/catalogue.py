@@ -1,9 +1,10 @@
-"""The templates that every installation has, under KubeSphere's names and with rules that are real.
+"""Built-in role templates, with KubeSphere's names and working rules.
 
-Roles are put together from them (`rbac.templates`). KubeSphere 3.4 has the same names at each level; its
-cluster templates have no rules, so roles made of them gave nothing.
+Roles are assembled from templates (`rbac.templates`). KubeSphere 3.4 has templates with the same
+names at each level, but its cluster templates have no rules, so roles assembled from them grant
+nothing.
 
-Pure data. Whoever wants further ones labels roles of the cluster, see docs/roles.md.
+Contains only data. To add templates, label roles in the cluster; see docs/roles.md.
 """
 
 from collections.abc import Iterator
@@ -13,21 +14,22 @@ from rbac.levels import Level
 from rbac.rules import ALL, Rule, Rules
 
 READ = ("get", "list", "watch")
-#: Whatever one does to objects. Not `*`: of roles and service accounts that would be `escalate`, `bind`
-#: and `impersonate` as well, and whoever has those has everything.
+#: Verbs for managing objects. `*` is not used: for roles and service accounts it would include
+#: `escalate`, `bind` and `impersonate`, which allow a user to gain every permission.
 MANAGE = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
-#: KubeSphere's names of templates begin so at every level.
+#: Prefix of KubeSphere's template names at every level.
 PREFIX = "role-template-"
 
 
 def gettext_noop(text: str) -> str:
-    """Marks what is translated where it is shown."""
+    """Mark a string for translation. It is translated when it is displayed."""
     return text
 
 
 class Template(NamedTuple):
-    """A part that roles are put together from. `name`: as objects name it; `needs`: the names of others
-    that must come with it."""
+    """A building block of roles. `name` is the name used in objects, `needs` lists templates that
+    must be included with this one.
+    """
 
     level: Level
     name: str
@@ -37,7 +39,7 @@ class Template(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-#: API group, then resources.
+#: Pairs of an API group and space-separated resources.
 Types = tuple[tuple[str, str], ...]
 
 _RBAC, _IAM, _TENANT = "rbac.authorization.k8s.io", "iam.kubesphere.io", "tenant.kubesphere.io"
@@ -55,7 +57,7 @@ _WORKLOADS: Types = (
     ("networking.k8s.io", "ingresses networkpolicies"),
     ("discovery.k8s.io", "endpointslices"),
 )
-#: What is used beside them by whoever changes workloads.
+#: Additional types that are needed to manage workloads.
 _USE: Types = (
     ("", "pods/exec pods/attach pods/portforward pods/eviction"),
     ("apps", "deployments/scale statefulsets/scale replicasets/scale"),
@@ -69,7 +71,9 @@ _PROJECT_PARTS: Types = (
 
 
 class _Subject(NamedTuple):
-    """What templates are about. `verbs`: which there are; `use`: types that come with `manage` alone."""
+    """The resources that a group of templates covers. `verbs` lists the templates to create. The
+    types in `use` are included only in `manage`.
+    """
 
     slug: str
     title: str
@@ -337,5 +341,6 @@ def _catalogue() -> Iterator[Template]:
                     yield _template(level, module, subject, verb)
 
 
-#: All of them. `title` is `view`, `create` or `manage` and then what, in English.
+#: All built-in templates. `title` is `view`, `create` or `manage` followed by the subject, in
+#: English.
 CATALOGUE: tuple[Template, ...] = tuple(_catalogue())

@@ -1,7 +1,8 @@
-"""Compares the console's answers with kube-apiserver's own, as the people whom they are about.
+"""Compare the console's authorization decisions with those of kube-apiserver, impersonating each
+user.
 
-kube-apiserver may have authorizers beside RBAC, and roles may change under one's hands: what differs is
-asked a second time before it counts.
+kube-apiserver may use other authorizers in addition to RBAC, and roles may change during the
+comparison. Differences are therefore checked a second time before they are reported.
 """
 
 import asyncio
@@ -18,10 +19,10 @@ from rbac.authorizer import Authorizer, is_usable
 from rbac.memberships import identity_of
 from rbac.rules import Question, as_requested
 
-#: Anybody may ask this about himself: `system:basic-user`.
+#: Every authenticated user may create these reviews (`system:basic-user`).
 REVIEWS = GVR("authorization.k8s.io", "v1", "selfsubjectaccessreviews")
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete")
-#: Reviews at the same time, and seconds until what differs is asked again.
+#: Number of concurrent reviews, and seconds until differences are checked again.
 AT_ONCE, SECOND_LOOK = 8, 1.0
 
 
@@ -36,13 +37,13 @@ class Disagreement:
         resource = GVR(asked.group, "", asked.resource).qualified
         name = f" {asked.name}" if asked.name else ""
         where = f"in {asked.namespace}" if asked.namespace else "in the whole cluster"
-        here, there = ("yes", "no") if self.here else ("no", "yes")
+        here, there = ("allows", "denies") if self.here else ("denies", "allows")
         what = f"{self.who}: {asked.verb} {resource}{name} {where}"
-        return f"{what}: the console says {here}, kube-apiserver {there}"
+        return f"{what}: the console {here} this, kube-apiserver {there} it"
 
 
 def people(runtime: Runtime) -> list[Identity]:
-    """Everybody who may sign in."""
+    """Return all users who may sign in, sorted by name."""
     found = []
     for entry in runtime.informer(USERS).store.snapshot().entries.values():
         try:
@@ -56,7 +57,9 @@ def people(runtime: Runtime) -> list[Identity]:
 def questions(
     runtime: Runtime, types: Iterable[GVR], count: int, seed: int
 ) -> list[tuple[Identity, Question]]:
-    """So many at random, about all people, types and projects; the same for the same seed."""
+    """Return `count` random questions about all users, types and projects. Equal seeds give equal
+    questions.
+    """
     chance = random.Random(seed)  # noqa: S311  no secret
     who, known = people(runtime), sorted(types)
     places = sorted(key.name for key in runtime.informer(NAMESPACES).store.snapshot().entries)
@@ -76,7 +79,7 @@ def questions(
 async def compare(
     runtime: Runtime, asked: Sequence[tuple[Identity, Question]]
 ) -> list[Disagreement]:
-    """What differs. Raises `ApiError` if kube-apiserver gives no answer."""
+    """Return the decisions that differ. Raise `ApiError` if kube-apiserver does not answer."""
     authorizer = Authorizer(runtime)
     slots = asyncio.Semaphore(AT_ONCE)
 

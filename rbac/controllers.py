@@ -1,7 +1,8 @@
-"""The reconcilers of the projection: which change asks for which comparison.
+"""Reconcilers that run the projection of KubeSphere roles and bindings to native ones.
 
-Several reconcilers with one rule: a change of either side leads to the same comparison, so what
-somebody changes or deletes by hand is repaired, and what is left of a source that went is removed.
+The reconcilers share one rule: a change on either side triggers the same comparison. Manual
+changes and deletions of the native objects are therefore reverted, and objects whose source was
+deleted are removed.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,7 +31,7 @@ Sync = Callable[["Projectors", Request], Awaitable[Result]]
 
 
 class Projectors:
-    """Those of one runtime, so that what they worked out is there once."""
+    """The projectors of one runtime, shared by its reconcilers."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.platform = PlatformProjector(runtime)
@@ -53,7 +54,7 @@ class ProjectionReconciler:
 
 
 async def _projected(projectors: Projectors, request: Request) -> Result:
-    """Whatever of ours has changed in Kubernetes; what others made is left alone."""
+    """Reconcile a changed native object that the console created. Other native objects are ignored."""
     source = source_of(request.name)
     match source.level if source else "", source.name if source else "":
         case (level, name) if level == GLOBAL_BINDING:
@@ -90,5 +91,4 @@ def _factory(name: str, gvr: GVR, sync: Sync) -> Factory:
     return lambda runtime: ProjectionReconciler(runtime, name, gvr, sync)
 
 
-#: All of them.
 FACTORIES: tuple[Factory, ...] = tuple(_factory(*found) for found in _SYNCS)

@@ -1,12 +1,13 @@
-"""Whether somebody holds what they are about to give: nobody grants more than they have.
+"""Check that users grant only permissions that they have themselves.
 
-Pure. The comparison is kube-apiserver's (k8s.io/component-helpers/auth/rbac/validation): what is given
-is taken apart into single rights, and each must be within one rule that is held. It is used where
-kube-apiserver does not compare, for roles of the platform and of workspaces.
+Pure functions. The comparison follows kube-apiserver
+(k8s.io/component-helpers/auth/rbac/validation): the requested rules are split into single
+permissions, and each of them must be covered by one held rule. The check is used for platform
+and workspace roles, which kube-apiserver does not compare.
 
-Promises:
-- Fails closed: what is too large to be taken apart counts as not held.
-- Nothing is held by being held in parts of a name: `*` is covered by `*` alone.
+Guarantees:
+- Fails closed: rules that are too large to be split count as not held.
+- A wildcard is covered only by a wildcard: `*` is never covered by a list of names.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,18 +16,21 @@ from typing import NamedTuple, Self
 
 from rbac.rules import ALL, Rule, Rules
 
-#: Comparisons of a single right with a rule in all of one question: it is asked on an event loop.
+#: Maximum number of comparisons of a single permission with a rule per check, because checks run on
+#: an event loop.
 MOST = 500_000
 
 
 class Comparison:
-    """What may still be taken apart of several lists of rules that are compared together."""
+    """The remaining comparison budget, shared by several lists of rules that are checked together."""
 
     left = MOST
 
 
 def uncovered(held: Rules, wanted: Iterable[Rule], within: Comparison | None = None) -> Rules:
-    """What of `wanted` is not within `held`: single rights, or the whole rule where that is too much."""
+    """Return the part of `wanted` that `held` does not cover: single permissions, or the whole rule
+    if it is too large to be split.
+    """
     sets, within = [_Held.of(rule) for rule in held], within or Comparison()
     return tuple(dict.fromkeys(part for rule in wanted for part in _uncovered(sets, rule, within)))
 
@@ -36,7 +40,9 @@ def covers(held: Rules, wanted: Iterable[Rule]) -> bool:
 
 
 class _Held(NamedTuple):
-    """A rule in which words are looked up. `of_all`: subresources that it names of all resources."""
+    """A rule prepared for lookups. `of_all` contains the subresources that the rule allows for all
+    resources.
+    """
 
     verbs: frozenset[str]
     groups: frozenset[str]

@@ -1,4 +1,4 @@
-"""The clusters of this process, each with its authorizer, so that what that worked out is kept."""
+"""The clusters of this process, each with its authorizer and the authorizer's cache."""
 
 from typing import Any
 
@@ -17,7 +17,9 @@ from rbac.rules import Rule, Rules
 
 
 class _MemberReads:
-    """What the rights in a member cluster come from: its own objects, and the users of the host."""
+    """Object source for the permissions in a member cluster: the member's own objects and the users
+    of the host cluster.
+    """
 
     def __init__(self, host: Reads, member: Reads) -> None:
         self._host, self._member = host, member
@@ -27,13 +29,15 @@ class _MemberReads:
 
 
 def cluster_of(name: str, runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
-    """A cluster that is followed by this runtime. Members need the host to be there already."""
+    """Return a cluster that uses this runtime. The host cluster must be added before member
+    clusters.
+    """
     reads: Reads = runtime if name == HOST else _MemberReads(clusters.host.runtime, runtime)
     return Cluster(name, runtime, Authorizer(reads), Kinds(kinds, runtime.types), prometheus)
 
 
 def use_host(runtime: Runtime, *, prometheus: Prometheus | None = None) -> Cluster:
-    """Makes this the runtime of the process and of its host cluster."""
+    """Make `runtime` the runtime of the process and of its host cluster."""
     set_runtime(runtime)
     host = cluster_of(HOST, runtime, prometheus=prometheus)
     clusters.add(host)
@@ -41,22 +45,26 @@ def use_host(runtime: Runtime, *, prometheus: Prometheus | None = None) -> Clust
 
 
 def no_host() -> None:
-    """Takes it back, for tests."""
+    """Undo `use_host`. Used by tests."""
     set_runtime(None)
     clusters.remove(HOST)
 
 
 def get_authorizer() -> Authorizer:
-    """The host's. Raises RuntimeError if the process has none."""
+    """Return the host cluster's authorizer. Raise RuntimeError if the process has none."""
     found = clusters.host.authorizer
     if not isinstance(found, Authorizer):
-        raise RuntimeError("the host's rights are decided by something else")
+        raise RuntimeError("the host cluster does not use rbac.authorizer.Authorizer")
     return found
 
 
 def beyond_anywhere(identity: Identity, other: Identity) -> Rules | None:
-    """What is given to the name of `other`, in any cluster, and `identity` has not there; None while that
-    is not known for sure (`Levels.beyond_name`). Raises RuntimeError, as above."""
+    """Return the permissions that `other` is granted in any cluster and that `identity` does not
+    have there.
+
+    Return None while the grants are uncertain (see `Levels.beyond_name`). Raise RuntimeError
+    like `get_authorizer`.
+    """
     missing: list[Rule] = []
     for cluster in clusters:
         authorizer = cluster.authorizer
@@ -71,5 +79,5 @@ def beyond_anywhere(identity: Identity, other: Identity) -> Rules | None:
 
 
 def get_levels() -> Levels:
-    """Raises RuntimeError, as above."""
+    """Return the host cluster's role levels. Raise RuntimeError like `get_authorizer`."""
     return Levels(get_runtime(), get_authorizer())

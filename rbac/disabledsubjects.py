@@ -1,11 +1,13 @@
-"""Who is in a binding of a role and gets nothing from it: users who are disabled, or on their way out.
+"""Exclude disabled users, and users that are being deleted, from the bindings that the controllers
+write.
 
-The console lets them in no more, but a client certificate goes on to count for kube-apiserver until it
-expires, with whatever the name may do. So the bindings that the controllers write leave them out. What
-was given in Kubernetes itself is not ours to take, and a group's rights stay with everybody whose
-certificate names it.
+The console rejects these users, but kube-apiserver accepts a client certificate until it
+expires, with every permission of its user name. The controllers therefore leave these users out
+of their bindings. Bindings created directly in Kubernetes are not changed. Group permissions
+remain for every certificate that names the group.
 
-A name without a User is somebody with a certificate of the cluster's own, and stays.
+A name without a User object belongs to a client certificate of the cluster and stays in the
+binding.
 """
 
 from collections.abc import Iterable
@@ -17,15 +19,15 @@ from rbac.authorizer import is_usable
 
 
 class DisabledSubjects:
-    """What one projector left out. On the core's loop."""
+    """The users that one projector excluded. Use on the core event loop only."""
 
     def __init__(self, users: Store[User]) -> None:
         self._users = users
-        # Never emptied: a projection that is being written may still be one without them.
+        # Never emptied: a projection that is being written may still exclude these users.
         self._left_out: set[str] = set()
 
     def without(self, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-        """Those of `subjects` who get something."""
+        """Return the subjects that are not excluded."""
         found = []
         for subject in subjects:
             if subject.kind == "User" and self._is_out(subject.name):
@@ -35,7 +37,9 @@ class DisabledSubjects:
         return tuple(found)
 
     def concerns(self, name: str) -> bool:
-        """True if a change of this user may change a binding: most are logins."""
+        """Return True if a change of this user may change a binding. Most user changes are sign-ins
+        and don't.
+        """
         return name in self._left_out or self._is_out(name)
 
     def _is_out(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Makes one object what it should be: created, repaired, or removed."""
+"""Create, update or delete an object so that it matches the desired state."""
 
 import asyncio
 import logging
@@ -14,8 +14,8 @@ log = logging.getLogger(__name__)
 
 Manifest = dict[str, Any]
 
-#: Writes of one look that are under way together: a workspace may have hundreds of projects, and who was
-#: given a role waits for the last of them.
+#: Number of concurrent writes per reconciliation. A workspace may have hundreds of projects, and a
+#: user who receives a role waits for the last write.
 AT_ONCE = 8
 _MEANING = ("rules", "aggregationRule", "roleRef", "subjects", "spec")
 
@@ -26,7 +26,10 @@ async def ensure(
     entry: Entry[Any] | None,
     wanted: Manifest | None,
 ) -> bool:
-    """True if something had to be done. Raises `ApiError`, `Conflict` if `entry` is not the latest."""
+    """Apply the desired state `wanted` and return True if the object was changed.
+
+    Raise `Conflict` if `entry` is not the latest version, and `ApiError` for other errors.
+    """
     found = entry.original() if entry is not None else None
     if found is None and wanted is not None:
         await _create(client, gvr, wanted)
@@ -40,7 +43,9 @@ async def ensure(
 
 
 async def a_few_at_a_time(doings: Iterable[Callable[[], Awaitable[object]]]) -> None:
-    """All of them, whatever becomes of the others. Raises the first error when all are done."""
+    """Run all operations, at most `AT_ONCE` concurrently, even if some fail. Raise the first error
+    after all have finished.
+    """
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def do(doing: Callable[[], Awaitable[object]]) -> None:
@@ -54,12 +59,12 @@ async def a_few_at_a_time(doings: Iterable[Callable[[], Awaitable[object]]]) -> 
 
 
 def differs(found: Manifest, wanted: Manifest) -> bool:
-    """True if somebody changed what matters. Further labels and annotations do not."""
+    """Return True if a relevant field differs. Additional labels and annotations are ignored."""
     theirs, ours = found["metadata"], wanted["metadata"]
     return (
         not ours["labels"].items() <= (theirs.get("labels") or {}).items()
         or theirs.get("ownerReferences", []) != ours.get("ownerReferences", [])
-        # A list without anything is often written as none.
+        # Empty lists are often omitted.
         or any((found.get(field) or None) != (wanted.get(field) or None) for field in _MEANING)
     )
 
@@ -68,13 +73,13 @@ async def _create(client: ConsoleClient, gvr: GVR, wanted: Manifest) -> None:
     try:
         await client.create(gvr, wanted, namespace=wanted["metadata"].get("namespace", ""))
     except Conflict:
-        # Another reconciler was first. The watch brings what it made, and that is looked at then.
-        log.debug("%s %s is there already", gvr.resource, wanted["metadata"]["name"])
+        # Another reconciler created the object first. The watch event triggers a new comparison.
+        log.debug("%s %s already exists", gvr.resource, wanted["metadata"]["name"])
 
 
 async def _repair(client: ConsoleClient, gvr: GVR, found: Manifest, wanted: Manifest) -> None:
     if found.get("roleRef") != wanted.get("roleRef"):
-        # Kubernetes lets nobody change a binding's role.
+        # The `roleRef` of a binding is immutable.
         await _delete(client, gvr, found)
         await _create(client, gvr, wanted)
         return
@@ -99,5 +104,5 @@ async def _delete(client: ConsoleClient, gvr: GVR, found: Manifest) -> None:
             resource_version=meta["resourceVersion"],
         )
     except NotFound:
-        # Another reconciler was first, or whoever owns it took it along.
-        log.debug("%s %s is gone already", gvr.resource, meta["name"])
+        # Another reconciler or the garbage collector deleted the object first.
+        log.debug("%s %s was already deleted", gvr.resource, meta["name"])

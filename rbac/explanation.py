@@ -1,4 +1,4 @@
-"""Why somebody may or may not do something, for people to read."""
+"""Explanations of authorization decisions, for display."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,12 @@ _RBAC = "rbac.authorization.k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`because`: the grants that allow it. Of what is refused, `granters` are the subjects (`User ann`)
-    who could allow it; only for those who may see who has which role there."""
+    """The reason for a decision.
+
+    `because` lists the grants that allow the request. For a denied request, `granters` lists the
+    subjects (`User ann`) that could grant the permission; it is filled only for viewers who may
+    list the bindings.
+    """
 
     asked: Question
     because: tuple[Grant, ...] = ()
@@ -38,8 +42,10 @@ def explain(rights: Rights, asked: Question, index: Index, who: Who) -> Explanat
 
 
 def granters(index: Index, asked: Question) -> tuple[str, ...]:
-    """Who could allow it: people and groups that may bind a role there and hold what is asked themselves,
-    since kube-apiserver lets nobody give more than that."""
+    """Return the subjects that could grant the permission: users and groups that may create
+    bindings there and have the permission themselves, because kube-apiserver rejects bindings
+    that grant more than their creator has.
+    """
     bindings = "rolebindings" if asked.namespace else "clusterrolebindings"
     held: dict[str, Rules] = {}
     for who, rules in index.holders(asked.namespace):

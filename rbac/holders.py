@@ -1,4 +1,4 @@
-"""Who holds a role: the bindings that give it, found by the role."""
+"""Find the holders of a role through the bindings that grant it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -14,8 +14,11 @@ from rbac.names import Source, source_of
 
 
 class Holding(NamedTuple):
-    """One subject of one binding. `subject`: as `User ann`; `namespace`: the binding's own, "" for none;
-    `source`: what the binding was made of, if our controllers made it."""
+    """One subject of one binding.
+
+    `subject` has the form `User ann`. `namespace` is the binding's namespace or "". `source` is
+    the object from which our controllers created the binding, if they did.
+    """
 
     gvr: GVR
     namespace: str
@@ -33,7 +36,9 @@ class Holding(NamedTuple):
 
 
 def holders(source: Reads, place: RoleScope, role: str) -> Iterator[Holding]:
-    """In the order of their names. A ClusterRole may be given in single projects as well."""
+    """Yield the holders of `role`, sorted by name. For a ClusterRole, this includes RoleBindings in
+    single projects.
+    """
     types = TYPES[place.level]
     found = list(_given(source, types.bindings, place, role))
     if place.level is Level.CLUSTER:
@@ -48,7 +53,7 @@ def _given(source: Reads, gvr: GVR, place: RoleScope, role: str) -> Iterator[Hol
         return
     index = indexes_of(store).by(_roles_of)
     kind = TYPES[place.level].role_kind
-    # KubeSphere's own bindings may not name the kind.
+    # KubeSphere's own bindings may omit the kind.
     kinds = (kind,) if place.level in (Level.CLUSTER, Level.PROJECT) else (kind, "")
     where = place.namespace if place.level is Level.PROJECT else ""
     for one in kinds:

@@ -1,13 +1,14 @@
-"""Who was granted what, found by subject, and kept up to date change by change.
+"""Index of all grants by subject, updated incrementally.
 
-Promises:
-- `rights_of` is the state of the four stores at a moment after the call began: a binding or a role
-  that was removed before does not count.
-- A change costs what it touches: the rights of the subjects that a binding names, and of those who
-  have a role. Everything is worked out anew only when the stores have forgotten what changed.
-- Stores without a list yet grant nothing.
+Guarantees:
+- `rights_of` returns the state of the four stores at a moment after the call started. A binding
+  or role that was deleted before the call never counts.
+- A change invalidates only the permissions that depend on it: those of the subjects of a binding
+  and of the holders of a role. Everything is recalculated only if the stores no longer have the
+  list of changes.
+- Stores that have not been listed yet grant nothing.
 
-Any thread may ask; one at a time works something out.
+Thread-safe. Calculations run one at a time.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -21,24 +22,28 @@ from console.kube.store import Entry, Store
 from rbac.resolver import Grant, Rights, RoleRef
 from rbac.rules import Rules, parse_rules
 
-#: A subject: the user's name and the groups.
+#: A subject: the user name and the groups.
 Who = tuple[str, tuple[str, ...]]
-#: Subjects whose rights are kept; many times as many as look at the console at the same time.
+#: Maximum number of subjects whose permissions are cached, many times the number of concurrent
+#: users.
 KEPT = 20_000
 
 _USER, _GROUP = "User ", "Group "
 
 
 class _Known(NamedTuple):
-    """`rests_on`: subjects and roles; without a change of one of them the rights are the same."""
+    """Cached permissions. `rests_on` contains the subjects and roles they depend on."""
 
     rights: Rights
     rests_on: frozenset[Hashable]
 
 
 class _Bindings(Derived[Binding]):
-    """Bindings by whom they name, as `User alice` or `Group ops`. A service account is the user that it
-    signs in as. `touched`: the subjects of what changed, None if that may be all."""
+    """Bindings indexed by subject, such as `User alice` or `Group ops`. A service account is
+    indexed by its user name.
+
+    `touched` contains the subjects of changed bindings, or None if any binding may have changed.
+    """
 
     def __init__(self, store: Store[Binding]) -> None:
         super().__init__(store)
@@ -79,7 +84,9 @@ class _Bindings(Derived[Binding]):
 
 
 class _Roles(Derived[Role]):
-    """The rules of roles, read when they are first asked for. `touched` as for bindings, of RoleRefs."""
+    """The rules of roles, parsed on first use. `touched` contains the RoleRefs of changed roles, or
+    None if any role may have changed.
+    """
 
     def __init__(self, kind: str, store: Store[Role], shared: dict[Rules, Rules]) -> None:
         super().__init__(store)
@@ -89,13 +96,13 @@ class _Roles(Derived[Role]):
         self.touched: set[Hashable] | None = None
 
     def of(self, key: Key) -> Rules:
-        """None of them if there is no such role."""
+        """Return the rules of the role, or an empty tuple if it does not exist."""
         if key not in self._rules:
             entry = self._store.get(key)
             if entry is None:
                 return ()
             rules = parse_rules(entry.original().get("rules"))
-            # Thousands of namespaces have roles of the same words.
+            # Roles in thousands of namespaces share the same rules.
             self._rules[key] = self._shared.setdefault(rules, rules)
         return self._rules[key]
 
@@ -110,7 +117,7 @@ class _Roles(Derived[Role]):
 
 
 class Index:
-    """Over the stores of Roles, ClusterRoles, RoleBindings and ClusterRoleBindings."""
+    """Index of the Roles, ClusterRoles, RoleBindings and ClusterRoleBindings of a cluster."""
 
     def __init__(
         self,
@@ -140,18 +147,18 @@ class Index:
             return found.rights
 
     def grants_of(self, who: Who) -> tuple[Grant, ...]:
-        """Everything that the subject has, and from where."""
+        """Return all grants of the subject with their origin."""
         with self._lock:
             self._catch_up()
             return tuple(self._grants(who))
 
     def catch_up(self) -> None:
-        """Afterwards rights that were given out before and are not true any more are `stale`."""
+        """Process changes of the stores and mark outdated `Rights` objects as `stale`."""
         with self._lock:
             self._catch_up()
 
     def holders(self, namespace: str) -> Iterator[tuple[str, Rules]]:
-        """Every subject to whom something was granted that counts there, with the rules."""
+        """Yield every subject that has a grant in the namespace, with the rules of the grant."""
         with self._lock:
             self._catch_up()
             bindings = [("", binding) for binding in self._cluster_bindings.all()]
@@ -168,7 +175,7 @@ class Index:
             ]
         yield from found
 
-    # With the lock held.
+    # The lock is held in the following methods.
 
     def _catch_up(self) -> None:
         parts: list[_Bindings | _Roles] = [self._bindings, self._cluster_bindings]
@@ -179,7 +186,7 @@ class Index:
             self._forget(touched)
 
     def _forget(self, touched: set[Hashable] | None) -> None:
-        """The rights that rest on any of these; None: all."""
+        """Discard permissions that depend on any of `touched`, or all if None."""
         found = [
             who
             for who, known in self._known.items()
@@ -210,7 +217,7 @@ class Index:
 
 
 def _take(part: _Bindings | _Roles) -> set[Hashable] | None:
-    """What changed since the last time; None if that may be everything."""
+    """Return the changes since the last call, or None if everything may have changed."""
     with part.current():
         touched, part.touched = part.touched, set()
     return touched
@@ -223,7 +230,9 @@ def role_of(binding: Binding, namespace: str) -> RoleRef:
 
 
 def subjects_of(binding: Binding) -> Iterator[str]:
-    """Whom a binding names. A service account without a namespace is of the binding's own."""
+    """Yield the subjects of a binding. A service account without a namespace belongs to the
+    binding's namespace.
+    """
     for user in binding.users:
         yield _USER + user
     for group in binding.groups:
@@ -236,7 +245,7 @@ def subjects_of(binding: Binding) -> Iterator[str]:
 
 
 def subjects_for(who: Who) -> Iterator[str]:
-    """As what a binding can name the subject."""
+    """Yield the subject names through which a binding can apply to `who`."""
     user, groups = who
     yield _USER + user
     for group in dict.fromkeys(groups):

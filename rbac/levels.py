@@ -1,13 +1,13 @@
-"""The four levels of roles, and what somebody holds at each: what they may give away there.
+"""The four levels of roles, and the permissions that a user holds and may grant at each level.
 
-kube-apiserver decides about ClusterRoles and Roles. About roles of the platform and of workspaces, which
-it cannot compare, this decides, in KubeSphere's order: what the platform's roles say, then those of
-the workspace, then what Kubernetes itself gives over the whole cluster.
+kube-apiserver decides about ClusterRoles and Roles. It cannot compare platform and workspace
+roles, so this module decides about them in KubeSphere's order: platform roles, workspace roles,
+then cluster-wide Kubernetes roles.
 
-Promises:
-- Fails closed: what has not arrived, or may be old, holds nothing.
-- A binding counts in its own workspace alone, with a role of the same (as in `rbac.tenants`), and never
-  through names of Kubernetes' own.
+Guarantees:
+- Fails closed: data that is not loaded or may be out of date grants nothing.
+- A workspace binding counts only in its own workspace, with a role of the same workspace (as in
+  `rbac.tenants`). Names reserved by Kubernetes never count.
 """
 
 from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ class Level(StrEnum):
 
 
 class Types(NamedTuple):
-    """The roles of a level, what binds them, and the kinds that these have."""
+    """The resource types and kinds of a level's roles and bindings."""
 
     roles: GVR
     bindings: GVR
@@ -64,13 +64,13 @@ TYPES = {
     ),
     Level.PROJECT: Types(ROLES, ROLE_BINDINGS, "Role", "RoleBinding"),
 }
-#: Levels whose objects are Kubernetes' own, so that kube-apiserver compares rights itself.
+#: Levels that use native Kubernetes objects, so that kube-apiserver compares permissions.
 NATIVE = frozenset({Level.CLUSTER, Level.PROJECT})
 _OURS = (Level.GLOBAL, Level.WORKSPACE)
 
 
 class RoleScope(NamedTuple):
-    """Where a role counts: `workspace` for one of a workspace, `namespace` for one of a project."""
+    """The scope of a role: `workspace` is set for workspace roles, `namespace` for project roles."""
 
     level: Level
     workspace: str = ""
@@ -78,7 +78,7 @@ class RoleScope(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A role that somebody has by KubeSphere's own objects. `subject`: as `User ann` or `Group ops`."""
+    """A role granted through KubeSphere objects. `subject` has the form `User ann` or `Group ops`."""
 
     place: RoleScope
     role: str
@@ -88,7 +88,9 @@ class Held(NamedTuple):
 
 
 class Levels:
-    """`natively`: of a cluster where Kubernetes' own roles alone count, as in members."""
+    """The permissions of users at each level. Set `natively` for clusters where only native
+    Kubernetes roles count, such as member clusters.
+    """
 
     def __init__(self, source: Reads, authorizer: Authorizer, *, natively: bool = False) -> None:
         self._source = source
@@ -96,7 +98,9 @@ class Levels:
         self._ours = () if natively else _OURS
 
     def held(self, identity: Identity, place: RoleScope, *, acting: bool = True) -> Rules:
-        """Everything that counts for somebody there. `acting`: as for `Authorizer.grants`."""
+        """Return all rules that apply to `identity` in this scope. For `acting`, see
+        `Authorizer.grants`.
+        """
         grants = self._authorizer.grants(identity, acting=acting)
         rules = [
             rule
@@ -104,7 +108,7 @@ class Levels:
             if grant.namespace in ("", place.namespace)
             for rule in grant.rules
         ]
-        # Whoever may not sign in has no native rights, and none of these either.
+        # Users who may not sign in have neither native permissions nor these.
         if place.level not in NATIVE and self._authorizer.standing(identity) is not None:
             for one in self.roles_of(identity, acting=acting):
                 if one.place in (RoleScope(Level.GLOBAL), place):
@@ -112,7 +116,9 @@ class Levels:
         return tuple(rules)
 
     def of_platform(self, identity: Identity) -> Rules:
-        """What roles of the platform say, and they alone, to be acted on."""
+        """Return the rules of the platform roles of `identity`, or an empty tuple if they may be
+        out of date.
+        """
         standing = self._authorizer.standing(identity)
         if standing is None or not standing[1]:
             return ()
@@ -130,33 +136,41 @@ class Levels:
         return found
 
     def may(self, identity: Identity, asked: Question, place: RoleScope) -> bool:
-        """True if a role of these levels allows it there; for what kube-apiserver cannot decide."""
+        """Return True if a role at these levels allows the request in this scope. Used where
+        kube-apiserver cannot decide.
+        """
         return any_allows(self.held(identity, place), asked)
 
     def beyond(self, identity: Identity, other: Identity) -> Rules:
-        """What `other` has, anywhere, and `identity` has not."""
+        """Return the permissions that `other` has in any scope and `identity` does not have there."""
         return self._beyond(identity, other, self._authorizer.grants(other, acting=False))
 
     def beyond_name(self, identity: Identity, other: Identity) -> Rules | None:
-        """The same of what is given to a name, also of somebody who may not sign in, or whom there is not
-        yet; None while that is not known for sure."""
+        """Like `beyond`, but for a user name. The user may be disabled or not exist yet. Return
+        None if the bindings are not loaded or may be out of date.
+        """
         grants = self._authorizer.bound_to(other)
         known = all(self._is_certain(gvr) for level in self._ours for gvr in TYPES[level][:2])
         if grants is None or not known:
             return None
-        # Nothing is projected for the disabled, and words do not say it (ADR 8).
+        # A platform administrator's ClusterRoleBinding is not created for a disabled user, and the
+        # rules of `platform-admin` don't include its permissions (ADR 8).
         administers = Level.GLOBAL in self._ours and self._is_bound_as_admin(other)
         return self._beyond(identity, other, grants, also=EVERYTHING if administers else ())
 
     def _is_bound_as_admin(self, identity: Identity) -> bool:
-        """Whether bindings make this name a platform administrator, even if no role has that name."""
+        """Return True if bindings make this user a platform administrator, even if the role does
+        not exist.
+        """
         bindings = self._store(GLOBAL_ROLE_BINDINGS, acting=False)
         return bindings is not None and any(
             is_admin_binding(entry.projection) for _, entry in _naming(bindings, identity)
         )
 
     def _is_certain(self, gvr: GVR) -> bool:
-        """Whether this type says all that it gives. One that the cluster has not gives nothing."""
+        """Return True if the objects of this type are loaded and up to date. A type that the
+        cluster does not have grants nothing.
+        """
         try:
             freshness = self._source.informer(gvr).freshness
         except UnknownKind:
@@ -166,7 +180,9 @@ class Levels:
     def _beyond(
         self, identity: Identity, other: Identity, grants: Iterable[Grant], also: Rules = ()
     ) -> Rules:
-        """`also`: given in the whole cluster beside these."""
+        """Return the part of `grants` and of the roles of `other` that `identity` does not hold.
+        `also` is granted cluster-wide in addition.
+        """
         given: dict[RoleScope, list[Rules]] = {RoleScope(Level.CLUSTER): [also]}
         for grant in grants:
             level = Level.PROJECT if grant.namespace else Level.CLUSTER
@@ -183,7 +199,7 @@ class Levels:
         return tuple(dict.fromkeys(rule for rules in missing for rule in rules))
 
     def roles_of(self, identity: Identity, *, acting: bool) -> Iterator[Held]:
-        """Roles of the platform and of workspaces."""
+        """Yield the platform and workspace roles of `identity`."""
         for level in self._ours:
             types = TYPES[level]
             roles, bindings = self._store(types.roles, acting), self._store(types.bindings, acting)
@@ -191,7 +207,7 @@ class Levels:
                 yield from _held(level, roles, bindings, identity)
 
     def _store(self, gvr: GVR, acting: bool) -> Store[Any] | None:
-        """None if nothing in it counts."""
+        """Return the store, or None if its objects don't count."""
         try:
             informer = self._source.informer(gvr)
         except UnknownKind:
@@ -202,7 +218,9 @@ class Levels:
 
 
 class _OfPlatform(NamedTuple):
-    """What somebody asked for at these versions: rows of lists and workspaces ask for each of them."""
+    """Cached platform rules at these store versions. List rows and workspaces request them
+    repeatedly.
+    """
 
     bindings: Store[Any]
     versions: tuple[int, int]
@@ -229,7 +247,7 @@ def _held(
 
 
 def _naming(bindings: Store[Any], identity: Identity) -> Iterator[tuple[str, Entry[Any]]]:
-    """Those that name somebody, each with the subject that does."""
+    """Yield the bindings of `identity`, each with the matching subject."""
     index = indexes_of(bindings).by(_subjects_in)
     groups = (f"Group {group}" for group in identity.groups if not is_reserved(group))
     for subject in (f"User {identity.name}", *groups):
@@ -242,7 +260,7 @@ def _subjects_in(entry: Entry[Any]) -> Iterable[str]:
 
 
 def subjects_of(binding: Binding | GlobalRoleBinding) -> tuple[str, ...]:
-    """Whom a binding of any level names, as `User ann`."""
+    """Return the subjects of a binding of any level, in the form `User ann`."""
     if isinstance(binding, GlobalRoleBinding):
         return tuple(f"{one.kind} {one.name}" for one in binding.subjects)
     users = (f"User {name}" for name in binding.users)

@@ -1,7 +1,8 @@
-"""The rights of somebody who stays, as a socket does.
+"""Permissions of a long-lived connection, such as a websocket.
 
-A request has the groups of its moment. A socket lives on, so its groups are looked up at each question:
-whoever leaves a group has lost its rights with the next one, and whoever joins need not come again.
+A request uses the groups at the time of the request. For a websocket, the groups are looked up
+at each check: a user who leaves a group loses its permissions with the next check, and a user
+who joins a group doesn't have to reconnect.
 """
 
 from collections.abc import Hashable
@@ -15,7 +16,9 @@ from rbac.memberships import groups_of
 
 
 class LiveAccess:
-    """A `console.ui.access.Access` in one cluster. `source`: where groups are, which is the host."""
+    """Implementation of `console.ui.access.Access` for one cluster. Groups are read from `source`,
+    the host cluster.
+    """
 
     def __init__(self, name: str, cluster: Cluster, source: Reads) -> None:
         self.cluster = cluster
@@ -40,7 +43,7 @@ class LiveAccess:
         return self._now.standing()
 
     def in_doubt(self) -> bool:
-        """Of `console.ui.access.Doubting`."""
+        """Implement `console.ui.access.Doubting`."""
         now = self._now
         return isinstance(now, Doubting) and now.in_doubt()
 

@@ -1,14 +1,17 @@
 """The groups of a user, from GroupBindings.
 
-Promises:
-- `User.spec.groups` is not read: it is written for other readers, and users could change their own.
-- A binding counts if the Group that it names is there and of the same workspace, and neither is on its
-  way out: else a binding could lend the name of somebody else's group.
-- Names that are Kubernetes' own or that would change on the wire are no groups (`Identity`).
-- What is not known grants nothing. While kube-apiserver is away what was known counts for
-  `STALE_MEMBERSHIPS`; when memberships alone are not followed, for `INTERRUPTION`.
+Guarantees:
+- `User.spec.groups` is not read. It is written for other programs, and users may be able to
+  change their own.
+- A binding counts only if its Group exists in the same workspace and neither is being deleted.
+  Otherwise a binding could use the name of another workspace's group.
+- Names that are reserved by Kubernetes, or that would change in transmission, are ignored
+  (`Identity`).
+- Unknown memberships grant nothing. While kube-apiserver is unreachable, cached memberships
+  count for `STALE_MEMBERSHIPS`; if only the watch of memberships is interrupted, for
+  `INTERRUPTION`.
 
-Any thread may ask; an answer takes microseconds.
+Thread-safe. A lookup takes microseconds.
 """
 
 from collections.abc import Iterator
@@ -25,14 +28,15 @@ from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
 
 STALE_MEMBERSHIPS = timedelta(minutes=5)
-#: How long a watch may take to begin anew.
+#: How long a watch may take to reconnect.
 INTERRUPTION = timedelta(seconds=10)
-#: What the answers come from, and what a process that answers must follow.
+#: Resource types that memberships are read from. A process that looks up memberships must watch
+#: them.
 SOURCES = (GROUPS, GROUP_BINDINGS)
 
 
 def groups_of(source: Reads, user: str) -> tuple[str, ...]:
-    """Sorted, each once. Never raises."""
+    """Return the user's groups, sorted and without duplicates. Never raises."""
     try:
         users, groups, bindings = (source.informer(gvr) for gvr in (USERS, *SOURCES))
     except UnknownKind:
@@ -44,12 +48,14 @@ def groups_of(source: Reads, user: str) -> tuple[str, ...]:
 
 
 def identity_of(source: Reads, user: str) -> Identity:
-    """As whom a user acts. Raises `InvalidIdentity`."""
+    """Return the identity that the user acts as. Raise `InvalidIdentity`."""
     return Identity(user, groups_of(source, user))
 
 
 def are_known(source: Reads) -> bool:
-    """True if who is in which group is known as of now: for whatever is made of it and lasts."""
+    """Return True if the memberships are loaded and up to date. Check this before you use
+    memberships for something that persists.
+    """
     try:
         found = [source.informer(gvr).freshness for gvr in SOURCES]
     except UnknownKind:
@@ -58,7 +64,7 @@ def are_known(source: Reads) -> bool:
 
 
 def bindings_of(store: Store[GroupBinding], user: str) -> tuple[Entry[GroupBinding], ...]:
-    """The GroupBindings of a store that name the user."""
+    """Return the GroupBindings in a store that name the user."""
     return indexes_of(store).by(_users_of).get(user)
 
 
@@ -67,7 +73,7 @@ def _users_of(entry: Entry[GroupBinding]) -> tuple[str, ...]:
 
 
 def is_group_name(name: str) -> bool:
-    """True for what may be somebody's group."""
+    """Return True if the name is allowed for a user's group."""
     try:
         Identity("somebody", (name,))
     except InvalidIdentity:
@@ -76,7 +82,7 @@ def is_group_name(name: str) -> bool:
 
 
 def is_of(binding: GroupBinding, group: Group) -> bool:
-    """True if the binding makes people members of this group."""
+    """Return True if the binding adds members to this group."""
     same = binding.workspace in ("", group.workspace)
     return binding.group == group.name and same and not binding.deleted and not group.deleted
 
@@ -94,6 +100,7 @@ def _counts(informer: Informer[Any], users: Informer[Any]) -> bool:
     since = freshness.stale_since
     if since is None:
         return True
-    # Nothing is written while nothing can be followed; else somebody who left would go on writing.
+    # If only this watch is interrupted, writes are still possible, so a former member could
+    # continue to write.
     away = users.freshness.stale_since is not None
     return datetime.now(UTC) - since < (STALE_MEMBERSHIPS if away else INTERRUPTION)

@@ -1,4 +1,4 @@
-"""Gives a request its cluster, and the viewer's rights there."""
+"""Middleware that sets a request's cluster and the viewer's permissions there."""
 
 from typing import Any
 
@@ -12,13 +12,16 @@ from console.ui.http import ConsoleRequest
 
 
 def access_of(identity: Identity | None, cluster: Cluster) -> Access | None:
-    """What `identity` may do there; None for nobody, which everything treats as a refusal."""
+    """Return the permissions of `identity` in the cluster, or None if there is no identity, which
+    denies all access.
+    """
     return cluster.access_for(identity) if identity is not None else None
 
 
 def named_cluster(kwargs: dict[str, Any]) -> Cluster | None:
-    """The cluster that an address names by these arguments, None where it names none. Raises `Http404`
-    for a name that no cluster has."""
+    """Return the cluster that the URL arguments name, or None if they name none. Raise `Http404` if
+    the cluster does not exist.
+    """
     if "cluster" not in kwargs:
         return None
     found: Cluster | None = kwargs["cluster"]
@@ -28,8 +31,12 @@ def named_cluster(kwargs: dict[str, Any]) -> Cluster | None:
 
 
 class AccessMiddleware(AsyncMiddleware):
-    """Sets `request.cluster` and `request.access`: of the host, until it is known that the address names
-    another cluster. Comes after what sets `request.identity` and refuses whoever is not signed in."""
+    """Set `request.cluster` and `request.access`, for the host cluster unless the URL names another
+    cluster.
+
+    Must come after the middleware that sets `request.identity` and rejects requests without a
+    session.
+    """
 
     async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
         _enter(request, clusters.host)

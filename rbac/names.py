@@ -1,17 +1,20 @@
-"""What roles and bindings that the console makes are called, and of which source each is."""
+"""Names of the roles and bindings that the console creates, and the source object of each."""
 
 from typing import NamedTuple
 
-#: All of them; the console may write no others (manifests/admission.yaml).
+#: Prefix of all created names. The console may not write other native roles and bindings
+#: (manifests/admission.yaml).
 PREFIX = "quarterdeck:"
 GLOBAL_ROLE, GLOBAL_BINDING = "globalrole", "globalrolebinding"
 WORKSPACE_ROLE = "workspacerole"
-#: After a workspace role's name: its rights to the workspace itself.
+#: Suffix for the role that a workspace role has on the workspace object.
 ITSELF = ":workspace"
 
 
 class Source(NamedTuple):
-    """`level` is one of the constants, `name` the object's."""
+    """The source of a created object. `level` is one of the constants above, `name` is the name of
+    the source object.
+    """
 
     level: str
     name: str
@@ -22,7 +25,9 @@ def projected_name(level: str, name: str) -> str:
 
 
 def source_of(projected: str) -> Source | None:
-    """None for what others made. The names of sources have no colon, so that ours can be taken apart."""
+    """Return the source of a created object, or None for other objects. Source names contain no
+    colon, so the name can be split.
+    """
     if not projected.startswith(PREFIX):
         return None
     level, _, name = projected.removeprefix(PREFIX).partition(":")
@@ -30,11 +35,14 @@ def source_of(projected: str) -> Source | None:
 
 
 def member_name(workspace: str, user: str) -> str:
-    """Of a member's WorkspaceRoleBinding: after the member, whatever the role, so that two who invite the
-    same person at once make one member. No workspace has a dot in its name."""
+    """Return the name of a member's WorkspaceRoleBinding. It does not contain the role, so that
+    concurrent invitations of the same user create one member. Workspace names contain no dot.
+    """
     return f"{workspace}.{user}"
 
 
 def department_name(workspace: str, group: str) -> str:
-    """Of the WorkspaceRoleBinding of a department, one for each. Names of users follow a single dot."""
+    """Return the name of a department's WorkspaceRoleBinding. The second dot distinguishes it from
+    the name for a user.
+    """
     return f"{workspace}.group.{group}"

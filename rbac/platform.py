@@ -1,4 +1,4 @@
-"""Keeps native roles and bindings equal to GlobalRoles and GlobalRoleBindings."""
+"""Projection of GlobalRoles and GlobalRoleBindings to native roles and bindings."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ from rbac.rules import Rules, parse_rules
 
 
 class PlatformProjector:
-    """The rule."""
+    """Keep ClusterRoles and ClusterRoleBindings in sync with GlobalRoles and GlobalRoleBindings."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._client = runtime.console
@@ -49,7 +49,7 @@ class PlatformProjector:
         self._by_user = Index(self._bindings.store, _users_of)
 
     async def sync_role(self, name: str) -> Result:
-        """Makes what the GlobalRole `name` gives what it should be, bindings included."""
+        """Reconcile the ClusterRole of the GlobalRole `name`, and its bindings."""
         if not self._known():
             raise NotSynced
         await self._settle_role(name)
@@ -58,7 +58,7 @@ class PlatformProjector:
         return Result()
 
     async def sync_binding(self, name: str) -> Result:
-        """Makes the ClusterRoleBinding of the GlobalRoleBinding `name` what it should be."""
+        """Reconcile the ClusterRoleBinding of the GlobalRoleBinding `name`."""
         if not self._known():
             raise NotSynced
         source = self._bindings.store.get(Key("", name))
@@ -70,7 +70,7 @@ class PlatformProjector:
         return Result()
 
     async def sync_user(self, name: str) -> Result:
-        """The bindings of somebody who was disabled or enabled."""
+        """Reconcile the bindings of a user who was disabled or enabled."""
         if not self._known():
             raise NotSynced
         if self._disabled.concerns(name):
@@ -84,11 +84,15 @@ class PlatformProjector:
         wanted = self._wanted_role(name)
         await ensure(self._client, CLUSTER_ROLES, entry, wanted)
         if source is not None and wanted is not None and leaves_out(_rules_of(source)):
-            message = "In Kubernetes itself this role lets nobody write what gives rights"
+            message = (
+                "Rules that allow writing roles, bindings or users were left out of the ClusterRole"
+            )
             await self._recorder.record(source.original(), WARNING, "RulesLeftOut", message)
 
     def _known(self) -> bool:
-        """An empty cache would read as "the source is gone"."""
+        """Return True if all stores are loaded. In an empty cache, every source would appear to be
+        deleted.
+        """
         needed = (
             self._roles, self._bindings, self._native_roles, self._native_bindings, self._users
         )  # fmt: skip
@@ -108,10 +112,10 @@ class PlatformProjector:
         refused = refused_subjects(binding.subjects)
         if refused:
             names = ", ".join(f"{subject.kind} {subject.name!r}" for subject in refused)
-            message = f"These subjects get nothing from a platform role: {names}"
+            message = f"Platform roles cannot be granted to these subjects: {names}"
             await self._recorder.record(about, WARNING, "SubjectsRefused", message)
         if changed:
-            message = "The cluster role binding of this binding was brought up to date"
+            message = "Updated the ClusterRoleBinding of this binding"
             await self._recorder.record(about, NORMAL, "Synced", message)
 
 

@@ -1,19 +1,22 @@
-"""What KubeSphere's roles and bindings are in Kubernetes' own terms.
+"""Projection of KubeSphere roles and bindings to native Kubernetes objects.
 
-Writes go out as the user, so kube-apiserver must allow them; reads are decided by the same native
-roles. A GlobalRole becomes a ClusterRole, its bindings ClusterRoleBindings; `platform-admin` is
-`cluster-admin`. A WorkspaceRole becomes a ClusterRole that is bound in each project of its workspace,
-and a second one for the workspace object itself. ADR 8 has the reasons.
+Writes are sent with the user's identity, so kube-apiserver must allow them. Reads are decided
+with the same native roles. A GlobalRole becomes a ClusterRole and its bindings become
+ClusterRoleBindings; `platform-admin` becomes `cluster-admin`. A WorkspaceRole becomes a
+ClusterRole that is bound in each project of its workspace, and a second ClusterRole for the
+workspace object. See ADR 8 for the reasons.
 
-Promises, about rights over the whole cluster:
-- `*` as a verb means what one can do to objects (`VERBS`), for KubeSphere knows no other verbs. It does
-  not become `impersonate`, `bind` or `escalate`.
-- Nobody but a platform administrator gets the right to write what gives rights (`GRANTING`), since
-  kube-apiserver does not check these as it checks its own roles.
-- Paths are left out: those of KubeSphere's server are not those of kube-apiserver.
+Guarantees for cluster-wide permissions:
+- The verb `*` becomes the list of object verbs (`VERBS`), because KubeSphere has no other verbs.
+  It never includes `impersonate`, `bind` or `escalate`.
+- Only platform administrators may write the types that grant permissions (`GRANTING`), because
+  kube-apiserver does not prevent privilege escalation for these types as it does for its own
+  roles.
+- Non-resource URLs are left out, because the URLs of KubeSphere's server differ from those of
+  kube-apiserver.
 
-Its server has names of its own for some types (`_CALLED`): who may make `workspaces` there may make the
-WorkspaceTemplates that they are made of.
+KubeSphere's server uses different names for some types (`_CALLED`): for example, permission to
+create `workspaces` there includes the WorkspaceTemplates from which workspaces are created.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +38,8 @@ CLUSTER_ADMIN = "cluster-admin"
 READS = ("get", "list", "watch")
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 IAM, TENANT = "iam.kubesphere.io", "tenant.kubesphere.io"
-#: Whoever writes these gives rights, or takes over somebody who has them.
+#: Write access to these types allows a user to grant permissions or to take over a user who has
+#: them.
 GRANTING = frozenset(
     {
         "globalrolebindings",
@@ -49,7 +53,8 @@ GRANTING = frozenset(
     }
 )
 _ITSELF = ("workspaces", "workspacetemplates")
-#: What KubeSphere's server calls a type in its own API group: group and resource, then Kubernetes'.
+#: Type names used by KubeSphere's server: API group and resource, and the resource name in
+#: Kubernetes.
 _CALLED = {
     (TENANT, "workspaces"): "workspacetemplates",
     ("devops.kubesphere.io", "devops"): "devopsprojects",
@@ -58,14 +63,16 @@ _CALLED = {
 
 
 def project_global_role(role: Role, rules: Rules) -> Manifest | None:
-    """The ClusterRole that should exist; None if none should."""
+    """Return the ClusterRole of a GlobalRole, or None if there should be none."""
     if role.name == "platform-admin":
         return None
     return _role(GLOBAL_ROLE, role, GLOBAL_ROLES, "GlobalRole", platform_rules(rules))
 
 
 def project_global_binding(source: GlobalRoleBinding, has_role: bool) -> Manifest | None:
-    """The ClusterRoleBinding. `has_role`: the role is projected to something."""
+    """Return the ClusterRoleBinding of a GlobalRoleBinding, or None if there should be none.
+    `has_role` is True if the role has a ClusterRole.
+    """
     admin = is_admin_binding(source)
     subjects = native_subjects(source.subjects)
     if not subjects or not (admin or (has_role and source.role_kind in ("GlobalRole", ""))):
@@ -83,14 +90,16 @@ def project_global_binding(source: GlobalRoleBinding, has_role: bool) -> Manifes
 
 
 def project_workspace_role(role: Role, rules: Rules) -> Manifest | None:
-    """The ClusterRole for the projects; templates, which are of no workspace, give nothing."""
+    """Return the ClusterRole for the workspace's projects. Templates belong to no workspace and
+    grant nothing.
+    """
     if not role.workspace:
         return None
     return _role(WORKSPACE_ROLE, role, WORKSPACE_ROLES, "WorkspaceRole", _of_resources(rules))
 
 
 def project_workspace_itself(role: Role, rules: Rules) -> Manifest | None:
-    """The ClusterRole for the workspace object, which may be read at most."""
+    """Return the ClusterRole for the workspace object, which grants at most read access."""
     if not role.workspace:
         return None
     own = [
@@ -108,7 +117,7 @@ def project_workspace_itself(role: Role, rules: Rules) -> Manifest | None:
 def bind_workspace_role(
     role: Role, subjects: Sequence[Manifest], namespace: str = ""
 ) -> Manifest | None:
-    """The binding in a project, or without one that to the workspace itself."""
+    """Return the binding in a project or, without `namespace`, the binding to the workspace object."""
     if not subjects:
         return None
     name = projected_name(WORKSPACE_ROLE, role.name)
@@ -124,18 +133,21 @@ def bind_workspace_role(
 
 
 def platform_rules(rules: Rules) -> list[Rule]:
-    """What of a platform role's rules counts over the whole cluster."""
+    """Return the subset of a platform role's rules that counts cluster-wide."""
     return [part for rule in _of_resources(rules) for part in (*_safe(rule), *_called(rule))]
 
 
 def _called(rule: Rule) -> Iterator[Rule]:
-    """What the rule says by names of KubeSphere's server. A `*` has all names in it already."""
+    """Yield rules for the Kubernetes types that the rule names as KubeSphere's server does. A `*`
+    already includes all names.
+    """
     verbs = VERBS if ALL in rule.verbs else tuple(verb for verb in rule.verbs if verb in VERBS)
     for (group, said), meant in _CALLED.items():
         named = said in rule.resources and not {meant, ALL} & set(rule.resources)
         does = verbs
         if "/" in said:
-            # These are looked at, and are not called as what they are of.
+            # A subresource name maps to a separate type that is only readable. Its objects don't
+            # have the names of the parent objects.
             does = tuple(verb for verb in verbs if verb in READS)
             named = named and not rule.resource_names
         if does and named and {group, ALL} & set(rule.api_groups):
@@ -159,7 +171,9 @@ def _safe(rule: Rule) -> Iterator[Rule]:
 
 
 def leaves_out(rules: Rules) -> bool:
-    """True if they say that somebody may write what gives rights."""
+    """Return True if the rules allow writing types that grant permissions. The projection leaves
+    these out.
+    """
     return any(
         any(verb not in READS for verb in rule.verbs)
         and any(group in (ALL, IAM) for group in rule.api_groups)
@@ -174,7 +188,7 @@ def _may_grant(resource: str) -> bool:
 
 
 def _of_resources(rules: Rules) -> list[Rule]:
-    """Those that kube-apiserver takes in a role and that can match something."""
+    """Return the resource rules that kube-apiserver accepts in a role and that can match a request."""
     return [
         Rule(rule.verbs, rule.api_groups, rule.resources, rule.resource_names)
         for rule in rules
@@ -191,7 +205,9 @@ def _reaches(rules: Rules, verb: str, resource: str, name: str) -> bool:
 
 
 def native_subjects(subjects: Iterable[Subject]) -> list[Manifest]:
-    """Users and groups that can be a person's; see `refused_subjects`."""
+    """Return the users and groups as native subjects, without the refused ones (see
+    `refused_subjects`).
+    """
     return [
         {"apiGroup": RBAC, "kind": subject.kind, "name": subject.name}
         for subject in subjects
@@ -200,8 +216,9 @@ def native_subjects(subjects: Iterable[Subject]) -> list[Manifest]:
 
 
 def refused_subjects(subjects: Iterable[Subject]) -> list[Subject]:
-    """Names of Kubernetes' own and kinds that nobody signs in as: a role of the platform gives them
-    nothing."""
+    """Return the subjects that platform and workspace roles don't apply to: names reserved by
+    Kubernetes, and kinds that cannot sign in.
+    """
     return [subject for subject in subjects if not _is_acceptable(subject)]
 
 

@@ -1,4 +1,4 @@
-"""Kubernetes Events about what controllers did, for whoever describes the object.
+"""Kubernetes Events about controller actions, visible in `kubectl describe`.
 
 https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
 """
@@ -15,28 +15,32 @@ from console.kube.gvr import EVENTS
 log = logging.getLogger(__name__)
 
 NORMAL, WARNING = "Normal", "Warning"
-#: Where Kubernetes keeps the events of objects that have no namespace.
+#: Namespace in which Kubernetes stores events about cluster-scoped objects.
 CLUSTER_NAMESPACE = "default"
 
 
 class Recorder:
-    """Records events about cluster-scoped objects, as far as that is possible: an event that cannot be
-    written is logged, and the controller goes on."""
+    """Record events about cluster-scoped objects. If an event cannot be written, the error is
+    logged and the controller continues.
+    """
 
     def __init__(self, client: ConsoleClient, component: str) -> None:
         self._client = client
         self._component = component
 
     async def record(self, about: dict[str, Any], kind: str, reason: str, message: str) -> None:
-        """`about`: the object as the controller saw it. The same words about the same version of it are
-        one event, however often a controller looks."""
+        """Record an event about `about`, the object as the controller read it. Equal messages about
+        the same version of an object create only one event.
+        """
         body = self._event(about, kind, reason, message)
         try:
             await self._client.create(EVENTS, body, namespace=CLUSTER_NAMESPACE)
         except Conflict:
             return
         except ApiError as error:
-            log.warning("No event %s about %s: %s", reason, about["metadata"]["name"], error)
+            log.warning(
+                "Failed to create event %s for %s: %s", reason, about["metadata"]["name"], error
+            )
 
     def _event(self, about: dict[str, Any], kind: str, reason: str, message: str) -> dict[str, Any]:
         meta = about["metadata"]

@@ -1,11 +1,12 @@
-"""What one subject may do, from everything that was granted to it.
+"""The permissions of one subject, calculated from all its grants.
 
-Promises:
-- Rights are worked out once and never change: when a grant does, there are new ones.
-- The answers are kube-apiserver's: cluster-wide grants count everywhere, those of a namespace there.
-- Each question is answered once and then remembered, up to `REMEMBERED` of them.
+Guarantees:
+- `Rights` objects don't change. When a grant changes, a new object is created.
+- Decisions match kube-apiserver's: cluster-wide grants count everywhere, namespaced grants in
+  their namespace.
+- Up to `REMEMBERED` decisions are cached.
 
-Any thread may ask: what is remembered is only ever added to, and at worst worked out twice.
+Thread-safe: entries are only added to the cache, and at worst a decision is calculated twice.
 """
 
 from collections.abc import Iterable
@@ -15,12 +16,12 @@ from typing import NamedTuple
 from console.kube.gvr import Key
 from rbac.rules import Question, Rule, Rules, any_allows, any_allows_all
 
-#: Answers of one subject that are kept; a page asks about a hundred.
+#: Number of cached decisions per subject. A page makes about a hundred.
 REMEMBERED = 5_000
 
 
 class RoleRef(NamedTuple):
-    """`namespace` is "" for a ClusterRole."""
+    """Reference to a role. `namespace` is "" for a ClusterRole."""
 
     kind: str
     namespace: str
@@ -29,8 +30,9 @@ class RoleRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one binding gives. `namespace`: where it counts, "" everywhere; `subject`: who of the asker
-    it names, as `User alice`."""
+    """The permissions that one binding grants. `namespace` is where they count ("" for the whole
+    cluster), `subject` is the matching subject, such as `User alice`.
+    """
 
     namespace: str
     binding: str
@@ -40,7 +42,7 @@ class Grant:
 
 
 class Rights:
-    """Of one subject. `stale` is set by whoever made them once they may be other ones."""
+    """The permissions of one subject. The index sets `stale` when they may have changed."""
 
     def __init__(self, grants: Iterable[Grant] = ()) -> None:
         self.stale = False
@@ -48,8 +50,8 @@ class Rights:
         self._namespaces: dict[Question, frozenset[str] | None] = {}
         self._names: dict[Question, frozenset[Key]] = {}
         everywhere: list[Rule] = []
-        # The same rules in hundreds of namespaces are looked at once. Equal ones are the same object
-        # where roles come from an index; else nothing but time is lost.
+        # Rules that are identical in hundreds of namespaces are checked once. Rules from an index
+        # are shared, so equal rules are the same object. Otherwise the check is only slower.
         inside: dict[int, tuple[Rules, set[str]]] = {}
         for grant in grants:
             if grant.namespace:
@@ -76,7 +78,9 @@ class Rights:
     def namespaces_where(
         self, verb: str, group: str, resource: str, subresource: str = ""
     ) -> frozenset[str] | None:
-        """Those in which it is allowed for every object; None: all of them."""
+        """Return the namespaces in which the request is allowed for every object, or None if it is
+        allowed in all.
+        """
         asked = Question(verb, group, resource, subresource)
         if asked not in self._namespaces:
             self._namespaces[asked] = self._find_namespaces(asked)
@@ -85,7 +89,9 @@ class Rights:
     def names_where(
         self, verb: str, group: str, resource: str, subresource: str = ""
     ) -> frozenset[Key]:
-        """Single objects for which it is allowed; a key without a namespace means any."""
+        """Return the single objects for which the request is allowed. A key without a namespace
+        matches in any namespace.
+        """
         asked = Question(verb, group, resource, subresource)
         if asked not in self._names:
             found = {Key("", name) for name in _names(self._everywhere, asked)}

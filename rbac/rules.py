@@ -1,11 +1,11 @@
-"""What a role allows, and which questions that answers.
+"""RBAC rules and their evaluation.
 
-Pure: no cluster, no Django. The rules are those of kube-apiserver's RBAC authorizer
-(pkg/apis/rbac/v1/evaluation_helpers.go), for KubeSphere's roles as well, whose rules are the same.
+Pure functions that follow kube-apiserver's RBAC authorizer
+(pkg/apis/rbac/v1/evaluation_helpers.go). KubeSphere's roles use the same rules.
 
-Promises:
-- A rule allows what its words say and nothing else: `*` is a whole word, but for the end of a path.
-- What cannot be read as a rule allows nothing.
+Guarantees:
+- Rules are matched literally. `*` is a wildcard only as a whole word and at the end of a path.
+- Input that cannot be parsed as a rule allows nothing.
 """
 
 from collections.abc import Iterable
@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 ALL = "*"
-#: Requests of these verbs name no object, unless a field selector does.
+#: Requests with these verbs have no object name, unless they use a field selector for the name.
 UNNAMED = frozenset({"create", "deletecollection", "list", "watch"})
 
 
 class Question(NamedTuple):
-    """A request for a resource, as kube-apiserver sees it. `namespace`: "" is all of them, `name`: "" is
-    none; a list or a watch has the name that its field selector demands."""
+    """A resource request as kube-apiserver sees it. An empty `namespace` means all namespaces, an
+    empty `name` means no name. A list or watch request has the name that its field selector
+    requires.
+    """
 
     verb: str
     group: str
@@ -40,7 +42,9 @@ class Rule(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
 
     def reaches(self, verb: str, group: str, resource: str, subresource: str = "") -> bool:
-        """True if it allows that for some name; without `resource_names`, for every one."""
+        """Return True if the rule allows the request for at least one name, or for every name if
+        `resource_names` is empty.
+        """
         return (
             (verb in self.verbs or ALL in self.verbs)
             and (group in self.api_groups or ALL in self.api_groups)
@@ -53,7 +57,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         )
 
     def allows_path(self, verb: str, path: str) -> bool:
-        """For a request that is about no resource."""
+        """Return True if the rule allows the non-resource request."""
         if verb not in self.verbs and ALL not in self.verbs:
             return False
         return any(
@@ -74,17 +78,17 @@ class Rule(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 Rules = tuple[Rule, ...]
 
-#: What Kubernetes' `cluster-admin` says.
+#: The rules of Kubernetes' `cluster-admin` role.
 EVERYTHING: Rules = (Rule((ALL,), (ALL,), (ALL,)), Rule((ALL,), non_resource_urls=(ALL,)))
 
 
 def parse_rules(found: Any) -> Rules:
-    """Those of a role's `rules`, as JSON has them. What is no rule is left out."""
+    """Return the rules of a role's `rules` field. Invalid items are skipped."""
     return tuple(rule for item in found if (rule := _parse(item))) if _is_list(found) else ()
 
 
 def written(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
-    """Rules as objects have them."""
+    """Return the rules in the format of Kubernetes objects."""
     fields = (
         ("apiGroups", "api_groups"),
         ("resources", "resources"),
@@ -116,16 +120,18 @@ def any_allows(rules: Iterable[Rule], asked: Question) -> bool:
 
 
 def any_allows_all(rules: Iterable[Rule], asked: Question) -> bool:
-    """Whether what is asked without a name is allowed for every object. A rule may name the object "":
-    that is a request without a name, and never one for an object."""
+    """Return True if the request is allowed for every object. A rule with the resource name ""
+    matches only requests without a name.
+    """
     return any(
         rule.allows(asked) and (asked.verb in UNNAMED or not rule.resource_names) for rule in rules
     )
 
 
 def as_requested(asked: Question) -> Question:
-    """A namespace is in itself, as far as rights go: `GET /api/v1/namespaces/shop` is a request in
-    `shop` (RequestInfoFactory of k8s.io/apiserver)."""
+    """Set the namespace of a request for a Namespace to its own name. kube-apiserver treats `GET
+    /api/v1/namespaces/shop` as a request in `shop` (RequestInfoFactory in k8s.io/apiserver).
+    """
     if asked.name and asked.resource == "namespaces" and not asked.group:
         return asked._replace(namespace=asked.name)
     return asked

@@ -1,8 +1,10 @@
-"""What everybody who can sign in may read of the cluster: what AUTHENTICATED_READS names, else nothing.
+"""Read access for all users who can sign in, limited to the resources in AUTHENTICATED_READS.
 
-KubeSphere gives its role `authenticated` to the group `system:authenticated`, in which Kubernetes has
-every service account as well. So what is bound here is people, one by one: all Users who can sign in.
-Users themselves can never be among what is read: the objects have the hashes of their passwords.
+KubeSphere binds its role `authenticated` to the group `system:authenticated`, which also
+contains every service account. The console therefore binds each User who can sign in
+individually.
+
+User objects can never be included, because they contain password hashes.
 """
 
 import logging
@@ -23,14 +25,17 @@ from rbac.projection import LABELS, RBAC, READS, Manifest, native_subjects
 log = logging.getLogger(__name__)
 
 NAME = f"{PREFIX}authenticated:reads"
-#: What can be switched on, by the name in the configuration, and its group.
+#: Resources that can be enabled: name in the setting, and API group.
 RESOURCES: Mapping[str, str] = MappingProxyType({"nodes": "", "storageclasses": "storage.k8s.io"})
-#: People whom one binding holds: kube-apiserver takes 1.5 MB. Of more nobody gets anything.
+#: Maximum number of users in the binding, because kube-apiserver limits requests to 1.5 MB. With
+#: more users, access is granted to none.
 MOST = 5000
 
 
 class SignedInReads:
-    """Compares the role and its binding with the Users. `resources`: of `RESOURCES`, none for nothing."""
+    """Reconcile the role and its binding with the Users. `resources` is a subset of `RESOURCES`; if
+    it is empty, access is removed.
+    """
 
     def __init__(self, runtime: Runtime, gvr: GVR, resources: Collection[str]) -> None:
         self.name, self.gvr = f"authenticated-{gvr.resource}", gvr
@@ -41,7 +46,7 @@ class SignedInReads:
         }
 
     def request_for(self, key: Key) -> Request | None:
-        """One look for all Users: the binding is compared as a whole."""
+        """Return one request for all Users, because the binding is compared as a whole."""
         return Request("", NAME) if self.gvr == USERS or key.name == NAME else None
 
     async def reconcile(self, request: Request) -> Result:
@@ -51,7 +56,7 @@ class SignedInReads:
         role, binding = _role(self._resources), _binding(subjects)
         if not subjects:
             role = binding = None
-        # Nobody is bound to what is not what it should be.
+        # The role is updated before the binding, so that users are never bound to an outdated role.
         await ensure(self._client, CLUSTER_ROLES, self._find(CLUSTER_ROLES), role)
         await ensure(
             self._client, CLUSTER_ROLE_BINDINGS, self._find(CLUSTER_ROLE_BINDINGS), binding
@@ -61,7 +66,10 @@ class SignedInReads:
     def _subjects(self) -> list[Manifest]:
         found = native_subjects(Subject(kind="User", name=name) for name in sorted(self._people()))
         if len(found) > MOST:
-            log.error("AUTHENTICATED_READS is for up to %d users, so nobody gets anything", MOST)
+            log.error(
+                "AUTHENTICATED_READS supports at most %d users; access was not granted to any user",
+                MOST,
+            )
             return []
         return found
 
@@ -76,7 +84,9 @@ class SignedInReads:
 
 
 def signed_in_factories(resources: Collection[str]) -> tuple[Factory, ...]:
-    """One for each type that a change may be of. Without resources they take away what there was."""
+    """Return one reconciler factory per watched type. Without resources, the reconcilers remove
+    existing access.
+    """
 
     def factory(gvr: GVR) -> Factory:
         return lambda runtime: SignedInReads(runtime, gvr, resources)

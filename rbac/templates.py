@@ -1,12 +1,12 @@
-"""The parts that roles are put together from: ours, and those of the cluster.
+"""Templates from which roles are assembled: built-in templates and templates in the cluster.
 
-In the cluster they are roles with the label `iam.kubesphere.io/role-template: "true"`, of a level by
-their kind: GlobalRoles, WorkspaceRoles of no workspace, ClusterRoles, and the Roles of a project. One of
-the cluster takes the place of ours of the same name, unless it has no rules (KubeSphere 3.4's cluster
-templates have none).
+A template in the cluster is a role with the label `iam.kubesphere.io/role-template: "true"`. Its
+kind determines its level: a GlobalRole, a WorkspaceRole without a workspace, a ClusterRole, or a
+Role of a project. It replaces the built-in template with the same name, unless it has no rules
+(as the cluster templates of KubeSphere 3.4).
 
-A role keeps the names of its templates in `iam.kubesphere.io/aggregation-roles`; its rules are theirs at
-the moment when it is saved, not later.
+A role stores the names of its templates in `iam.kubesphere.io/aggregation-roles`. Their rules
+are copied when the role is saved and not updated later.
 """
 
 import json
@@ -25,12 +25,12 @@ from rbac.rules import Rules, parse_rules
 AGGREGATION = "iam.kubesphere.io/aggregation-roles"
 DEPENDENCIES = "iam.kubesphere.io/dependencies"
 MODULE = "iam.kubesphere.io/module"
-#: Where one of the cluster is that does not say.
+#: Module of cluster templates that don't name one.
 OTHER = "Other"
 
 
 def templates_for(source: Reads, place: RoleScope) -> Mapping[str, Template]:
-    """By name, in the order in which they are shown: module by module."""
+    """Return the templates by name, in display order (by module)."""
     found = {one.name: one for one in CATALOGUE if one.level is place.level}
     for theirs in _of_cluster(source, place):
         ours = found.get(theirs.name)
@@ -47,7 +47,9 @@ def templates_for(source: Reads, place: RoleScope) -> Mapping[str, Template]:
 
 
 def with_needs(names: Iterable[str], known: Mapping[str, Template]) -> tuple[str, ...]:
-    """Those, and whatever they need, as far as it is known; in the order of `known`."""
+    """Return `names` and the templates that they need, as far as they are known, in the order of
+    `known`.
+    """
     left, taken = [name for name in names if name in known], set[str]()
     while left:
         name = left.pop()
@@ -58,17 +60,17 @@ def with_needs(names: Iterable[str], known: Mapping[str, Template]) -> tuple[str
 
 
 def rules_of(names: Iterable[str], known: Mapping[str, Template]) -> Rules:
-    """Each rule once."""
+    """Return the rules of the templates without duplicates."""
     return tuple(dict.fromkeys(rule for name in names for rule in known[name].rules))
 
 
 def aggregated(annotations: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the templates that a role was put together from."""
+    """Return the names of the templates from which a role was assembled."""
     return _names(annotations.get(AGGREGATION, ""))
 
 
 def further_rules(rules: Rules, names: Iterable[str], known: Mapping[str, Template]) -> Rules:
-    """Those of a role that none of its templates explains."""
+    """Return the rules of a role that are not part of its templates."""
     explained = set(rules_of([name for name in names if name in known], known))
     return tuple(rule for rule in rules if rule not in explained)
 
@@ -100,7 +102,7 @@ def _places(entry: Entry[Any]) -> tuple[str, ...]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """A JSON list of names, as annotations have it; nothing else in it counts."""
+    """Parse an annotation value with a JSON list of names. Other values are ignored."""
     try:
         found = json.loads(text) if text else []
     except (ValueError, RecursionError):

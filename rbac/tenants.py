@@ -1,9 +1,10 @@
-"""Keeps native roles and bindings equal to WorkspaceRoles and WorkspaceRoleBindings.
+"""Projection of WorkspaceRoles and WorkspaceRoleBindings to native roles and bindings.
 
-A project belongs to a workspace if its label says so and the Workspace of that name, by its uid, is its
-controlling owner: a label alone is written by whoever may change the project. While the project is being
-prepared nobody has rights there, so that nothing is in it before its quota. A binding counts in its own
-workspace alone, with a role of the same.
+A project belongs to a workspace if its label names the workspace and the Workspace with that
+name and uid is its controlling owner. The label alone is not sufficient, because every user who
+may change the project can set it. While a project is being prepared, no roles are bound in it,
+so that it stays empty until its quota exists. A binding counts only in its own workspace, with a
+role of the same workspace.
 """
 
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ from rbac.rules import Rules, parse_rules
 
 
 class TenantProjector:
-    """The rule."""
+    """Keep native roles and bindings in sync with WorkspaceRoles and WorkspaceRoleBindings."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._client = runtime.console
@@ -73,11 +74,12 @@ class TenantProjector:
         self._roles = Index(self._stores[WORKSPACE_ROLES], _workspace_of)
         self._projects = Index(self._stores[NAMESPACES], _workspace_of)
         self._ours = Index(self._stores[ROLE_BINDINGS], _places_of)
-        # Which role a binding gave when it was last seen: that role must forget it.
+        # The role of each binding when it was last seen. If the binding's role changes, the old
+        # role must be reconciled.
         self._gave: dict[str, str] = {}
 
     async def sync_role(self, name: str) -> Result:
-        """Makes everything that the WorkspaceRole `name` gives what it should be."""
+        """Reconcile all native objects of the WorkspaceRole `name`."""
         if not self._known():
             raise NotSynced
         role, rules, subjects = self._world_of(name)
@@ -97,12 +99,12 @@ class TenantProjector:
         return Result()
 
     async def sync_in(self, name: str, namespace: str) -> Result:
-        """The same for one project."""
+        """Reconcile the RoleBinding of the WorkspaceRole `name` in one project."""
         if not self._known():
             raise NotSynced
         project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
         if project is None or project.projection.deleted is not None:
-            # What is in it goes with it.
+            # The garbage collector deletes the bindings with the project.
             return Result()
         role, rules, subjects = self._world_of(name)
         wanted = None
@@ -113,7 +115,7 @@ class TenantProjector:
         return Result()
 
     async def sync_project(self, namespace: str) -> Result:
-        """Every role that counts, or counted, in a project."""
+        """Reconcile every role that counts, or counted before, in a project."""
         if not self._known():
             raise NotSynced
         project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
@@ -126,7 +128,7 @@ class TenantProjector:
         return Result()
 
     async def sync_workspace(self, name: str) -> Result:
-        """Every role of a workspace."""
+        """Reconcile every role of a workspace."""
         for found in self._roles.get(name):
             result = await self.sync_role(found.key.name)
             if result.requeue_after is not None:
@@ -134,7 +136,9 @@ class TenantProjector:
         return Result()
 
     async def sync_binding(self, name: str) -> Result:
-        """The role that a WorkspaceRoleBinding gives, and the one that it gave before."""
+        """Reconcile the role that a WorkspaceRoleBinding grants, and the role that it granted
+        before.
+        """
         if not self._known():
             raise NotSynced
         entry = self._stores[WORKSPACE_ROLE_BINDINGS].get(Key("", name))
@@ -146,7 +150,7 @@ class TenantProjector:
             for role in sorted({before, now} - {""}):
                 await self.sync_role(role)
         except BaseException:
-            # Both again, at the next attempt.
+            # The next attempt reconciles both roles again.
             self._gave[name] = before or now
             raise
         if entry is not None:
@@ -154,7 +158,7 @@ class TenantProjector:
         return Result()
 
     async def sync_user(self, name: str) -> Result:
-        """The roles of somebody who was disabled or enabled."""
+        """Reconcile the roles of a user who was disabled or enabled."""
         if not self._known():
             raise NotSynced
         if self._disabled.concerns(name):
@@ -163,11 +167,13 @@ class TenantProjector:
         return Result()
 
     def _known(self) -> bool:
-        """An empty cache would read as "the source is gone"."""
+        """Return True if all stores are loaded. In an empty cache, every source would appear to be
+        deleted.
+        """
         return all(informer.freshness.synced for informer in self._informers)
 
     def _world_of(self, name: str) -> tuple[Role | None, Rules, list[Manifest]]:
-        """The role, its rules, and everybody who has it."""
+        """Return the role, its rules, and its subjects."""
         entry: Entry[Role] | None = self._stores[WORKSPACE_ROLES].get(Key("", name))
         if entry is None or not entry.projection.workspace:
             return None, (), []
@@ -182,7 +188,7 @@ class TenantProjector:
         return role, parse_rules(entry.original().get("rules")), native_subjects(ordered)
 
     def _holds(self, role: Role, project: Namespace) -> bool:
-        """True if the project is the workspace's, and done."""
+        """Return True if the project belongs to the role's workspace and is fully prepared."""
         name = role.workspace
         entry: Entry[Workspace] | None = self._stores[WORKSPACES].get(Key("", name))
         return (
@@ -199,12 +205,13 @@ class TenantProjector:
         refused = refused_subjects(_subjects(binding))
         if refused:
             names = ", ".join(f"{subject.kind} {subject.name!r}" for subject in refused)
-            message = f"These subjects get nothing from a workspace's role: {names}"
+            message = f"Workspace roles cannot be granted to these subjects: {names}"
             await self._recorder.record(about, WARNING, "SubjectsRefused", message)
         role: Entry[Role] | None = self._stores[WORKSPACE_ROLES].get(Key("", binding.role))
         if role is not None and not _counts(binding, role.projection):
             message = (
-                f"The role {binding.role!r} is not of this binding's workspace: it gives nothing"
+                f"The role {binding.role!r} belongs to another workspace, "
+                "so this binding has no effect"
             )
             await self._recorder.record(about, WARNING, "RoleRefused", message)
 
@@ -239,7 +246,7 @@ def _workspace_of(entry: Entry[Any]) -> tuple[str, ...]:
 
 
 def _places_of(entry: Entry[Binding]) -> tuple[tuple[str, str], ...]:
-    """Of bindings of ours: by their role, and by where they are."""
+    """Return the index keys of a binding that the console created: by role and by namespace."""
     source = source_of(entry.key.name)
     if source is None or source.level != WORKSPACE_ROLE:
         return ()

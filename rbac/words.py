@@ -1,4 +1,4 @@
-"""Rules in plain words: "manage pods, services", and which right is meant by a question."""
+"""Descriptions of rules in plain language, such as "manage pods, services"."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -15,9 +15,9 @@ from console.ui.text import spaced
 from rbac.catalogue import MANAGE, READ
 from rbac.rules import ALL, Rule, Rules
 
-#: Things that one sentence names; the YAML beside it has all.
+#: Maximum number of resources in one sentence. The YAML lists all of them.
 MOST = 12
-#: Of a rule that has thousands no more are looked at.
+#: Maximum number of resources of a rule that are evaluated. Rules may have thousands.
 MOST_LOOKED_AT = 200
 #: https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
 _VERBS: dict[str, str | Promise] = {
@@ -52,7 +52,7 @@ def rule_text(rule: Rule) -> str:
 
 
 def sentences(rules: Rules) -> list[str]:
-    """What they mean together: what may be done in the same way is one sentence."""
+    """Describe rules together. Rules with equal verbs are combined into one sentence."""
     together: dict[frozenset[str], list[Rule]] = {}
     single = []
     for rule in rules:
@@ -70,14 +70,14 @@ def sentences(rules: Rules) -> list[str]:
 
 
 def resource_text(group: str, resource: str) -> str:
-    """`pods`, or what the console calls them."""
+    """Return the console's name for a resource, or the resource name such as `pods`."""
     if resource == ALL:
         if group == ALL:
             return _("everything")
         return _("everything of %(group)s") % {"group": group or "core"}
     plural, slash, sub = resource.partition("/")
     kind = _kind(group, plural)
-    # A rule for all groups means each type that is called so.
+    # A rule for all groups matches every type with this name.
     named = plural if group == ALL else GVR(group, "", plural).qualified
     nouns = str(kind.nouns) if kind is not None else named
     return f"{nouns}/{sub}" if slash else nouns
@@ -128,5 +128,5 @@ def _kind(group: str, plural: str) -> ResourceKind | None:
 
 @lru_cache(1)
 def _kinds() -> dict[tuple[str, str], ResourceKind]:
-    """Those that are declared; they do not change."""
+    """Return the built-in resource types, which don't change at runtime."""
     return {(kind.gvr.group, kind.gvr.resource): kind for kind in kinds}

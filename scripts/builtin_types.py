@@ -1,15 +1,16 @@
-"""Writes `devcluster/types.json`: the fields of Kubernetes' built-in types, with their numbers.
+"""Write `devcluster/types.json`: the fields of Kubernetes' built-in types with their protobuf
+numbers.
 
-The embedded cluster reads requests in Kubernetes' protobuf encoding and refuses fields that do not
-exist; both need to know the fields. This reads them from the Go modules that declare the API and
-keeps names, numbers and types. Run it after a new Kubernetes version:
+The embedded cluster decodes requests in Kubernetes' protobuf encoding and rejects unknown
+fields, so it needs the field names, numbers and types. This script extracts them from the Go
+modules that declare the API. Run it after an update of the Kubernetes version:
 
     python scripts/builtin_types.py "$(go env GOMODCACHE)/k8s.io" v0.36.3
 
-A field is `"name": "number type"`. Types: `s` text, `i` whole number, `b` truth, `f` number, `y`
-bytes, `group.Name` a structure, or a special one; before it `[]` for a list, `{}` for a map, `=` for
-a structure that wraps a list. `?` behind the number: an empty value is left out. A name that starts
-with `+` is a structure whose fields belong to the one that holds it.
+A field is `"name": "number type"`. Types: `s` string, `i` integer, `b` boolean, `f` float, `y`
+bytes, `group.Name` a message, or a special type. Prefixes: `[]` list, `{}` map, `=` a message
+that wraps a list. `?` after the number: empty values are omitted. A name that starts with `+` is
+an embedded message, whose fields belong to its parent.
 """
 
 import json
@@ -64,7 +65,7 @@ _NAMED = re.compile(r"^type (\w+) (\[\]|map\[\w+\])?([\w.]+)$")
 
 
 class Declarations:
-    """What the Go files of some packages declare."""
+    """Type declarations in Go source files."""
 
     def __init__(self) -> None:
         self.structs: dict[str, list[tuple[str, str, str]]] = {}
@@ -85,7 +86,7 @@ class Declarations:
                 self.structs[struct].append((found[3], kind, found[4]))
 
     def field_type(self, kind: str) -> str:
-        """The type in the notation of the file."""
+        """Return a type in the notation of the output file."""
         kind = kind.lstrip("*")
         if kind.startswith("[]"):
             inner = self.field_type(kind[2:])
@@ -97,7 +98,7 @@ class Declarations:
             return short
         if kind in self.named:
             inner = self.named[kind]
-            # A named list is a message with the list in it; a named map is a map.
+            # A named list is a message that contains the list. A named map is a plain map.
             return (
                 f"={self.field_type(inner)}" if inner.startswith("[]") else self.field_type(inner)
             )

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Everything that can be said of the code without running it. Stops at the first that is not so.
+# Runs all static checks. Stops at the first failure.
 set -eu
 cd "$(dirname "$0")/.."
 bin=.venv/bin

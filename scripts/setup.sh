@@ -1,7 +1,10 @@
 #!/bin/sh
-# Makes .venv, installs the locked dependencies into it and collects the static files.
-# Usage: scripts/setup.sh base|dev. Does nothing when all that is done. One line says what is wrong.
-# PYTHON=python3.13 sh scripts/setup.sh base: with that interpreter.
+# Creates .venv, installs the locked dependencies and collects the static files. Does nothing if all of this
+# is up to date. Errors are reported on one line.
+#
+# Usage: scripts/setup.sh base|dev
+#
+# PYTHON=python3.13 sh scripts/setup.sh base: use this interpreter.
 set -eu
 cd "$(dirname "$0")/.."
 set_name=$1
@@ -12,8 +15,8 @@ fail() { printf 'quarterdeck: %s\n' "$1" >&2; exit 1; }
 recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 complete() { "$1" -c 'import ensurepip, venv' 2>/dev/null; }
 
-# Linux distributions optimize their Python with a profile. Those that version managers build seldom
-# are, and take a third longer for a page.
+# Linux distributions build Python with profile-guided optimization. Builds of version managers often lack it,
+# and take a third longer per page.
 choose() {
   PYTHON=python3
   distribution=/usr/bin/python3
@@ -23,27 +26,27 @@ choose() {
   fi
 }
 
-[ -w . ] || fail "cannot write to $(pwd): choose a folder that is yours"
+[ -w . ] || fail "cannot write to $(pwd): use a folder that you own"
 if [ ! -x .venv/bin/pip ]; then
   [ -n "${PYTHON:-}" ] || choose
   command -v "$PYTHON" >/dev/null || fail "$PYTHON is missing: install Python 3.11 or later"
   recent "$PYTHON" || fail "Python 3.11 or later is needed, this is $("$PYTHON" -V 2>&1)"
-  echo 'Making .venv'
+  echo 'Creating .venv'
   "$PYTHON" -m venv .venv >/dev/null 2>&1 ||
-    fail "could not make .venv: is the python3-venv package installed, and is there space?"
+    fail "could not create .venv: check that python3-venv is installed and that the disk is not full"
 fi
 
-# dev contains all of base.
+# The dev set includes the base set.
 for stamp in ".venv/.$set_name" .venv/.dev; do
   if [ -f "$stamp" ] && cmp -s "$stamp" "requirements/$(basename "$stamp" | tr -d .).txt"; then
     installed=yes
   fi
 done
 if [ -z "${installed:-}" ]; then
-  echo "Installing what requirements/$set_name.txt lists"
+  echo "Installing requirements/$set_name.txt"
   log=.venv/install.log
   pip() { .venv/bin/pip install --disable-pip-version-check --quiet --require-hashes -r "$1"; }
-  # uv takes a fifth of pip's time. pip may still reach an index that only it was told of.
+  # uv takes a fifth of pip's time. Fall back to pip, which may be configured with a different index.
   quickly() { pip requirements/uv.txt && .venv/bin/uv pip install --quiet --python .venv --require-hashes -r "$1"; }
   quickly "$lock" >"$log" 2>&1 || pip "$lock" >"$log" 2>&1 ||
     fail "could not install the packages: $(grep -m1 -i error "$log" || tail -n 1 "$log"). Is a package index reachable?"

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Brings the front-end files of other projects into static/vendor/, or checks those that are there.
+"""Update the third-party front-end files in static/vendor/, or check them.
 
-    vendor.py           fetch the packages pinned in vendor.toml, copy the used files, bundle those of
+    vendor.py           fetch the packages pinned in vendor.toml, copy the used files, bundle
+    those of
                         frontend/, write the manifest
-    vendor.py --check   compare the files on disk with the manifest; needs no network
+    vendor.py --check   compare the files with the manifest; needs no network
 
-A package whose bytes differ from its pinned integrity is refused. Run it with the interpreter of the
-virtual environment: some files come from installed Python packages.
+A package that doesn't match its pinned integrity is rejected. Run the script with the
+interpreter of the virtual environment, because some files come from installed Python packages.
 """
 
 import argparse
@@ -31,7 +32,7 @@ MANIFEST = "manifest.json"
 
 
 class VendorError(Exception):
-    """What stops the run, in one sentence."""
+    """An error that stops the run. Its text is shown to the user."""
 
 
 def main() -> int:
@@ -50,7 +51,7 @@ def main() -> int:
 
 
 def vendor() -> None:
-    """Replaces static/vendor/ as a whole, and only once everything has been fetched and verified."""
+    """Replace static/vendor/ after everything was fetched and verified."""
     plan = tomllib.loads((ROOT / "scripts" / "vendor.toml").read_text())
     with tempfile.TemporaryDirectory(prefix="vendor-") as temporary:
         work = Path(temporary)
@@ -68,7 +69,7 @@ def vendor() -> None:
 
 
 def fetch(package: dict[str, Any], work: Path) -> Path:
-    """The folder of an unpacked npm package whose bytes are the pinned ones."""
+    """Return the folder of an unpacked npm package after verifying its hash."""
     wanted = f"{package['name']}@{package['version']}"
     npm = shutil.which("npm")
     if npm is None:
@@ -81,9 +82,9 @@ def fetch(package: dict[str, Any], work: Path) -> Path:
     archive = next(into.glob("*.tgz"))
     digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
     if f"sha512-{digest}" != package["integrity"]:
-        raise VendorError(f"{wanted} is not what was pinned: sha512-{digest}")
+        raise VendorError(f"{wanted} does not match its pinned integrity: sha512-{digest}")
     with tarfile.open(archive) as tar:
-        # Python before 3.11.4 has no filters.
+        # Python before 3.11.4 has no extraction filters.
         tar.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
         tar.extractall(into)  # noqa: S202
     return into / "package"
@@ -108,7 +109,7 @@ def copy_installed(package: dict[str, Any], fresh: Path) -> list[dict[str, str]]
 
 
 def sprite(plan: dict[str, Any], unpacked: dict[str, Path], fresh: Path) -> dict[str, str]:
-    """One file of `<symbol>`s. Colour and stroke are left to the stylesheet."""
+    """Combine icons into one file of `<symbol>`s. The style sheet sets color and stroke."""
     spec = plan["sprite"]
     package = next(p for p in plan["package"] if p["name"] == spec["package"])
     folder = unpacked[spec["package"]] / spec["from"]
@@ -123,14 +124,15 @@ def sprite(plan: dict[str, Any], unpacked: dict[str, Path], fresh: Path) -> dict
 def symbol(name: str, svg: str) -> str:
     body = re.search(r"<svg[^>]*>(.*)</svg>", svg, re.DOTALL)
     if body is None:
-        raise VendorError(f"icon {name} is not the SVG that was expected")
+        raise VendorError(f"icon {name} is not an SVG of the expected form")
     shapes = re.sub(r"\s+", " ", body.group(1)).replace("> <", "><").replace(" />", "/>").strip()
     return f'<symbol id="{name}" viewBox="0 0 24 24">{shapes}</symbol>'
 
 
 def npm_ci(source: Path, work: Path) -> Path:
-    """A copy of the folder with what its lock file names, every package by its integrity; nothing of a
-    package runs."""
+    """Return a copy of `source` with the packages of its lock file. npm verifies their integrity,
+    and no install scripts run.
+    """
     folder = work / source.name
     shutil.copytree(source, folder)
     npm = shutil.which("npm")
@@ -138,13 +140,15 @@ def npm_ci(source: Path, work: Path) -> Path:
         raise VendorError("npm is not installed; it fetches the packages")
     command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
     if subprocess.run(command, cwd=folder, check=False).returncode:  # noqa: S603
-        raise VendorError(f"npm could not install what {source.name}/package-lock.json names")
+        raise VendorError(f"npm could not install the packages of {source.name}/package-lock.json")
     return folder
 
 
 def bundle(spec: dict[str, Any], folder: Path, fresh: Path) -> list[dict[str, Any]]:
-    """One module of what the entry file uses of its packages, the licences of these, and their files that
-    are used as they are. The same packages make the same bytes."""
+    """Bundle an entry file, combine the licenses of its packages, and copy additional files.
+
+    The output is reproducible: the same packages produce the same bytes.
+    """
     target = fresh / spec["to"]
     target.parent.mkdir(parents=True, exist_ok=True)
     esbuild = folder / "node_modules" / ".bin" / "esbuild"
@@ -192,7 +196,7 @@ def entry_for(package: dict[str, Any], name: str, path: Path) -> dict[str, str]:
 
 
 def problems_in(folder: Path) -> list[str]:
-    """What differs between the manifest and the files: changed, missing, and unlisted ones."""
+    """Return the differences between manifest and files: changed, missing and unlisted files."""
     try:
         entries = json.loads((folder / MANIFEST).read_text())["files"]
     except FileNotFoundError:

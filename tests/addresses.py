@@ -1,4 +1,4 @@
-"""Every address that the console has, so that a page cannot be forgotten by those who visit all."""
+"""List every URL pattern of the console, so that tests which visit all pages cannot miss one."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -7,8 +7,11 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, r
 
 
 def addresses(values: Mapping[str, Sequence[str]], leave: Iterable[str] = ()) -> Iterator[str]:
-    """Of all patterns whose parameters are in `values`, with each combination of these; `leave`: names of
-    patterns that are left out."""
+    """Yield the URLs of all patterns whose parameters are in `values`, for each combination of
+    values.
+
+    `leave` names the patterns to skip.
+    """
     for name, parameters in sorted(set(_patterns(get_resolver().url_patterns))):
         if name in leave or not set(parameters) <= set(values):
             continue
@@ -17,7 +20,7 @@ def addresses(values: Mapping[str, Sequence[str]], leave: Iterable[str] = ()) ->
             try:
                 yield reverse(name, kwargs=given)
             except NoReverseMatch:
-                # What the pattern has of itself, as the namespace of a list, cannot be given.
+                # The pattern defines this argument itself, such as the namespace of a list.
                 continue
 
 

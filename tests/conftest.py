@@ -1,4 +1,6 @@
-"""What every test shares: the real control plane, how deep a run looks, and what was left out."""
+"""Shared configuration of all tests: the control plane, the depth of a run and the deselected
+tests.
+"""
 
 import gc
 import os
@@ -19,18 +21,19 @@ pytest_plugins = [
     "tests.timelimit",
 ]
 
-# The gate tries the same examples in every run. A property has its own number where these are too few.
+# The gate tries the same examples in every run. A property sets its own number where these are too
+# few.
 settings.register_profile("gate", deadline=None, derandomize=True, database=None)
 settings.register_profile("deep", deadline=None, max_examples=1_000, print_blob=True)
 settings.load_profile("deep" if DEEP else "gate")
 
-# What resolves addresses is kept by the name of the URLconf, so that nothing is wrong when a test has
-# another: to make it anew takes longer than most of these tests.
+# The URL resolver is cached per URLconf name, so overriding ROOT_URLCONF in a test is safe.
+# Clearing the cache each time would take longer than most of these tests.
 setting_changed.disconnect(root_urlconf_changed)
 
 
-# Of what a control plane does in a test a quarter would be the collection of memory, of which there is
-# enough, and another one that its threads look for work on processors that others use.
+# Garbage collection would take a quarter of a control plane's CPU time in tests, and idle worker
+# threads of the Go scheduler another quarter. Memory is plentiful, processors are shared.
 os.environ.setdefault("GOGC", "400")
 os.environ.setdefault("GOMAXPROCS", "1")
 
@@ -46,9 +49,10 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-#: Folders and files whose tests share what is dear, the fixture `control_plane`, a node or a console:
-#: one worker runs all tests of one of these. They come first, so that none of them is left over for the
-#: end, and such that those which wait for programs run beside those which have browsers at work.
+#: Folders and files whose tests share an expensive resource: the fixture `control_plane`, a node or
+#: a console. One worker runs all tests of a group. Groups come first so that none of them is left
+#: for the end, and are ordered so that groups which wait for programs run beside groups with busy
+#: browsers.
 _TOGETHER = (
     (
         *("tests/contract/", "tests/controlplane/", "tests/kube/test_runtime"),
@@ -70,24 +74,26 @@ _TOGETHER = (
     ("tests/chaos/",),
     ("tests/rbac/test_agreement", "tests/rbac/test_differential"),
 )
-#: Parameters of a test that is marked `alike`, in the gate.
+#: Number of parameter sets of a test marked `alike` that the gate runs.
 SOME = 8
 _FIRST = (*_TOGETHER, ("tests/leaks/",), ("tests/hostile/",), ("tests/accounts/hostile/",))
 
 
-#: Fixtures of a whole run whose programs work also while nobody asks them.
+#: Session fixtures whose programs use CPU time even when idle.
 _SHARED = ("control_plane", "real_node")
 
 
 def _group(nodeid: str) -> str:
-    """One of `_TOGETHER`, or a file."""
+    """Return the group in `_TOGETHER` that contains the test, or its file."""
     file = nodeid.partition("::")[0]
     return next((ones[0] for ones in _TOGETHER if file.startswith(ones)), file)
 
 
 class _ByFolder(LoadScopeScheduling):
-    """The tests of a group go to one worker, in order. Those that run on both clusters are two such
-    groups: they share one cluster each."""
+    """Schedule the tests of a group on one worker, in order.
+
+    Tests that run on both clusters form two groups, because each cluster has its own fixtures.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         group = _group(nodeid)
@@ -99,7 +105,7 @@ class _ByFolder(LoadScopeScheduling):
 def pytest_runtest_teardown(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, None, None]:
-    """What of `_SHARED` a group of tests has used ends with it; whoever asks later gets another."""
+    """Finish the `_SHARED` fixtures after the last test of a group. The next group gets new ones."""
     yield
     if nextitem is not None and _group(item.nodeid) != _group(nextitem.nodeid):
         for name in _SHARED:
@@ -109,7 +115,7 @@ def pytest_runtest_teardown(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Three more than there are processors: tests of clusters wait for a good part of their time."""
+    """Return the number of processors plus three, at most 5: cluster tests wait most of the time."""
     return min(len(os.sched_getaffinity(0)) + 3, 5)
 
 
@@ -120,8 +126,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Nothing of what is collected goes before the end: to look for garbage in it again and again is
-    a quarter of the work of each worker then."""
+    """Disable garbage collection during test collection, where it would take a quarter of each
+    worker's time.
+
+    Collected objects live until the end of the run, so they are frozen afterwards.
+    """
     gc.disable()
     try:
         return (yield)
@@ -144,7 +153,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _like_others(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Of each test that is marked `alike` all but so many, by its name and theirs."""
+    """Return the parameter sets of tests marked `alike` to deselect, chosen by a hash of their
+    names.
+    """
     alike: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
     for item in items:
         if item.get_closest_marker("alike"):
@@ -158,8 +169,10 @@ def _like_others(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def _on_both(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Pages in front of both clusters are the same code: of what is tried of them on the real one a
-    sixth is tried on the embedded one, by the tests' names."""
+    """Return five of six contract tests that render pages in front of the embedded cluster.
+
+    They run the same code as on the real cluster. The choice depends on the test's name.
+    """
     return {
         item
         for item in items

@@ -1,7 +1,7 @@
-"""Connections that a console opened on a test's event loop end with the test.
+"""Close the connections that a console opened on a test's event loop when the test ends.
 
-A console keeps them for each loop, and each asynchronous test has a loop of its own. Those that were left
-would be found, when memory is collected, by whichever test runs then.
+A console keeps connections per event loop, and each asynchronous test has its own loop.
+Connections left open would be reported during garbage collection in an unrelated later test.
 """
 
 from collections.abc import AsyncIterator
@@ -17,7 +17,9 @@ _NAME = "connections_end"
 
 @pytest_asyncio.fixture(name=_NAME)
 async def _connections_end(request: pytest.FixtureRequest) -> AsyncIterator[None]:
-    """Of all consoles among the test's fixtures, or in the field `runtime` of one."""
+    """Close the connections of all consoles among the test's fixtures, or in their attribute
+    `runtime`.
+    """
     yield
     for value in {id(one): one for one in request.node.funcargs.values()}.values():
         found = value if isinstance(value, Runtime) else getattr(value, "runtime", None)
@@ -28,6 +30,6 @@ async def _connections_end(request: pytest.FixtureRequest) -> AsyncIterator[None
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = getattr(item, "fixturenames", [])
-        # First, so that it ends when whatever else asks on this loop has ended.
+        # Set up first, so that it is torn down after every other fixture that uses this loop.
         if is_async_test(item) and _NAME not in names:
             names.insert(0, _NAME)

@@ -1,4 +1,4 @@
-"""Controllers without their queues, for tests that take looks one after another."""
+"""Controllers without work queues, for tests that reconcile step by step."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -15,14 +15,17 @@ Look = tuple[Reconciler, Request]
 
 
 class Controllers:
-    """They look at what is there when they start, and then only at what they are told has changed: so
-    whatever comes right in a test comes right by an event that leads to the right look. `chance`: looks
-    are taken in any order, as their queues work side by side."""
+    """Reconcile every cached object once, then only objects changed by an event.
+
+    A state that converges in a test therefore converges because of an event that leads to the
+    right request. With `chance`, requests are processed in random order, like work queues
+    running in parallel.
+    """
 
     def __init__(
         self, runtime: StaticRuntime, factories: Sequence[Factory], chance: Random | None = None
     ) -> None:
-        # Each look once, in the order in which they were asked for.
+        # A dict keeps the order of the requests and removes duplicates.
         self._told: dict[Look, None] = {}
         self._again: dict[Look, None] = {}
         self._chance = chance
@@ -34,8 +37,9 @@ class Controllers:
                 self._changed(reconciler, key)
 
     async def work(self) -> bool:
-        """Takes the looks that are due, those that were put off among them. False if nothing had changed
-        since the last time."""
+        """Process the due requests, including the requeued ones. Return False if no object changed
+        since the last call.
+        """
         told, again = self._told, self._again
         self._told, self._again = {}, {}
         looks = [*{**told, **again}]

@@ -1,4 +1,6 @@
-"""What a piece of work costs in CPU time, which another program beside it does not change much."""
+"""Measure the CPU time of a block, which barely depends on other programs that run at the same
+time.
+"""
 
 import gc
 import time
@@ -10,9 +12,12 @@ __all__ = ["at_most"]
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Fails if this thread worked for longer. For input that must not cost more than its length is worth;
-    `seconds` is many times what it takes, so that only another order of growth fails. The
-    garbage collector waits: it would look through all that the tests before have left."""
+    """Fail if the block uses more than `seconds` of this thread's CPU time.
+
+    Use it for input whose cost must be proportional to its length. `seconds` is many times the
+    expected time, so only a different order of growth fails. Garbage collection is disabled
+    because it would also scan the objects of earlier tests.
+    """
     gc.disable()
     try:
         began = time.thread_time()

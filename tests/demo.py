@@ -1,4 +1,4 @@
-"""The sample world of `manage.py demo`, standing still."""
+"""The sample cluster of `manage.py demo`, without churn."""
 
 import os
 import subprocess
@@ -11,13 +11,13 @@ from tests.browser.console import ROOT, answers
 from tests.controlplane.waiting import eventually
 from tests.ports import free_port
 
-#: Everybody's in it.
+#: The password of every demo user.
 PASSWORD = "P@88w0rd"
 
 
 @contextmanager
 def demonstrated(folder: Path) -> Iterator[str]:
-    """Its address. `folder` is where it keeps what it remembers."""
+    """Run the demo with its state in `folder` and yield its URL."""
     port = free_port()
     environment = {**os.environ, "PORT": str(port), "STATE_DIR": str(folder)}
     url, log = f"http://127.0.0.1:{port}", folder / "log.txt"

@@ -1,4 +1,4 @@
-"""Informers without a server, for tests of whatever reads one."""
+"""Informers without a server."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from console.kube.projections import DECODERS
 
 
 def preloaded(gvr: GVR, objects: Sequence[dict[str, Any]] = ()) -> Informer[Any]:
-    """A synced one of these objects."""
+    """Return a synced informer with these objects."""
     informer: Informer[Any] = Informer(gvr, DECODERS[gvr])
     informer.replace([_raw(item) for item in objects], "1")
     informer.connected()
@@ -21,17 +21,17 @@ def preloaded(gvr: GVR, objects: Sequence[dict[str, Any]] = ()) -> Informer[Any]
 
 
 def bring(informer: Informer[Any], item: dict[str, Any]) -> None:
-    """As if the watch had brought this object."""
+    """Simulate a MODIFIED watch event for the object."""
     informer.event(WatchEvent("MODIFIED", _raw(item)))
 
 
 def take_away(informer: Informer[Any], item: dict[str, Any]) -> None:
-    """As if the watch had brought this object's end."""
+    """Simulate a DELETED watch event for the object."""
     informer.event(WatchEvent("DELETED", _raw(item)))
 
 
 def set_stale(informer: Informer[Any], since: datetime | None, problem: str = "") -> None:
-    """As if the connection had been lost, or was back."""
+    """Simulate a lost connection since `since`, or a restored one if it is None."""
     informer._connected = since is None
     informer.freshness = Freshness(
         informer.freshness.synced, informer.freshness.stale_since, problem

@@ -1,6 +1,9 @@
-"""A merge patch puts a list in the place of another one whole: what somebody else has added to that since
-it was read would be lost. So whatever the console writes with a list says of which version it was made,
-and kube-apiserver refuses it if there is another one by now. That is looked at in every test."""
+"""Check in every test that merge patches with lists contain a resourceVersion.
+
+A JSON merge patch replaces a list as a whole, so an element that another client added after the
+read would be lost. With a resourceVersion, kube-apiserver rejects the patch if the object
+changed.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -12,7 +15,7 @@ from console.kube.client import MERGE_PATCH, ObjectClient
 
 
 def check_lists(body: Any) -> None:
-    """Of a merge patch."""
+    """Raise AssertionError if a merge patch contains a list but no resourceVersion."""
     if _has_list(body) and not body.get("metadata", {}).get("resourceVersion"):
         raise AssertionError(f"a list is written over whatever is there by now: {body}")
 
@@ -25,7 +28,7 @@ def _has_list(value: object) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def _lists_are_of_a_version() -> Iterator[None]:
-    """Tests themselves write what they like."""
+    """Check the merge patches of the console. Patches written by tests themselves are not checked."""
     patch = ObjectClient.patch
 
     def checked(self: ObjectClient, gvr: Any, body: Any, **given: Any) -> Any:

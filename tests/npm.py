@@ -1,6 +1,7 @@
-"""Installs what tests take from npm, pinned with integrity by a lock file.
+"""Install npm packages for tests, pinned with integrity hashes by a lock file.
 
-What is installed is kept in the cache folder; the name there holds the hash of what it is made of.
+Packages are installed into the cache folder, in a folder named after the hash of the package and
+lock file.
 """
 
 import fcntl
@@ -13,12 +14,14 @@ from pathlib import Path
 
 
 class Missing(Exception):
-    """It can be neither found nor installed; the message is one line."""
+    """The package is not installed and cannot be installed. The message is one line."""
 
 
 def installed(source: Path, name: str) -> Path:
-    """A folder with the files of `source`, a package with its lock file, and `node_modules`. Raises
-    `Missing`."""
+    """Return a folder with the files of `source` (a package with its lock file) and `node_modules`.
+
+    Raise `Missing` if the installation fails.
+    """
     if shutil.which("node") is None or shutil.which("npm") is None:
         raise Missing("node or npm is missing")
     files = sorted(path for path in source.iterdir() if path.is_file())

@@ -5,18 +5,17 @@ import secrets
 import socket
 
 LOOPBACK = "127.0.0.1"
-#: Below the range from which Linux takes the local ports of outgoing connections. Within it, a client
-#: that keeps trying the port of a killed server can end up connected to itself, and then the server
-#: cannot have its port back.
+#: Below the range of ephemeral ports on Linux. Within it, a client that keeps retrying the port of
+#: a killed server can connect to itself, and the server cannot bind the port again.
 _PORTS = range(20_000, 32_768)
-#: Each worker of a run has some of its own (`PYTEST_XDIST_WORKER` is gw0, gw1, ...), since nobody listens
-#: yet on what another was given.
+#: Each worker of a run uses its own share (`PYTEST_XDIST_WORKER` is gw0, gw1, ...), because a port
+#: given to another worker may not be bound yet.
 _SHARES = 8
 _given_out: set[int] = set()
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on, and that nobody else in this run was given."""
+    """Return an unused port of 127.0.0.1 that this run has not handed out before."""
     share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _SHARES
     for _ in range(100):
         port = secrets.choice(_PORTS[share::_SHARES])

@@ -1,8 +1,8 @@
-"""Which tests start other programs: `make quick` leaves those out.
+"""Mark the tests that start other programs; `make quick` deselects them.
 
-A test is marked `programs` by its folder, by a fixture that it has, or by itself. One that is not marked
-and starts a program all the same fails, so that the rule stays true. The embedded cluster is none: it is
-a thread of this process.
+A test is marked `programs` by its folder, by one of its fixtures or explicitly. A test without
+the mark fails if it starts a program, which keeps the marks correct. The embedded cluster is not
+a program: it is a thread of this process.
 """
 
 import sys
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-#: Of these every test is about programs or needs one, or waits for a cluster to move.
+#: Every test in these folders starts a program or waits for a cluster.
 FOLDERS = {
     "browser",
     "chaos",
@@ -24,13 +24,13 @@ FOLDERS = {
     "links",
     "node",
 }
-#: A control plane's programs, either cluster with the controllers, a server of websockets.
+#: The programs of a control plane, either cluster with its controllers, a websocket server.
 FIXTURES = {"control_plane_programs", "echo", "real_node", "running"}
 #: https://docs.python.org/3/library/audit_events.html
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"}
 
 _TESTS = Path(__file__).parent
-#: The test that runs, unless it may start programs.
+#: The ID of the running test if it must not start programs.
 _pure: str | None = None
 
 

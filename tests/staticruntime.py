@@ -1,4 +1,4 @@
-"""A runtime without a cluster, for tests of whatever reads one."""
+"""A runtime without a cluster."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
@@ -28,10 +28,11 @@ T = TypeVar("T")
 
 
 class StaticRuntime(Runtime):
-    """Informers that are already there. `types` are those of the CustomResourceDefinitions among them.
+    """A runtime with preloaded informers.
 
-    `live_lists` makes what `live_list` returns. `metrics` is what usage is read from; nobody does that
-    but the test (`usage.take`). `console` writes nowhere unless it is set.
+    `types` are built from the CustomResourceDefinitions among them. `live_lists` returns the
+    result of `live_list`. `metrics` is the source of usage readings; only the test takes
+    readings (`usage.take`). `console` is the console's own client and is unset by default.
     """
 
     console: Any = None
@@ -82,7 +83,7 @@ class StaticRuntime(Runtime):
         return found
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Runs a coroutine here and now, if it never waits; without `console` not at all."""
+        """Run a coroutine synchronously if it never suspends. Without `console`, close it unrun."""
         future: Future[T] = Future()
         if self.console is None:
             coroutine.close()
@@ -98,8 +99,7 @@ class StaticRuntime(Runtime):
             raise AssertionError("this test has no client")
         return self._user_client(identity)
 
-    async def close_connections(self) -> None:
-        """It has none."""
+    async def close_connections(self) -> None: ...
 
     def endpoint(self) -> Endpoint:
         return Endpoint("https://127.0.0.1:6443")

@@ -1,6 +1,7 @@
-"""Installed versions are at least those that fixed what would hurt this console.
+"""Installed packages have at least the versions that fixed security problems relevant to this
+console.
 
-Floors of October 2026, from the projects' own security notes.
+Minimum versions as of October 2026, from the projects' own security notes.
 """
 
 from importlib.metadata import version
@@ -15,5 +16,5 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize(("package", "floor"), FLOORS.items())
-def it_is_recent_enough(package: str, floor: str) -> None:
+def test_installed_version_has_known_fixes(package: str, floor: str) -> None:
     assert numbers(version(package)) >= numbers(floor)

@@ -1,4 +1,4 @@
-"""The guard of `make quick`: whoever is not marked starts no program."""
+"""Tests without the mark `programs` cannot start programs, which `make quick` relies on."""
 
 import os
 import subprocess
@@ -14,17 +14,17 @@ def _spawn() -> None:
 
 
 @pytest.mark.parametrize("start", [lambda: subprocess.run([sys.executable, "-V"]), _spawn])
-def test_a_program_is_refused(start: Callable[[], object]) -> None:
+def test_unmarked_test_cannot_start_a_program(start: Callable[[], object]) -> None:
     with pytest.raises(pytest.fail.Exception, match="is not marked `programs`"):
         start()
 
 
-def test_also_from_another_thread() -> None:
+def test_unmarked_test_cannot_start_a_program_from_another_thread() -> None:
     with ThreadPoolExecutor(1) as pool, pytest.raises(pytest.fail.Exception):
         pool.submit(_spawn).result()
 
 
 @pytest.mark.programs
-def test_who_is_marked_may() -> None:
+def test_marked_test_can_start_a_program() -> None:
     done = subprocess.run([sys.executable, "-V"], check=True, capture_output=True)
     assert done.stdout.startswith(b"Python")

@@ -1,7 +1,7 @@
-"""What a test that has not ended within its time limit leaves behind: where each thread and task was.
+"""Report the stacks of all threads and tasks when a test exceeds its time limit.
 
-pytest-timeout sets the limit (`timeout` in pyproject.toml). It is far above what a test needs, for it is
-no measure of speed: it ends what hangs, and says where.
+pytest-timeout sets the limit (`timeout` in pyproject.toml). It is far above the duration of any
+test, because it exists to find hanging tests and not to measure speed.
 """
 
 import asyncio
@@ -19,14 +19,15 @@ from typing import Any
 
 import pytest
 
-#: Seconds until a test that not even the signal reaches, such as one that waits in C, ends its process.
+#: Seconds until the process is killed if a test does not react to the signal, for example while it
+#: waits in C code.
 _DEAF = 60.0
 _stderr = -1
 
 
 def pytest_configure() -> None:
     global _stderr
-    # Not what a test's output is captured into, for that is lost with the process.
+    # Not the captured stderr of the test, which is lost when the process exits.
     _stderr = os.dup(sys.stderr.fileno())
 
 
@@ -50,7 +51,9 @@ def pytest_timeout_cancel_timer(item: pytest.Item) -> bool:
 
 
 def stacks(frame: FrameType | None) -> str:
-    """Where every thread is, this one at `frame`, and every task of any event loop."""
+    """Return the stacks of all threads, this thread's at `frame`, and of all tasks of any event
+    loop.
+    """
     out = io.StringIO()
     frames = sys._current_frames()
     for thread in threads():

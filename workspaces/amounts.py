@@ -1,4 +1,4 @@
-"""Quantities by resource, as quotas have them. Pure."""
+"""Quantities by resource, as used in quotas. Pure functions."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -10,7 +10,7 @@ Amounts = dict[str, Decimal]
 
 
 def amounts_of(texts: Any) -> Amounts:
-    """What is no quantity is left out."""
+    """Parse quantities by resource. Invalid quantities are skipped."""
     if not isinstance(texts, dict):
         return {}
     parsed = {resource: parse_quantity(str(text)) for resource, text in texts.items()}
@@ -18,7 +18,7 @@ def amounts_of(texts: Any) -> Amounts:
 
 
 def lowest(several: Iterable[Amounts]) -> Amounts:
-    """Of several quotas the lowest amount of each resource."""
+    """Return the lowest amount of each resource from several quotas."""
     found: Amounts = {}
     for amounts in several:
         for resource, amount in amounts.items():

@@ -1,5 +1,7 @@
-"""The roles that every workspace and every project has, under KubeSphere's names, and what they say where
-the cluster has no RoleBases (`workspaces.rolebases`)."""
+"""The built-in roles of every workspace and project, with KubeSphere's names.
+
+Their rules are used if the cluster has no RoleBases (`workspaces.rolebases`).
+"""
 
 from collections.abc import Mapping
 
@@ -15,7 +17,7 @@ _MEMBERSHIP: list[Manifest] = [
     {"apiGroups": [TENANT], "resources": ["workspaces"], "verbs": [*READS]},
     {"apiGroups": [IAM], "resources": ["workspacemembers"], "verbs": [*READS]},
 ]
-#: By what follows the workspace's name and a hyphen.
+#: Keys are role names without the prefix of workspace name and hyphen.
 WORKSPACE_RULES: dict[str, list[Manifest]] = {
     ADMIN: [{**_EVERYTHING, "verbs": ["*"]}],
     VIEWER: [{**_EVERYTHING, "verbs": [*READS]}],
@@ -25,7 +27,8 @@ WORKSPACE_RULES: dict[str, list[Manifest]] = {
         {"apiGroups": ["*"], "resources": ["namespaces", "devops"], "verbs": ["create"]},
     ],
 }
-#: What runs in a project; quotas, limits and roles are for its administrators.
+#: Resources that run in a project. Quotas, limits and roles are reserved for project
+#: administrators.
 _WORK = (
     ("", "configmaps endpoints events persistentvolumeclaims pods pods/attach pods/eviction pods/exec"
      " pods/log pods/portforward pods/proxy replicationcontrollers replicationcontrollers/scale"
@@ -53,18 +56,20 @@ PROJECT_RULES: dict[str, list[Manifest]] = {
 
 
 def workspace_role_name(workspace: str, role: str) -> str:
-    """Names of WorkspaceRoles are the whole cluster's."""
+    """Return the name of the WorkspaceRole. WorkspaceRoles are cluster-scoped, so the name includes
+    the workspace.
+    """
     return f"{workspace}-{role}"
 
 
-#: By the name of the role.
+#: Rules by role name.
 RoleRules = Mapping[str, list[Manifest]]
 
 
 def workspace_roles(
     workspace: str, uid: str, says: RoleRules = WORKSPACE_RULES
 ) -> dict[str, Manifest]:
-    """By name."""
+    """Return the manifests of the workspace's built-in roles by name."""
     return {
         (name := workspace_role_name(workspace, role)): {
             "apiVersion": WORKSPACE_ROLES.group_version,
@@ -77,7 +82,7 @@ def workspace_roles(
 
 
 def project_roles(namespace: str, says: RoleRules = PROJECT_RULES) -> dict[str, Manifest]:
-    """By name."""
+    """Return the manifests of the project's built-in roles by name."""
     return {
         role: {
             "apiVersion": f"{RBAC}/v1",

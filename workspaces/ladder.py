@@ -1,18 +1,19 @@
-"""How a workspace's quota is dealt out to its projects. Pure.
+"""Allocation of a workspace quota to its projects. Pure functions.
 
-Every project has a ResourceQuota of the console's, which kube-apiserver enforces: its share. Each share
-is what the project uses, and a step of what is free above that. When a project has nearly climbed its
-step, all are dealt out anew. So they are when kube-apiserver has refused a project something that its
-share has no room for, but the quota has.
+Each project has a ResourceQuota that the console manages and kube-apiserver enforces: its share.
+A share consists of the project's usage and a portion of the free capacity. When a project has
+nearly used up its portion, all shares are recalculated. They are also recalculated when
+kube-apiserver refused a request that exceeds the project's share but not the workspace quota.
 
-Promises:
-- The shares never exceed the quota together, not while they change either, nor when Kubernetes counts
-  late: what one project is to get must have been taken from the others before, and kube-apiserver must
-  have said so (`Share.held`).
-- What a project was refused it gets as a whole, before anything is kept for others, if nobody uses it:
-  in the order of the refusals, those that do not fit left out.
-- What a project may use by its own quota is kept for it, as long as there is enough.
-- If more is used than the quota allows, nobody gets anything until it is less.
+Guarantees:
+- The sum of all shares never exceeds the quota, even during changes or when Kubernetes counts
+  usage late. Capacity is given to a project only after it was taken from others and
+  kube-apiserver has confirmed the lower limit (`Share.held`).
+- Refused requests are granted completely before capacity is reserved for others, if the capacity
+  is unused. They are granted in the order of the refusals; requests that don't fit are skipped.
+- The capacity that a project may use according to its own quota is reserved for it while there
+  is enough.
+- If the usage exceeds the quota, no share grows until the usage is lower.
 """
 
 from collections.abc import Mapping
@@ -20,17 +21,19 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 ZERO = Decimal(0)
-#: What Kubernetes counts in parts: everything else is whole bytes, or pieces.
+#: CPU is counted in thousandths. All other resources are whole bytes or whole objects.
 _MILLI = Decimal("0.001")
-#: Units of bytes and the bits that each has, the largest first.
+#: Binary units and their exponents of 2, largest first.
 _BINARY = {"Ei": 60, "Pi": 50, "Ti": 40, "Gi": 30, "Mi": 20, "Ki": 10}
-#: A project whose room is less than this part of what it could be gets more.
+#: A project gets more capacity if its free capacity is below this fraction of what it could be.
 _LOW = Decimal("0.9")
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """How much a project would have to have for something that was refused, and since when."""
+    """The amount that a project would need for a refused request, and the time of the first
+    refusal.
+    """
 
     amount: Decimal
     since: float = 0.0
@@ -38,9 +41,13 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One project's part of one resource. `asked`: what its share says, None if it says nothing yet;
-    `enforced` and `used`: what kube-apiserver said last; `own`: its own quota, if it has one; `needs`:
-    what it was refused."""
+    """One project's share of one resource.
+
+    - `asked`: the share's current spec, or None if it has none yet
+    - `enforced` and `used`: the limit and usage that kube-apiserver last reported
+    - `own`: the project's own quota, if it has one
+    - `needs`: the amounts that the project was refused
+    """
 
     asked: Decimal | None
     enforced: Decimal | None
@@ -50,13 +57,14 @@ class Share:
 
     @property
     def given(self) -> Decimal:
-        """The most that kube-apiserver may admit."""
+        """The highest limit that kube-apiserver may currently enforce."""
         return max(self.asked or ZERO, self.enforced or ZERO)
 
     @property
     def held(self) -> Decimal:
-        """The most that the project can come to use. It may use more than it was given: Kubernetes counts
-        a new pod a moment late, now and then, and its share may be cut in that moment."""
+        """The highest usage that the project can reach. It may exceed the limit, because Kubernetes
+        sometimes counts a new pod late and the share may be reduced at that moment.
+        """
         return max(self.given, self.used)
 
 
@@ -64,8 +72,9 @@ Shares = Mapping[str, Share]
 
 
 def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
-    """What every project's share should say now, by project. To be asked again when any of them has
-    changed, until nothing is to be done."""
+    """Return the share that each project should have now. Call again after a share changes, until
+    nothing has to be changed.
+    """
     needs = _needs(resource, total, shares)
     goals = _goals(resource, total, shares, needs)
     if not _is_due(total, shares, goals, needs):
@@ -74,8 +83,9 @@ def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     found = {}
     for name in sorted(shares):
         share, goal = shares[name], goals[name]
-        # Down at once; up by no more than what is nobody's. While more is held than there is, nobody goes
-        # up, not even to what they use already: others have to give way first.
+        # Shares shrink immediately and grow only by free capacity. While more is held than the
+        # quota allows, no share grows, not even to its current usage: other shares must shrink
+        # first.
         step = max(ZERO, min(goal - share.held, free))
         found[name] = min(goal, (share.held if free >= ZERO else share.given) + step)
         free -= step
@@ -85,7 +95,9 @@ def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
 def _is_due(
     total: Decimal, shares: Shares, goals: Mapping[str, Decimal], needs: Mapping[str, Decimal]
 ) -> bool:
-    """Shares are left alone while each is good enough: they would change with every pod otherwise."""
+    """Return True if the shares must be recalculated. Shares that are sufficient are kept, because
+    otherwise they would change with every pod.
+    """
     asked = [share.asked for share in shares.values()]
     if None in asked or sum((one or ZERO for one in asked), ZERO) > total:
         return True
@@ -102,11 +114,11 @@ def _is_low(share: Share, goal: Decimal) -> bool:
 
 
 def _needs(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
-    """What each uses, or needs if there is that much that nobody uses."""
+    """Return each project's usage, plus its refused requests if the free capacity is sufficient."""
     free = total - sum((share.used for share in shares.values()), ZERO)
     found = {name: share.used for name, share in shares.items()}
     waiting = [
-        # Anybody may have written the amount, and kube-apiserver takes no half of a pod.
+        # Every user may have written the amount, and kube-apiserver accepts no fractions of a pod.
         (need.since, name, _part(resource, need.amount, ROUND_CEILING))
         for name in shares
         for need in shares[name].needs
@@ -114,7 +126,7 @@ def _needs(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     ]
     for _since, name, amount in sorted(waiting):
         own = shares[name].own
-        # What its own quota does not allow would be refused all the same.
+        # The project's own quota would still reject amounts above it.
         more = amount - found[name] if own is None or amount <= own else ZERO
         if ZERO < more <= free:
             found[name] += more
@@ -125,7 +137,7 @@ def _needs(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
 def _goals(
     resource: str, total: Decimal, shares: Shares, needs: Mapping[str, Decimal]
 ) -> dict[str, Decimal]:
-    """The shares once everybody has followed."""
+    """Return the shares after all pending changes have been applied."""
     used = sum((share.used for share in shares.values()), ZERO)
     if used > total:
         return {name: _part(resource, share.used * total / used) for name, share in shares.items()}
@@ -144,9 +156,11 @@ def _goals(
 def _with_rest(
     resource: str, rest: Decimal, kept: dict[str, Decimal], shares: Shares
 ) -> dict[str, Decimal]:
-    """What nobody has asked for goes to those without a quota of their own, in equal parts; what does not
-    divide to those who use most, so that one who needs all of it is not stopped by a part that idle
-    ones hold."""
+    """Distribute the unreserved capacity equally to the projects without their own quota.
+
+    The remainder goes to the projects with the highest usage, so that small amounts held by idle
+    projects don't block a project that needs the full capacity.
+    """
     open_ended = [name for name, share in shares.items() if share.own is None]
     open_ended.sort(key=lambda name: (-shares[name].used, name))
     if not open_ended:
@@ -176,8 +190,9 @@ def _unit(resource: str) -> Decimal:
 
 
 def quantity_text(resource: str, amount: Decimal) -> str:
-    """As Kubernetes writes it: bytes in the largest binary unit of which they are so many, all else whole
-    or in thousandths."""
+    """Format a quantity as Kubernetes does: bytes in the largest binary unit that divides them,
+    other amounts as integers or thousandths.
+    """
     if resource.endswith(("memory", "storage")) and amount > 0:
         unit = next((unit for unit in _BINARY if not amount % (1 << _BINARY[unit])), None)
         if unit is not None:

@@ -1,5 +1,6 @@
-"""What an administrator should know of KubeSphere in this cluster: whether it works, and what it has left
-that stops writes."""
+"""Findings about KubeSphere in this cluster for administrators: running controllers, and webhooks
+without a server that block writes.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,22 +17,26 @@ from console.kube.store import Entry
 from workspaces.controllers.kubesphere import NAME, NAMESPACE, KubeSphere
 
 _WEBHOOKS = (VALIDATING_WEBHOOK_CONFIGURATIONS, MUTATING_WEBHOOK_CONFIGURATIONS)
-#: Seconds for the lists.
+#: Timeout in seconds for loading the lists.
 _SYNC = 60.0
 
 
 async def leftovers(runtime: Runtime) -> list[str]:
-    """One sentence for each, with what to do. Raises `ApiError`."""
+    """Return one sentence per finding, with a recommended action. Raise `ApiError`."""
     found = []
     if await KubeSphere(runtime.console, runtime.clock).renews():
         found.append(
-            f"KubeSphere's controllers work here (lease {NAMESPACE}/{NAME}): workspaces and their roles "
-            "are left to them. To take over, scale the deployment ks-controller-manager to 0"
+            f"KubeSphere's controllers are running in this cluster (lease {NAMESPACE}/{NAME}) and manage "
+            "the workspaces and their roles. To let the console manage them, scale the deployment "
+            "ks-controller-manager to 0"
         )
     for gvr in (*_WEBHOOKS, ENDPOINT_SLICES):
         if not await runtime.wait_synced(gvr, timeout=_SYNC):
-            # Without a list of who answers nobody does, and advice would be to delete what works.
-            found.append(f"No list of {gvr.qualified}: which webhooks nobody serves is not known")
+            # Without the list of endpoints, every webhook would appear to have no server, and the
+            # advice would be to delete working webhooks.
+            found.append(
+                f"Cannot list {gvr.qualified}, so webhooks without a server were not checked"
+            )
             return found
     served = {
         f"{key.namespace}/{entry.projection.service}"
@@ -54,17 +59,17 @@ def _unserved(gvr: GVR, entry: Entry[Any], served: set[str]) -> Iterator[str]:
     targets = dict.fromkeys(one.target for one in stopping)
     resources = dict.fromkeys(resource for one in stopping for resource in one.resources)
     says = (
-        f"asks {', '.join(targets)}, where nobody answers, so that "
-        f"kube-apiserver refuses writes of {', '.join(resources) or 'what it is about'}. "
+        f"calls {', '.join(targets)}, which has no ready endpoints, so "
+        f"kube-apiserver rejects writes of {', '.join(resources) or 'the matching resources'}. "
     )
     if len(lost) == len(configuration.hooks):
         yield (
             f"{gvr.resource}/{configuration.name} {says}"
-            f"If nothing needs it any more: kubectl delete {name}"
+            f"If it is no longer needed: kubectl delete {name}"
         )
     else:
         yield (
             f"{', '.join(one.name for one in stopping)} of {gvr.resource}/{configuration.name} {says}"
-            "Others in it may be answered. If nothing needs these any more, take them out alone: "
+            "Other webhooks in this configuration may work. If these are no longer needed, remove them: "
             f"kubectl edit {name}"
         )

@@ -1,4 +1,4 @@
-"""How objects of workspaces are called and labelled: KubeSphere's names, and a few of our own."""
+"""Names and labels of workspace objects: KubeSphere's, and some that only the console uses."""
 
 from typing import Any
 
@@ -8,17 +8,19 @@ from console.kube.projections.namespace import WORKSPACE_LABEL
 Manifest = dict[str, Any]
 
 NAMESPACE_LABEL = "kubesphere.io/namespace"
-#: On a template: its projects stay when it is deleted.
+#: Finalizer on a template whose projects are kept when the workspace is deleted.
 KEEP_FINALIZER = "orphan.finalizers.kubesphere.io"
 TEMPLATE_FINALIZER = "finalizers.workspacetemplate.kubesphere.io"
-#: What an installation of KubeSphere has left on objects; its controllers would take them away.
+#: Finalizers left by a KubeSphere installation. Its controllers would remove them.
 OLD_FINALIZERS = frozenset(
     {"finalizers.tenant.kubesphere.io", "finalizers.kubesphere.io/namespaces"}
 )
 
-#: The workspace that is always there. The cluster's own namespaces carry its label and nothing else.
+#: The workspace that always exists. The cluster's system namespaces have its label but no other
+#: properties of a project.
 SYSTEM_WORKSPACE = "system-workspace"
-#: Of the objects in projects that the console keeps as they should be (manifests/admission.yaml).
+#: Names and labels of the objects in projects that the console reconciles
+#: (manifests/admission.yaml).
 SHARE = "quarterdeck-workspace"
 ISOLATION = "quarterdeck-isolation"
 
@@ -26,7 +28,7 @@ MANAGED = {"app.kubernetes.io/managed-by": "quarterdeck"}
 
 
 def owner_of(workspace: str, uid: str) -> Manifest:
-    """The owner reference to a Workspace."""
+    """Return the owner reference to a Workspace."""
     return {
         "apiVersion": WORKSPACES.group_version,
         "kind": "Workspace",
@@ -37,7 +39,7 @@ def owner_of(workspace: str, uid: str) -> Manifest:
 
 
 def of_workspace(name: str, workspace: str, uid: str, **labels: str) -> Manifest:
-    """The metadata of a cluster-scoped object that goes with its workspace."""
+    """Return the metadata of a cluster-scoped object that is deleted with its workspace."""
     return {
         "name": name,
         "labels": {WORKSPACE_LABEL: workspace, **labels},

@@ -1,4 +1,4 @@
-"""What a workspace and its projects are made of, as manifests."""
+"""Manifests of the objects in a workspace and its projects."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from workspaces.builtins import ADMIN, workspace_role_name
 from workspaces.names import ISOLATION, MANAGED, Manifest, of_workspace, owner_of
 
 _FOR_PEOPLE = (ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION, CREATOR_ANNOTATION)
-#: For containers that say nothing, as KubeSphere's console suggests them. With a quota on limits a
-#: container without any would be refused.
+#: Defaults for containers without resource requests and limits, as in KubeSphere's console. With a
+#: quota on limits, kube-apiserver would reject a container without limits.
 DEFAULT_LIMITS: Manifest = {
     "type": "Container",
     "default": {"cpu": "500m", "memory": "500Mi"},
@@ -26,7 +26,7 @@ DEFAULT_LIMITS: Manifest = {
 
 
 def workspace_of(template: dict[str, Any]) -> Manifest:
-    """The Workspace that a WorkspaceTemplate asks for."""
+    """Return the Workspace for a WorkspaceTemplate."""
     meta, inner = template["metadata"], (template.get("spec") or {}).get("template") or {}
     labels = (inner.get("metadata") or {}).get("labels") or {}
     notes = meta.get("annotations") or {}
@@ -44,7 +44,7 @@ def workspace_of(template: dict[str, Any]) -> Manifest:
 
 
 def workspace_member(workspace: str, uid: str, role: str, user: str, *, name: str = "") -> Manifest:
-    """The WorkspaceRoleBinding of one user. `role`: the WorkspaceRole's whole name."""
+    """Return a user's WorkspaceRoleBinding. `role` is the full name of the WorkspaceRole."""
     return {
         "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
         "kind": "WorkspaceRoleBinding",
@@ -57,12 +57,12 @@ def workspace_member(workspace: str, uid: str, role: str, user: str, *, name: st
 
 
 def manager_name(workspace: str) -> str:
-    """Of the WorkspaceRoleBinding of whoever manages the workspace."""
+    """Return the name of the WorkspaceRoleBinding of the workspace's manager."""
     return workspace_role_name(workspace, ADMIN)
 
 
 def project_member(namespace: str, role: str, user: str) -> Manifest:
-    """The RoleBinding of one user to one of a project's own Roles."""
+    """Return the RoleBinding of a user to one of a project's Roles."""
     return {
         "apiVersion": f"{RBAC}/v1",
         "kind": "RoleBinding",
@@ -90,7 +90,9 @@ def limit_range(namespace: str) -> Manifest:
 
 
 def isolation(project: Namespace, uid: str, *, by_itself: bool) -> Manifest:
-    """Lets traffic in from the same workspace alone, or from the same project."""
+    """Return a NetworkPolicy that allows traffic only from the same workspace or, if `by_itself` is
+    set, from the same project.
+    """
     peer: Manifest = {"podSelector": {}}
     if not by_itself:
         peer = {"namespaceSelector": {"matchLabels": {WORKSPACE_LABEL: project.workspace}}}

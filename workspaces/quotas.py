@@ -1,4 +1,4 @@
-"""Quotas of workspaces and projects as pages and use cases read them: from the cache, and from texts."""
+"""Read quotas of workspaces and projects from the cache and from form input."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from console.ui.text import visible
 from workspaces.amounts import Amounts, amounts_of, lowest
 from workspaces.names import SHARE
 
-#: What the forms ask for: KubeSphere's keys, in its order.
+#: Resources in the quota forms: KubeSphere's keys in its order.
 RESOURCES = (
     "requests.cpu",
     "limits.cpu",
@@ -34,7 +34,7 @@ RESOURCES = (
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Of one resource: what is used of what may be. `percent` is at most 100."""
+    """Usage and limit of one resource. `width` is the usage in percent, at most 100."""
 
     resource: str
     used: Decimal
@@ -70,21 +70,23 @@ class Use:
 
 
 def projects_of(workspace: str) -> list[Namespace]:
-    """In the order of their names."""
+    """Return the workspace's projects, sorted by name."""
     store = get_runtime().informer(NAMESPACES).store
     found = indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")
     return sorted((entry.projection for entry in found), key=lambda project: project.name)
 
 
 def workspace_quota(workspace: str) -> Entry[WorkspaceQuota] | None:
-    """KubeSphere's console calls the quota like its workspace."""
+    """Return the quota object of the workspace. KubeSphere's console gives it the name of the
+    workspace.
+    """
     found: Entry[WorkspaceQuota] | None
     found = get_runtime().informer(WORKSPACE_QUOTAS).store.get(Key("", workspace))
     return found
 
 
 def workspace_hard(workspace: str) -> Amounts:
-    """Of several quotas the lowest counts, as for the controllers."""
+    """Return the lowest limit of each resource if there are several quotas, as the controllers do."""
     store = get_runtime().informer(WORKSPACE_QUOTAS).store
     entries = store.snapshot().entries.values()
     return lowest(
@@ -95,7 +97,9 @@ def workspace_hard(workspace: str) -> Amounts:
 
 
 def workspace_use(workspace: str) -> list[Use]:
-    """By what the projects' shares say, which kube-apiserver counts."""
+    """Return the usage of the workspace quota: the sum of the usage of the project shares that
+    kube-apiserver reports.
+    """
     hard = workspace_hard(workspace)
     shares = [_status(project.name, SHARE) for project in projects_of(workspace)]
     return [
@@ -105,7 +109,7 @@ def workspace_use(workspace: str) -> list[Use]:
 
 
 def project_use(project: str, quota: str) -> list[Use]:
-    """Of one of a project's quotas."""
+    """Return the usage of one of the project's quotas."""
     entry = quota_entry(project, quota)
     if entry is None:
         return []
@@ -119,7 +123,9 @@ def quota_entry(project: str, quota: str) -> Entry[Any] | None:
 
 
 def own_quotas(workspace: str, *, but: str) -> Iterator[Amounts]:
-    """What the projects of a workspace have by quotas of their own, but for one."""
+    """Yield the limits that the projects of a workspace have by their own quotas, except for
+    project `but`.
+    """
     store = get_runtime().informer(RESOURCE_QUOTAS).store
     for project in projects_of(workspace):
         if project.name == but or project.deleted is not None:
@@ -132,13 +138,13 @@ def own_quotas(workspace: str, *, but: str) -> Iterator[Amounts]:
 
 
 def ordered(amounts: Mapping[str, Any]) -> list[str]:
-    """The resources of the forms first, then the others by name."""
+    """Return the resource names: those in the forms first, the others sorted by name."""
     known = {name: at for at, name in enumerate(RESOURCES)}
     return sorted(amounts, key=lambda name: (known.get(name, len(known)), name))
 
 
 def read_amount(text: str) -> Decimal | None:
-    """What somebody typed; None for what is no amount that a quota can have."""
+    """Parse an amount. Return None if it is not valid in a quota."""
     amount = parse_quantity(text)
     return amount if amount is not None and amount >= 0 else None
 

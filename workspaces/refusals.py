@@ -1,7 +1,9 @@
-"""What kube-apiserver has refused because a project's share was too small. Pure.
+"""Requests that kube-apiserver refused because a project's quota share was too small. Pure
+functions.
 
-Nothing of it is to be believed: whoever may write events may write these. All that they do is to move
-room that nobody uses between projects of one workspace, as making pods does.
+The events are not trustworthy, because every user who may create events can create these. Their
+only effect is to move unused capacity between projects of one workspace, which the same users
+can also do by creating pods.
 """
 
 import math
@@ -14,12 +16,12 @@ from workspaces.amounts import Amounts, amounts_of
 from workspaces.ladder import ZERO, Need
 from workspaces.names import SHARE
 
-#: Reasons of the events that tell of it: of Kubernetes' controllers, and of the console.
+#: Reasons of the events: from Kubernetes' controllers, and from the console.
 FAILED_CREATE, QUOTA_EXCEEDED = "FailedCreate", "QuotaExceeded"
 REASONS = frozenset({FAILED_CREATE, QUOTA_EXCEEDED})
-#: Seconds for which the last refusal of an object counts, at least and at most. Kubernetes' controllers
-#: wait twice as long before each new attempt, and 1,000 s in the end: what they tried for longer is kept
-#: for them for longer.
+#: Minimum and maximum number of seconds that the last refusal of an object counts. Kubernetes'
+#: controllers double the delay before each retry, up to 1,000 s. Capacity is reserved longer for
+#: requests that were retried for longer.
 PATIENCE, _LONGEST = 60.0, 1100.0
 
 _WORDS = re.compile(
@@ -30,9 +32,15 @@ _WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`requested` was refused when `used` was used; `used` is None as long as its object waits for it,
-    whatever is used now. `about`: whose request it was. Times are seconds since the epoch; `last` is None
-    while the object says that it is refused."""
+    """A refused request.
+
+    - `about`: the object that made the request
+    - `requested`: the refused amounts
+    - `used`: the usage at that time, or None if the object still waits, so that the current
+      usage counts
+    - `first` and `last`: seconds since the epoch; `last` is None while the object's condition
+      reports the refusal
+    """
 
     about: str
     requested: Amounts
@@ -42,19 +50,20 @@ class Refusal:
 
 
 def mentions(reason: str) -> bool:
-    """True for the beginning of a message about a share."""
+    """Return True if `reason` contains the start of a message about a quota share."""
     return f"exceeded quota: {SHARE}, " in reason
 
 
 def words_of(message: str) -> str:
-    """The part of a message that says which amounts a share has no room for, "" if it is about something
-    else."""
+    """Return the part of the message that lists the amounts exceeding the share, or "" for other
+    messages.
+    """
     match = _WORDS.search(message)
     return match[0] if match else ""
 
 
 def amounts_in(message: str) -> tuple[Amounts, Amounts]:
-    """What was requested, and what was used then; nothing if a message is about something else."""
+    """Return the requested amounts and the usage at that time. Both are empty for other messages."""
     match = _WORDS.search(message)
     return (_amounts(match["requested"]), _amounts(match["used"])) if match else ({}, {})
 
@@ -62,7 +71,9 @@ def amounts_in(message: str) -> tuple[Amounts, Amounts]:
 def needs_of(
     refusals: Iterable[Refusal], used: Amounts, now: float
 ) -> Mapping[str, tuple[Need, ...]]:
-    """What a project needs, by resource, of what it uses now: of each object the most."""
+    """Return the amounts that a project needs, by resource: the highest amount of each object.
+    `used` is the current usage.
+    """
     asked = list(refusals)
     begun = _begun(asked)
     most: dict[str, dict[str, Decimal]] = {}
@@ -82,8 +93,9 @@ def needs_of(
 
 
 def _begun(refusals: Iterable[Refusal]) -> dict[str, float]:
-    """Since when each object is refused, by what they are about. After a pause that is longer than
-    Kubernetes' controllers make it is refused anew."""
+    """Return when the refusal of each object started. It starts again after a pause longer than the
+    retry delay of Kubernetes' controllers.
+    """
     found: dict[str, tuple[float, float]] = {}
     for one in sorted(refusals, key=lambda one: one.first):
         since, until = found.get(one.about, (one.first, one.first))

@@ -1,13 +1,14 @@
-"""What somebody may do in a workspace that Kubernetes' own rights cannot say.
+"""Permissions in a workspace that Kubernetes RBAC cannot express.
 
-A workspace is no namespace: nothing in Kubernetes can let somebody make a project in it, or invite a
-member. So the rules of the workspace's roles are asked here, as kube-apiserver would ask those of a Role,
-and those of the platform's roles, which count in every workspace.
+A workspace is not a namespace, so RBAC cannot allow a user to create a project in it or to
+invite a member. This module evaluates the rules of the workspace's roles as kube-apiserver
+evaluates a Role, and the rules of platform roles, which apply in every workspace.
 
-Promises:
-- Fails closed: roles that are not known, or may be old, allow nothing.
-- Whoever may change the workspace's template in the whole cluster may do everything in the workspace.
-- Nobody hands on what they do not hold (`holds`).
+Guarantees:
+- Fails closed: roles that are not loaded or may be out of date allow nothing.
+- A user who may change the workspace's template cluster-wide has all permissions in the
+  workspace.
+- Users cannot grant permissions that they don't have (`holds`).
 """
 
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ from rbac.current import get_levels
 from rbac.projection import IAM, TENANT
 from rbac.rules import Question, Rule, Rules, any_allows, parse_rules
 
-#: What the use cases are called in rules, as KubeSphere's role templates have it.
+#: Resource names of the operations in rules, as in KubeSphere's role templates.
 MEMBERS = GVR(IAM, "v1alpha2", "workspacemembers")
 DEPARTMENTS = GVR(IAM, "v1alpha2", "groups")
 PROJECTS = GVR("", "v1", "namespaces")
@@ -43,8 +44,11 @@ ITSELF = GVR(TENANT, "v1alpha1", "workspaces")
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRights:
-    """Of one viewer in one workspace, at this moment: never keep it. `own`: by the roles of the workspace
-    alone; `rules`: by those of the platform, too."""
+    """A viewer's current permissions in one workspace. Don't store this object.
+
+    `own` contains the rules of the workspace's roles. `rules` also contains the rules of
+    platform roles.
+    """
 
     access: Access
     workspace: str
@@ -60,17 +64,17 @@ class WorkspaceRights:
         return self.platform or any_allows(self.rules, Question(verb, about.group, about.resource))
 
     def may_from_outside(self, verb: str, about: GVR) -> bool:
-        """True if a role of the platform alone says so."""
+        """Return True if only a platform role allows the operation."""
         by_own = any_allows(self.own, Question(verb, about.group, about.resource))
         return self.may(verb, about) and not (self.platform or by_own)
 
     def require(self, verb: str, about: GVR) -> None:
-        """Raises `Denied`."""
+        """Raise `Denied` if the operation is not allowed."""
         if not self.may(verb, about):
             raise Denied(verb, about)
 
     def holds(self, rules: Rules) -> bool:
-        """True if the viewer has every right that these rules give."""
+        """Return True if the viewer has every permission in these rules."""
         return self.platform or all(
             any(_covers(mine, one) for mine in self.rules)
             for rule in rules
@@ -79,8 +83,10 @@ class WorkspaceRights:
 
 
 def may_see_quota(access: Access, workspace: str) -> bool:
-    """Whether the viewer may know how much the workspace may use, and does: whoever has a role in it,
-    since they share it, and whoever may read the quota itself. To see the workspace is not enough."""
+    """Return True if the viewer may see the workspace's quota and usage: users with a role in the
+    workspace, because they share the quota, and users who may read the quota object. Permission
+    to view the workspace is not sufficient.
+    """
     return rights_in(access, workspace).belongs or access.can(
         "get", WORKSPACE_QUOTAS, name=workspace
     )
@@ -94,7 +100,7 @@ def rights_in(access: Access, workspace: str) -> WorkspaceRights:
 
 
 def rules_of_role(workspace: str, name: str) -> Rules | None:
-    """None for a role that is not the workspace's."""
+    """Return the rules of the role, or None if it does not belong to the workspace."""
     entry: Entry[Role] | None = get_runtime().informer(WORKSPACE_ROLES).store.get(Key("", name))
     if entry is None or entry.projection.workspace != workspace or entry.projection.deleted:
         return None
@@ -102,19 +108,19 @@ def rules_of_role(workspace: str, name: str) -> Rules | None:
 
 
 def labelled(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
-    """Objects of a type whose label names the workspace."""
+    """Return the objects of a type that have the workspace's label."""
     store = get_runtime().informer(gvr).store
     return indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")
 
 
 def roles_of(workspace: str) -> list[Role]:
-    """In the order of their names."""
+    """Return the workspace's roles, sorted by name."""
     found = labelled(WORKSPACE_ROLES, workspace)
     return sorted((entry.projection for entry in found), key=lambda role: role.name)
 
 
 def bindings_of(workspace: str) -> list[Entry[Binding]]:
-    """Who has which role, in the order of their names."""
+    """Return the workspace's role bindings, sorted by name."""
     return sorted(labelled(WORKSPACE_ROLE_BINDINGS, workspace), key=lambda entry: entry.key)
 
 
@@ -137,7 +143,7 @@ def _rules_of(access: Access, workspace: str) -> Rules:
 
 
 def _single(rule: Rule) -> Iterator[Rule]:
-    """One rule for each verb, group, resource and name."""
+    """Split a rule into one rule for each verb, group, resource and name."""
     for verb, group, resource in product(rule.verbs, rule.api_groups, rule.resources):
         for name in rule.resource_names or ("",):
             yield Rule((verb,), (group,), (resource,), (name,) if name else ())

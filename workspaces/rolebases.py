@@ -1,12 +1,13 @@
-"""What the cluster's RoleBases say of the roles that every workspace and every project has.
+"""Rules of the built-in roles according to the cluster's RoleBases.
 
-Where a cluster has KubeSphere's RoleBases, a customised one too, its new projects have the same roles as
-its old ones. Of a role that none speaks of, ours is given (`workspaces.builtins`).
+If a cluster has KubeSphere's RoleBases, including customized ones, new projects get the same
+roles as existing ones. For roles without a RoleBase, the rules in `workspaces.builtins` are
+used.
 
-Promises:
-- A RoleBase that is no role of resources, or not one of these roles, is left out: it stops nothing, and
-  the log says so once.
-- Of two for the same role the first by name counts.
+Guarantees:
+- A RoleBase is skipped if it does not contain resource rules or is for another role. It has no
+  effect, and invalid rules are logged once.
+- If two RoleBases are for the same role, the first by name counts.
 """
 
 import logging
@@ -26,26 +27,28 @@ log = logging.getLogger(__name__)
 
 
 class Bases(NamedTuple):
-    """Rules by the name of the role; a workspace's is without the workspace."""
+    """Rules by role name. Workspace roles are listed without the workspace prefix."""
 
     workspaces: dict[str, list[Manifest]]
     projects: dict[str, list[Manifest]]
 
 
-#: What is so where no RoleBase says otherwise.
+#: The rules used without RoleBases.
 OURS = Bases(WORKSPACE_RULES, PROJECT_RULES)
 
 
 class RoleBases:
+    """The RoleBases of one cluster."""
+
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._known = OURS
         self._seen: tuple[Store[Any], int] | None = None
-        #: What the log has said of which version.
+        #: Names and versions of the RoleBases that were logged.
         self._said: set[tuple[str, str]] = set()
 
     def rules(self) -> Bases:
-        """Those that count now. Raises `NotSynced` while that is not known."""
+        """Return the current rules. Raise `NotSynced` if the RoleBases are not loaded."""
         store = self._store()
         if store is None:
             return OURS
@@ -55,7 +58,7 @@ class RoleBases:
         return self._known
 
     def _store(self) -> Store[Any] | None:
-        """None where the cluster has none."""
+        """Return the store, or None if the cluster has no RoleBases."""
         try:
             bases = self._runtime.informer(ROLE_BASES)
         except UnknownKind:
@@ -64,7 +67,10 @@ class RoleBases:
             return bases.store
         if bases.refusal is not None:
             self._say(
-                "", "", "RoleBases may not be read, so ours count: install the identities anew"
+                "",
+                "",
+                "The console has no permission to read RoleBases, so the default rules are used. "
+                "Run `manage.py install` to update the console's permissions",
             )
             return None
         definitions = self._runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)
@@ -87,7 +93,7 @@ class RoleBases:
                 continue
             rules = None if nameless or roles is None else _rules(entry)
             if rules is None or roles is None:
-                text = f"The RoleBase {base.name!a} is left out: what it has are no rules of a role"
+                text = f"Ignoring RoleBase {base.name!a}: it does not contain valid role rules"
                 self._say(base.name, entry.resource_version, text)
                 continue
             taken.add(this)
@@ -101,14 +107,16 @@ class RoleBases:
 
 
 def _roles_like(base: RoleBase, found: Bases) -> dict[str, list[Manifest]] | None:
-    """Those that it may be one of. What is for DevOps projects alone is not for ours."""
+    """Return the rules that the RoleBase may override, or None. RoleBases for DevOps projects only
+    are ignored.
+    """
     if base.role_kind == "WorkspaceRole":
         return found.workspaces
     return found.projects if base.role_kind == "Role" and base.for_projects else None
 
 
 def _rules(entry: Entry[RoleBase]) -> Rules | None:
-    """None for what kube-apiserver takes in no Role."""
+    """Return the rules, or None if kube-apiserver would reject them in a Role."""
     found = entry.original()["role"].get("rules")
     if found is None:
         return ()

@@ -1,4 +1,4 @@
-"""Addresses of workspaces. Included at the root."""
+"""URLs of workspaces, included at the site root."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""A question about rights, as somebody types it: a verb, a resource, where, which."""
+"""Parse a permission check from a form: verb, resource, namespace and name."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,9 @@ _RESOURCE = re.compile(r"[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?(/[a-z0-9*]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`question` is None while nothing was asked, or what was asked cannot be read: `problem`."""
+    """A permission check as entered. `question` is None if the form is empty or invalid; `problem`
+    is the error message.
+    """
 
     verb: str = "get"
     resource: str = ""
@@ -31,7 +33,9 @@ class Asked:
 
 
 def read_question(given: QueryDict) -> Asked:
-    """`resource` is `pods`, `pods/log`, `deployments.apps` or `deployments.apps/scale`."""
+    """Parse the form fields. `resource` is written like `pods`, `pods/log`, `deployments.apps` or
+    `deployments.apps/scale`.
+    """
     verb, resource, namespace, name = (
         given.get(field, "").strip()[: MAX_TEXT + 1]
         for field in ("verb", "resource", "namespace", "name")
@@ -51,13 +55,14 @@ def read_question(given: QueryDict) -> Asked:
 
 
 def known_resources() -> Iterator[str]:
-    """For the field's suggestions: what the console has pages for."""
+    """Yield suggestions for the resource field: the types that the console has pages for."""
     yield from sorted(kind.gvr.qualified for kind in kinds)
 
 
 def _type_of(qualified: str) -> tuple[str, str, bool | None]:
-    """Group, plural, and whether it is namespaced, None if nobody knows. A plural alone is the kind of
-    that name, Kubernetes' own before others."""
+    """Return the group and plural, and True if the type is namespaced, or None if the type is
+    unknown. A plural without a group is matched by name, native Kubernetes types first.
+    """
     plural, _dot, group = qualified.partition(".")
     found = [kind for kind in kinds if kind.gvr.resource == plural]
     exact = [kind for kind in found if kind.gvr.group == group]

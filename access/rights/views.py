@@ -1,4 +1,4 @@
-"""What somebody may do, and why: the roles they hold, what these mean, and answers to questions."""
+"""Pages that show a user's roles and their meaning, and explain permission decisions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,14 +35,18 @@ from rbac.resolver import Grant
 from rbac.rules import Rules
 from rbac.words import resource_text, sentences
 
-#: Lines that are shown; somebody may have a role in thousands of projects.
+#: Maximum number of rows. A user may have a role in thousands of projects.
 MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One role that somebody has. `url`: "" where the reader has no page of it; `through`: a group, ""
-    for a binding of their own name; `where`: "" for the whole of its level."""
+    """A role of the user.
+
+    - `url`: the role's page, or "" if the viewer may not see it
+    - `where`: workspace or project, or "" for the whole level
+    - `through`: the group that has the role, or "" if the user is bound directly
+    """
 
     level: str | Promise
     role: str
@@ -55,8 +59,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`chain`: the roles that allow it, as far as the reader may know; `beyond_sight`: there are others.
-    `granters`: who could give what is missing, likewise."""
+    """The result of a permission check.
+
+    `chain` lists the roles that allow the request, limited to those that the viewer may see.
+    `beyond_sight` is True if there are others. `granters` lists the users who could grant the
+    missing permission, also limited to those that the viewer may see.
+    """
 
     text: str
     yes: bool
@@ -113,7 +121,9 @@ async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -
 
 
 def _links(access: Access, identity: Identity, is_self: bool) -> Iterator[Link]:
-    """KubeSphere's own first: what the controllers made of them would say it a second time."""
+    """Yield the user's roles, KubeSphere roles first. Native bindings that the controllers created
+    from them are left out.
+    """
     levels = get_levels()
     for held in levels.roles_of(identity, acting=False):
         bindings = TYPES[held.place.level].bindings
@@ -183,7 +193,7 @@ def _may_know(access: Access, grant: Grant, is_self: bool) -> bool:
 def _answer(access: Access, identity: Identity, asked: Asked, is_self: bool) -> Answer | None:
     if asked.question is None:
         return None
-    # What the subject may know of it does not count here, but what the reader may.
+    # The details shown depend on the viewer's permissions, not on those of the user.
     found = get_authorizer().explain(identity, asked.question)
     if found.allowed:
         chain = [one for one in found.because if _may_know(access, one, is_self)]
@@ -199,7 +209,9 @@ def _answer(access: Access, identity: Identity, asked: Asked, is_self: bool) -> 
 
 
 def _granters(access: Access, found: Explanation) -> tuple[str, ...]:
-    """The reader may do it: whether they may know who could give it is another question."""
+    """Return the subjects that could grant the permission. The viewer has the permission, but must
+    also be allowed to list the bindings.
+    """
     asked = found.asked
     bindings = ROLE_BINDINGS if asked.namespace else CLUSTER_ROLE_BINDINGS
     if not access.can("list", bindings, namespace=asked.namespace):
@@ -208,7 +220,7 @@ def _granters(access: Access, found: Explanation) -> tuple[str, ...]:
 
 
 def _text(found: Explanation) -> str:
-    """The question in words."""
+    """Describe the permission check in words."""
     asked = found.asked
     resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
     thing = resource_text(asked.group, resource)

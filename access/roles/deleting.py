@@ -1,4 +1,4 @@
-"""Deleting a role that nobody holds."""
+"""Action that deletes a role without holders."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,14 +24,16 @@ from rbac.builtin import Origin
 from rbac.holders import Holding, holders
 from rbac.levels import TYPES, Level, RoleScope
 
-#: Holders that are named.
+#: Maximum number of holders in the message.
 MOST = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeleteRole(Delete):
-    """A role that somebody holds stays: bindings to nothing would give whatever the next role of the name
-    says. What is deleted on the host can be brought back for some minutes."""
+    """Delete a role that has no holders. With holders, the remaining bindings would grant the
+    permissions of the next role with the same name. On the host cluster, the deletion can be
+    undone for some minutes.
+    """
 
     level: Level
     effect_text = gettext_lazy("A role that somebody holds stays.")
@@ -47,7 +49,9 @@ class DeleteRole(Delete):
         return found
 
     def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
-        """Roles of the platform and of workspaces have rights to others of their like."""
+        """Allow the console to delete platform and workspace roles if a platform or workspace role
+        permits it.
+        """
         if access.cluster.name != HOST:
             return False
         entry = informer_of(gvr).store.get(key)
@@ -90,7 +94,7 @@ class DeleteRole(Delete):
         return Done(text, list_url(place))
 
     def _found(self, access: Access, gvr: GVR, key: Key) -> Role:
-        """Raises `NotFound`."""
+        """Return the role. Raise `NotFound`."""
         entry = access.cluster.runtime.informer(gvr).store.get(key)
         if entry is None:
             raise NotFound(404, _("There is no role %(name)s.") % {"name": visible(key.name)})

@@ -1,7 +1,7 @@
-"""Making a role and changing it, through the permission tree. Works without scripts.
+"""Pages that create and edit a role with the permission tree. They work without JavaScript.
 
-Whoever saves has seen a version: if it is not the latest any more, nothing is written, what was typed
-stays, and the page says what the other one changed.
+The form contains the version that the user saw. If the role changed since then, it is not saved,
+the input is kept, and the page lists the differences.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,13 +46,15 @@ from rbac.rules import written
 from rbac.templates import AGGREGATION, aggregated, further_rules, templates_for
 from rbac.words import rule_text, sentences
 
-#: Rights beyond one's own that are named.
+#: Maximum number of permissions in an error message.
 MOST = 8
 
 
 @page("GET", "POST")
 async def new(request: ConsoleRequest, level: str) -> HttpResponse:
-    """`workspace` or `namespace`: where; `from`: a role to begin with."""
+    """Create a role. Query parameters: `workspace` or `namespace` for its scope, `from` for a role
+    to copy.
+    """
     access = access_of(request)
     place = _place(request, level_of(level))
     gvr = TYPES[place.level].roles
@@ -108,7 +110,9 @@ def _place(request: ConsoleRequest, level: Level) -> RoleScope:
 def _begun(
     request: ConsoleRequest, place: RoleScope, known: Mapping[str, Template]
 ) -> dict[str, Any]:
-    """Nothing, or the rules of another role that the viewer may see."""
+    """Return the initial form data: the content of the role to copy if the viewer may see it, else
+    empty.
+    """
     source = request.GET.get("from", "")
     found = source and find_role(access_of(request), place.level, place.namespace, source)
     if not found or found.place != place:
@@ -117,7 +121,7 @@ def _begun(
 
 
 def _content(found: Role, known: Mapping[str, Template]) -> dict[str, Any]:
-    """A role as a form begins with it."""
+    """Return the form data of an existing role."""
     names = aggregated(found.annotations)
     chosen = tuple(name for name in known if name in names)
     return {
@@ -130,7 +134,9 @@ def _content(found: Role, known: Mapping[str, Template]) -> dict[str, Any]:
 
 
 def _seen(request: ConsoleRequest, role: Role) -> tuple[str, str]:
-    """Uid and version of the role as it was shown, or as it is shown now."""
+    """Return the uid and version of the role that the user saw, or those of the current role for a
+    GET request.
+    """
     if request.method == "POST":
         return request.POST.get("uid", "")[:MAX_ID], request.POST.get("version", "")[:MAX_ID]
     return _version(role)
@@ -142,7 +148,9 @@ def _version(role: Role) -> tuple[str, str]:
 
 
 async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> bool:
-    """False: the form says why not. Raises `Denied`, `AuditUnavailable`."""
+    """Create the role and return True on success. Otherwise, add the error to the form. Raise
+    `Denied`, `AuditUnavailable`.
+    """
     types, creator = TYPES[place.level], access_of(request).identity.name
     name = form.cleaned_data["name"]
     body: Manifest = {
@@ -176,7 +184,9 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
 
 
 async def _save(request: ConsoleRequest, found: Role, form: RoleForm) -> bool:
-    """False: the form says why not. Raises `Denied`, `AuditUnavailable`."""
+    """Save the role and return True on success. Otherwise, add the error to the form. Raise
+    `Denied`, `AuditUnavailable`.
+    """
     place, gvr = found.place, TYPES[found.place.level].roles
     before = found.entry.original()
     uid, version = _seen(request, found)
@@ -211,8 +221,9 @@ def _kept(before: Manifest) -> Manifest:
 
 
 def _changed(before: Manifest, form: RoleForm, uid: str, version: str) -> Manifest:
-    """The role as it was typed; what else is in it stays. The version is the one that was shown, so that
-    kube-apiserver refuses to overwrite another one."""
+    """Return the manifest with the input applied and other fields unchanged. It contains the
+    version that the user saw, so that kube-apiserver refuses to overwrite a newer version.
+    """
     meta = before["metadata"]
     annotations = {**(meta.get("annotations") or {}), **_annotations(form)}
     return {
@@ -251,13 +262,13 @@ def _page(
     form: RoleForm,
     role: Role | None = None,
 ) -> HttpResponse:
-    # Reading it comes before what was read.
+    # `page_status` validates the form, so it must be read before the results of the validation.
     status = form.page_status
     held = get_levels().held(access_of(request).identity, place, acting=False)
     theirs = _latest(role) if role is not None and status == 409 else None
     seen = _seen(request, role) if role is not None else ("", "")
     if theirs is not None:
-        # Saving again is meant to replace what is there now.
+        # Saving again replaces the current version.
         seen = _version(theirs)
     context: dict[str, Any] = {
         "form": form,
@@ -287,7 +298,7 @@ def _latest(role: Role) -> Role | None:
 def _differences(
     theirs: Role, form: RoleForm, known: Mapping[str, Template]
 ) -> Sequence[tuple[str, str]]:
-    """What the role is now, where that is not what was typed: what, and how it is there."""
+    """Return label and current value of each part of the role that differs from the input."""
     now = _content(theirs, known)
     there, here = now["template"], form.chosen
     found = [

@@ -1,4 +1,4 @@
-"""What somebody typed about a role: a name, texts, templates, and rules beyond these."""
+"""Form for a role: name, texts, templates, and additional rules."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ from rbac.rules import Rule, Rules, written
 from rbac.templates import rules_of, with_needs
 
 MAX_NAME, MAX_RULES = 63, 16_384
-#: Characters of a uid or a version; Kubernetes' own have 36 at most.
+#: Maximum length of a uid or version. Those of Kubernetes have at most 36 characters.
 MAX_ID = 128
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
@@ -36,11 +36,13 @@ class _RulesField(forms.CharField):
 
 
 class RoleForm(ConsoleForm):
-    """A role as it was typed, or begins (`initial`, which may have its `rules`). `prefix`: what stands
-    before a name in its place; None for a role that has a name.
+    """Form for a new or existing role.
 
-    `chosen`: templates with what they need; `added`: those among them that were not ticked. `rules`: what
-    all of it allows.
+    - `initial`: initial data, which may include the `rules`
+    - `prefix`: prefix of new role names in this scope, or None for an existing role
+    - `chosen`: selected templates and the templates that they need
+    - `added`: templates in `chosen` that the user did not select
+    - `rules`: the resulting rules
     """
 
     ids = "role-%s"
@@ -104,7 +106,7 @@ class RoleForm(ConsoleForm):
 
 
 def further_text(rules: Iterable[Rule]) -> str:
-    """Rules as YAML, "" for none of them."""
+    """Return the rules as YAML, or "" if there are none."""
     found = written(rules)
     return plain_yaml(found) if found else ""
 
@@ -127,7 +129,9 @@ def _read(text: str) -> Rules:
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True):
-    """A rule as somebody writes it: what is misspelled is said, not dropped."""
+    """A rule as entered by the user. Unknown fields are reported as errors instead of being
+    ignored.
+    """
 
     verbs: tuple[str, ...] = ()
     apiGroups: tuple[str, ...] = ()

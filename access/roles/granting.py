@@ -1,4 +1,4 @@
-"""Giving a role to somebody and taking it away, from the role's page."""
+"""Grant a role to a user or group, and revoke it, from the role's page."""
 
 import hashlib
 import re
@@ -44,7 +44,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,200}[a-z0-9])?")
 async def grant(
     request: ConsoleRequest, level: str, name: str, namespace: str = ""
 ) -> HttpResponse:
-    """`kind`: User or Group; `subject`: the name."""
+    """Grant the role. POST parameters: `kind` (User or Group) and `subject` (the name)."""
     access = access_of(request)
     found = find_role(access, level_of(level), namespace, name)
     if found is None:
@@ -84,7 +84,9 @@ async def grant(
 async def revoke(
     request: ConsoleRequest, level: str, name: str, namespace: str = ""
 ) -> HttpResponse:
-    """`binding`, `where` (its namespace) and `subject`, as the page had them."""
+    """Revoke the role. POST parameters as on the page: `binding`, `where` (its namespace) and
+    `subject`.
+    """
     access = access_of(request)
     found = find_role(access, level_of(level), namespace, name)
     if found is None:
@@ -114,7 +116,7 @@ def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> s
         Identity("anybody", (subject,)) if kind == "Group" else Identity(subject)
     except InvalidIdentity:
         return _("This name is empty, or one of Kubernetes' own.")
-    # Whoever may not list users learns nothing of who there is.
+    # The existence of users is not revealed to viewers who may not list users.
     if kind == "User" and access_of(request).can("list", USERS):
         entry = users().store.get(Key("", subject))
         if entry is None:
@@ -125,7 +127,9 @@ def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> s
 
 
 def _other_role(place: RoleScope, kind: str, subject: str, role: str) -> str:
-    """The role that somebody has in the workspace already, "" for none: everybody has one there."""
+    """Return the role that the subject already has in the workspace, or "". Each subject has only
+    one role in a workspace.
+    """
     if place.level is not Level.WORKSPACE:
         return ""
     store = informer_of(TYPES[place.level].bindings).store
@@ -140,8 +144,11 @@ def _other_role(place: RoleScope, kind: str, subject: str, role: str) -> str:
 async def bind(
     request: ConsoleRequest, found: Role, kind: str, subject: str, *, first: bool = False
 ) -> None:
-    """`first`: the giver has just made this user, whose first role takes no other right. Raises
-    `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`."""
+    """Create a binding of the role to the subject.
+
+    Set `first` if the caller has just created the user, whose first role requires no further
+    permission. Raise `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`.
+    """
     place, types = found.place, TYPES[found.place.level]
     if any(one.subject == f"{kind} {subject}" and one.source is None and not _elsewhere(one, place)
            for one in holders(get_runtime(), place, found.name)):  # fmt: skip
@@ -172,12 +179,14 @@ async def bind(
 
 
 def _elsewhere(one: Holding, place: RoleScope) -> bool:
-    """In one project, of a role of the cluster."""
+    """Return True if the cluster role is held in a single project only."""
     return place.level is Level.CLUSTER and bool(one.namespace)
 
 
 def _bound_as(place: RoleScope, kind: str, subject: str, role: str) -> str:
-    """In a workspace as its own pages call the binding, so that kube-apiserver keeps everybody to one."""
+    """Return the name of the binding. In a workspace, it matches the name that the workspace pages
+    use, so that kube-apiserver allows only one binding per subject.
+    """
     if place.workspace and _NAME.fullmatch(subject):
         named = member_name if kind == "User" else department_name
         return named(place.workspace, subject)
@@ -185,7 +194,9 @@ def _bound_as(place: RoleScope, kind: str, subject: str, role: str) -> str:
 
 
 def binding_name(kind: str, subject: str, role: str) -> str:
-    """KubeSphere's `<user>-<role>`; what is no name of an object is told apart by a hash."""
+    """Return KubeSphere's name `<user>-<role>`, or a name with a hash if that is not a valid object
+    name.
+    """
     name = f"{subject}-{role}"
     if kind == "User" and _NAME.fullmatch(name):
         return name
@@ -202,7 +213,7 @@ def _labels(place: RoleScope, kind: str, subject: str) -> dict[str, str]:
 
 
 def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) -> None:
-    """Raises `Refused`."""
+    """Raise `Refused` if the binding must not be removed."""
     if holding.source is not None:
         raise Refused(_("The controllers made this of another role: take that one away."))
     if is_managers(found, holding):
@@ -219,7 +230,7 @@ def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) 
 
 
 async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> None:
-    """Raises `Denied`, `ApiError`, `AuditUnavailable`."""
+    """Remove the subject from the binding. Raise `Denied`, `ApiError`, `AuditUnavailable`."""
     gvr: GVR = holding.gvr
     place = found.place
     if gvr == ROLE_BINDINGS and place.level is Level.CLUSTER:

@@ -1,4 +1,4 @@
-"""The roles of a level, with who holds them and where they come from."""
+"""List of the roles of a level with their number of holders and origin."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,9 +40,9 @@ from console.views.page import page
 from rbac.builtin import Origin
 from rbac.levels import TYPES, Level, RoleScope
 
-#: Roles on one page; the list of the kind has all of them.
+#: Maximum number of roles on the page. The list of the resource type has all of them.
 MOST = 300
-#: Made by nobody who looks at this page.
+#: Origins of roles that were not created by users.
 HIDDEN = frozenset({Origin.KUBERNETES, Origin.PROJECTED, Origin.TEMPLATE})
 
 TITLES: dict[Level, str | Promise] = {
@@ -55,6 +55,8 @@ TITLES: dict[Level, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Tab:
+    """A tab for one level."""
+
     title: str | Promise
     url: str
     current: bool
@@ -62,7 +64,9 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`held`: how many hold it, None where the viewer may not see that. `place`: workspace or project."""
+    """A row in the list of roles. `held` is the number of holders, or None if the viewer may not
+    see them. `place` is the workspace or project.
+    """
 
     name: str
     alias: str
@@ -75,10 +79,10 @@ class Line:
 
 
 def _types(params: QueryDict, workspace: str = "") -> tuple[GVR, ...]:
-    """Raises `Http404`."""
+    """Return the resource types that the page depends on. Raise `Http404`."""
     level = Level.WORKSPACE if workspace else _level(params, Level.GLOBAL)
     of_level = TYPES[level]
-    # A role of the cluster may be given in single projects as well.
+    # A cluster role can also be bound in single projects.
     return (
         of_level.roles,
         of_level.bindings,
@@ -100,7 +104,7 @@ def _look(access: Access, params: QueryDict, workspace: str = "") -> object:
 
 
 def _tabs(access: Access) -> list[Level]:
-    """The levels of which the viewer may list some. Raises `Denied`."""
+    """Return the levels at which the viewer may list roles. Raise `Denied` if there are none."""
     tabs = [level for level in TITLES if _may_look(access, level)]
     if not tabs:
         raise Denied("list", TYPES[Level.GLOBAL].roles)
@@ -108,13 +112,13 @@ def _tabs(access: Access) -> list[Level]:
 
 
 def _place(params: QueryDict, tabs: Sequence[Level]) -> RoleScope:
-    """Raises `Http404`."""
+    """Return the scope that the query parameters select. Raise `Http404`."""
     level = _level(params, tabs[0])
     return RoleScope(level, "", params.get("namespace", "") if level is Level.PROJECT else "")
 
 
 def _level(params: QueryDict, usual: Level) -> Level:
-    """Raises `Http404`."""
+    """Return the level that the query parameters select. Raise `Http404`."""
     given = params.get("level", usual.value)
     if given not in set(Level):
         raise Http404
@@ -123,7 +127,9 @@ def _level(params: QueryDict, usual: Level) -> Level:
 
 @page("GET", follows=Following(_types, _check, _look))
 async def roles(request: ConsoleRequest) -> HttpResponse:
-    """GET /access/roles?level=…; `namespace` narrows those of projects, `all` adds what nobody made."""
+    """GET /access/roles?level=…; `namespace` limits the list to a project, `all` includes roles
+    that were not created by users.
+    """
     access = access_of(request)
     tabs = _tabs(access)
     return await _shown(request, access, _place(request.GET, tabs), tabs)
@@ -164,7 +170,7 @@ async def _shown(
 
 
 def _address(request: ConsoleRequest, place: RoleScope) -> str:
-    """With its level, which is the viewer's first where the address has none."""
+    """Return the page URL with its level, which may be missing in the request."""
     params = request.GET.copy()
     if not place.workspace:
         params["level"] = place.level.value
@@ -176,13 +182,13 @@ def _shows_everything(params: QueryDict) -> bool:
 
 
 def _sorted_lines(access: Access, place: RoleScope, params: QueryDict) -> list[Line]:
-    """Raises `Denied`, `RolesUnknown`."""
+    """Return the rows. Raise `Denied`, `RolesUnknown`."""
     found = _lines(access, place, _shows_everything(params))
     return sorted(found, key=lambda line: (line.place, line.name))
 
 
 def _content(access: Access, place: RoleScope, lines: Sequence[Line]) -> object:
-    """All that changes on the page."""
+    """Return everything on the page that can change."""
     return lines[:MOST], len(lines), place, _new_url(access, place)
 
 
@@ -191,7 +197,7 @@ def _tab(level: Level, current: Level) -> Tab:
 
 
 def _may_look(access: Access, level: Level) -> bool:
-    """True if the viewer may list some roles of a level."""
+    """Return True if the viewer may list some roles of the level."""
     gvr = TYPES[level].roles
     allowed = access.namespaces_where("list", gvr)
     if allowed is None or (level is Level.PROJECT and allowed):
@@ -204,7 +210,7 @@ def _may_look(access: Access, level: Level) -> bool:
 
 
 def _readable(access: Access, place: RoleScope) -> Iterator[Entry[Any]]:
-    """Raises `RolesUnknown`."""
+    """Yield the roles that the viewer may list. Raise `Denied`, `RolesUnknown`."""
     level, gvr = place.level, TYPES[place.level].roles
     store = informer_of(gvr).store
     if level is Level.PROJECT:
@@ -263,7 +269,9 @@ def _held(access: Access, role: Role) -> int | None:
 
 
 def _new_url(access: Access, place: RoleScope) -> str:
-    """ "" where the viewer may make none, or nobody knows yet where it would be."""
+    """Return the URL of the form that creates a role, or "" if the viewer may not create one or the
+    scope is not selected.
+    """
     if place.level is Level.PROJECT and not place.namespace:
         return ""
     if place.level is Level.WORKSPACE and not place.workspace:

@@ -1,4 +1,4 @@
-"""Which role an address names, and what its viewer may do with it."""
+"""Find the role that a URL names, and check the viewer's permissions for it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ from rbac.rules import Question, Rules, parse_rules
 
 
 class RolesUnknown(NotArrived):
-    """The first list of a type that is needed is not there yet."""
+    """A required list of roles or bindings is not loaded yet."""
 
     text = gettext_lazy("The roles have not arrived from the cluster.")
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """One that there is."""
+    """An existing role."""
 
     place: RoleScope
     entry: Entry[Any]
@@ -75,7 +75,9 @@ def role_url(place: RoleScope, name: str, act: str = "") -> str:
 
 
 def shown_url(access: Access, place: RoleScope, name: str) -> str:
-    """The role's page; "" for whoever may not see it, where there is none, and before that is known."""
+    """Return the URL of the role's page, or "" if the viewer may not see it, the role does not
+    exist, or the roles are not loaded.
+    """
     try:
         role = find_role(access, place.level, place.namespace, name)
     except (Denied, RolesUnknown, Http404):
@@ -91,7 +93,9 @@ def list_url(place: RoleScope) -> str:
 
 
 def new_url(place: RoleScope, source: str = "") -> str:
-    """Where a role of this place is made, with the rules of `source` if that is a role."""
+    """Return the URL of the form that creates a role in this scope. If `source` is set, the form is
+    filled with that role's rules.
+    """
     query = {"from": source, "workspace": place.workspace, "namespace": place.namespace}
     return _with_query(reverse("access:new_role", args=(place.level.value,)), query)
 
@@ -109,7 +113,9 @@ def level_of(text: str) -> Level:
 
 
 def informer_of(gvr: GVR) -> Informer[Any]:
-    """Raises `RolesUnknown`, and Http404 where the cluster has no such type."""
+    """Return the informer of a type. Raise `RolesUnknown` if it has not synced, and Http404 if the
+    cluster does not have the type.
+    """
     try:
         informer = get_runtime().informer(gvr)
     except UnknownKind as error:
@@ -120,7 +126,9 @@ def informer_of(gvr: GVR) -> Informer[Any]:
 
 
 def may(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = "") -> bool:
-    """By Kubernetes, or for what it cannot decide by the roles of the platform and the workspace."""
+    """Return True if Kubernetes RBAC or, where it cannot decide, a platform or workspace role
+    allows the request.
+    """
     return may_natively(access, verb, gvr, place, name) or may_by_role(
         access, verb, gvr, place, name
     )
@@ -138,8 +146,12 @@ def may_by_role(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str
 
 
 def seen_holders(access: Access, role: Role) -> Iterator[Holding]:
-    """Whoever holds it, for a viewer who may see the bindings of its place. A role of the cluster may be
-    given in projects as well; there they are left out whose project's bindings the viewer may not see."""
+    """Yield the holders of a role. The viewer must be allowed to list the bindings in the role's
+    scope.
+
+    A cluster role can also be bound in projects. Holders in projects whose bindings the viewer
+    may not list are left out.
+    """
     of_cluster = role.place.level is Level.CLUSTER
     projects = access.namespaces_where("list", ROLE_BINDINGS) if of_cluster else None
     for one in holders(access.cluster.runtime, role.place, role.name):
@@ -148,12 +160,14 @@ def seen_holders(access: Access, role: Role) -> Iterator[Holding]:
 
 
 def find_role(access: Access, level: Level, namespace: str, name: str) -> Role | None:
-    """None if there is none, which only those learn who may list all of them. Raises `Denied`,
-    `RolesUnknown`."""
+    """Return the role, or None if it does not exist, which is revealed only to viewers who may read
+    all roles. Raise `Denied`, `RolesUnknown`.
+    """
     gvr = TYPES[level].roles
     entry = informer_of(gvr).store.get(Key(namespace, name))
     role = role_of(level, entry) if entry is not None else None
-    # Of one that is missing it asks in no workspace, so that it is forbidden to the same people.
+    # The check for a missing workspace role uses no workspace, so that viewers without cluster-wide
+    # permission get the same error for missing and forbidden roles.
     if not may(access, "get", gvr, role.place if role else RoleScope(level, "", namespace), name):
         raise Denied("get", gvr, namespace)
     return role

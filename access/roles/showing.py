@@ -1,4 +1,4 @@
-"""One role: the rules it means, who holds it, where it came from, and what it is in Kubernetes."""
+"""Page of a role: its rules, holders, origin, and the corresponding native role."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -50,13 +50,15 @@ from rbac.projection import CLUSTER_ADMIN, leaves_out
 from rbac.templates import aggregated, templates_for
 from rbac.words import sentences
 
-#: Holders on one page.
+#: Maximum number of holders on the page.
 MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class HolderLine:
-    """`where`: "" for all of the role's place. `removable`: the viewer may take it away."""
+    """A row in the list of holders. `where` is the project, or "" for the role's whole scope.
+    `removable` is True if the viewer may revoke the role.
+    """
 
     kind: str | Promise
     name: str
@@ -68,12 +70,12 @@ class HolderLine:
 
 
 def _types(params: QueryDict, level: str, name: str, namespace: str = "") -> tuple[GVR, ...]:
-    """Raises `Http404`."""
+    """Return the resource types that the page depends on. Raise `Http404`."""
     found = level_of(level)
     of_level = TYPES[found]
-    # What it is in Kubernetes is on the page too, and those of the cluster are given in projects as well.
+    # The page also shows the native ClusterRole. Cluster roles can also be bound in projects.
     more = {CLUSTER_ROLES, *((ROLE_BINDINGS,) if found is Level.CLUSTER else ())}
-    # Holders lead to their accounts, if there are such.
+    # Holders link to their accounts if these exist.
     return (of_level.roles, of_level.bindings, *sorted(more - set(of_level[:2])), USERS)
 
 
@@ -86,13 +88,13 @@ def _look(access: Access, params: QueryDict, level: str, name: str, namespace: s
 
 
 def _content(access: Access, found: Role, lines: Sequence["HolderLine"] | None) -> object:
-    """All that changes on the page."""
+    """Return everything on the page that can change."""
     buttons = _buttons(access, found, found.origin)
     return found.entry.resource_version, lines, buttons, _native(access, found)
 
 
 def _known_holders(access: Access, found: Role) -> Sequence["HolderLine"] | None:
-    """None where the viewer may not see them."""
+    """Return the holders, or None if the viewer may not see them."""
     known = may(access, "list", TYPES[found.place.level].bindings, found.place)
     return list(_holders(access, found)) if known else None
 
@@ -191,12 +193,15 @@ def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
 
 
 def is_managers(found: Role, one: Holding) -> bool:
-    """The binding of whoever manages the workspace, which is called as the role: controllers keep it."""
+    """Return True for the binding of the workspace's manager, which has the name of the role and is
+    maintained by the controllers.
+    """
     return found.name == one.binding == f"{found.place.workspace}-admin"
 
 
 def _subject_url(access: Access, one: Holding) -> str:
-    # Bindings may name anybody: who is no user, and whom no address can name.
+    # Bindings may contain any name, including names without a user and names that cannot be part of
+    # a URL.
     if one.kind != "User" or not one.name or "/" in one.name:
         return ""
     url = reverse("access:rights", args=(one.name,))
@@ -207,7 +212,7 @@ def _subject_url(access: Access, one: Holding) -> str:
 
 
 def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
-    """What it is in Kubernetes: label, text, address or ""."""
+    """Return label, text and URL (or "") of the corresponding native role."""
     level, name = found.place.level, found.name
     if level in NATIVE:
         source = source_of(name)

@@ -1,4 +1,4 @@
-"""The permission tree: templates by module, as the form shows them."""
+"""The permission tree of the role form: templates grouped by module."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,9 @@ from rbac.words import sentences
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """`needs`: names of other leaves that come with it; `held`: the viewer may give it."""
+    """A template in the tree. `needs` contains the names of templates that are included with this
+    one. `held` is True if the viewer may grant it.
+    """
 
     name: str
     title: str
@@ -28,6 +30,8 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
+    """A module with its templates."""
+
     title: str
     leaves: tuple[Leaf, ...]
 
@@ -37,7 +41,7 @@ class Branch:
 
 
 def tree(known: Mapping[str, Template], chosen: Collection[str], held: Rules) -> tuple[Branch, ...]:
-    """Modules and templates in the order of `known`."""
+    """Return modules and templates in the order of `known`."""
     modules: dict[str, list[Leaf]] = {}
     comma = pgettext("between two of several", ", ")
     for template in known.values():
@@ -55,7 +59,7 @@ def tree(known: Mapping[str, Template], chosen: Collection[str], held: Rules) ->
 
 
 def title_of(template: Template) -> str:
-    """Of ours in the reader's language; what others wrote stays as it is."""
+    """Return the title of a template. Titles of built-in templates are translated."""
     if template.title not in _our_titles():
         return template.title
     verb, _space, what = template.title.partition(" ")

@@ -1,6 +1,7 @@
-"""Taking back what was just done to a role: offered for some minutes to whoever did it.
+"""Undo the last change of a role. Offered for some minutes to the user who made the change.
 
-It is a change like any other, with the rights of that moment; and only of what nobody changed since.
+Undoing is a normal change: it requires the current permissions, and works only if the object has
+not changed since.
 """
 
 from typing import Any
@@ -22,9 +23,10 @@ from rbac.rules import parse_rules
 
 UNDO = "undo_role"
 SECONDS = 600
-#: Bytes of a manifest that a session keeps.
+#: Maximum size in bytes of a manifest in the session.
 MAX_BODY = 64 * 1024
-#: What ties an object to others. Made anew it has none: they may be gone.
+#: References to other objects. They are removed when the object is recreated, because the other
+#: objects may no longer exist.
 _TIES = ("ownerReferences", "finalizers")
 
 
@@ -37,7 +39,9 @@ async def remember(
     before: Manifest | None,
     after: Manifest | None,
 ) -> None:
-    """`before` and `after`: the object, None where there was none. `role`: on whose page it is shown."""
+    """Store a change in the session so that it can be undone. `before` and `after` are the object
+    or None if it did not exist. The offer is displayed on the page of `role`.
+    """
     body = before or after or {}
     if len(msgspec.json.encode(body)) > MAX_BODY:
         await request.session.apop(UNDO, None)
@@ -60,7 +64,9 @@ async def remember(
 
 
 async def offered(request: ConsoleRequest, place: RoleScope, role: str) -> str:
-    """What would be taken back, "" for nothing; of a list (`role` is "") whatever is gone."""
+    """Return the description of the change that can be undone, or "". On a role list (`role` is
+    ""), changes of every role in this scope are included.
+    """
     kept = await _kept(request)
     if kept is None or kept["place"] != [*place]:
         return ""
@@ -90,12 +96,12 @@ async def undo(request: ConsoleRequest) -> HttpResponse:
 
 
 async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: RoleScope) -> None:
-    """Raises `Escalation`, `Denied`, `ApiError`."""
+    """Undo the stored change. Raise `Escalation`, `Denied`, `ApiError`."""
     gvr = GVR(*kept["gvr"])
     before, uid, version = kept["before"], kept["uid"], kept["version"]
     where = place
     if kept["namespace"] and place.level is not Level.PROJECT:
-        # A role of the cluster that was given in one project.
+        # The binding of a cluster role in one project.
         where = RoleScope(Level.PROJECT, "", kept["namespace"])
     if before is not None:
         await _compare(request, kept, place, gvr)
@@ -131,7 +137,7 @@ async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: RoleScope)
 async def _compare(
     request: ConsoleRequest, kept: dict[str, Any], place: RoleScope, gvr: GVR
 ) -> None:
-    """Raises `Escalation`."""
+    """Check that the user holds the permissions that are restored. Raise `Escalation`."""
     if gvr == TYPES[place.level].roles:
         rules = parse_rules(kept["before"].get("rules"))
         require_held(request, place, kept["role"], rules)
@@ -142,7 +148,7 @@ async def _compare(
 
 
 def clean(manifest: Manifest) -> Manifest:
-    """Without what the server adds."""
+    """Return the manifest without the metadata that the server adds."""
     kept = ("name", "namespace", "labels", "annotations", *_TIES)
     meta = {field: value for field, value in manifest["metadata"].items() if field in kept}
     return {**manifest, "metadata": meta}

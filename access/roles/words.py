@@ -1,4 +1,4 @@
-"""What the pages of roles call things."""
+"""Labels and descriptions on the role pages."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
@@ -26,8 +26,8 @@ SUBJECTS: dict[str, str | Promise] = {
     "Group": gettext_lazy("Group"),
     "ServiceAccount": gettext_lazy("Service account"),
 }
-#: Of what is built in, which every installation has and KubeSphere describes in English alone. Roles of
-#: workspaces by what follows the workspace's name.
+#: Descriptions of built-in roles. KubeSphere describes them in English only. Workspace roles are
+#: listed without the workspace prefix.
 _BUILT_IN: dict[Level, dict[str, str | Promise]] = {
     Level.GLOBAL: {
         "platform-admin": gettext_lazy("May do everything on the platform."),
@@ -60,7 +60,7 @@ _BUILT_IN: dict[Level, dict[str, str | Promise]] = {
 
 
 def description_of(role: Role) -> str:
-    """What is built in in the reader's language, what people wrote as it is."""
+    """Return the description of a role. Descriptions of built-in roles are translated."""
     if role.origin is Origin.BUILT_IN:
         workspace = role.entry.projection.workspace
         name = role.name.removeprefix(f"{workspace}-") if workspace else role.name

@@ -1,7 +1,11 @@
-"""Writing roles and bindings: as the user, or as the console where only we can decide.
+"""Write roles and bindings with the user's identity or, where Kubernetes RBAC cannot decide, with
+the console's identity.
 
-Promises: the right is decided before anything is written; nobody gives what they do not hold; a record is
-in the audit trail before the request leaves; the next page sees the result.
+Guarantees:
+- Permissions are checked before each write.
+- Users cannot grant permissions that they don't have.
+- The audit record is written before the request is sent.
+- The next page shows the result.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -27,18 +31,23 @@ Write = Callable[[ObjectClient, str], Awaitable[Manifest | None]]
 
 
 class Escalation(Exception):
-    """Somebody is about to give what they do not hold: `beyond`."""
+    """Privilege escalation: the user would grant permissions (`beyond`) that the user does not
+    have.
+    """
 
     def __init__(self, beyond: Rules) -> None:
         self.beyond = beyond
-        super().__init__(f"{len(beyond)} rights beyond those of the giver")
+        super().__init__(f"{len(beyond)} permissions exceed those of the user who grants them")
 
 
 def require_held(
     request: ConsoleRequest, place: RoleScope, name: str, rules: Iterable[Rule]
 ) -> None:
-    """Raises `Escalation`. kube-apiserver compares native roles itself, and lets those through who may
-    `escalate`; here it is said before."""
+    """Raise `Escalation` if the rules exceed the user's permissions.
+
+    kube-apiserver performs the same check for native roles, except for users who may `escalate`.
+    The check here reports the error before the write.
+    """
     access, gvr = access_of(request), TYPES[place.level].roles
     if place.level in NATIVE and may_natively(access, "escalate", gvr, place, name):
         return
@@ -48,13 +57,13 @@ def require_held(
 
 
 def require_bindable(request: ConsoleRequest, place: RoleScope, role: str, rules: Rules) -> None:
-    """The same for giving somebody a role."""
+    """Raise `Escalation` if the user may not grant the role to a subject."""
     access, gvr = access_of(request), TYPES[place.level].roles
     if place.level in NATIVE and may_natively(access, "bind", gvr, place, role):
         return
     require_held(request, place, role, rules)
     if place.level is Level.GLOBAL and role == PLATFORM_ADMIN:
-        # Whoever holds the words of that role does not have its rights (ADR 8).
+        # Holding the rules of `platform-admin` does not include its permissions (ADR 8).
         bindings = TYPES[place.level].bindings
         if not may_natively(access, "create", bindings, place):
             raise Denied("create", bindings)
@@ -70,9 +79,12 @@ async def write(
     *,
     decided: bool = False,
 ) -> Manifest | None:
-    """`do` gets the client and the audit id, and returns the object as it is now, None if it is gone; so
-    does this. `decided`: the right is shown, by one to another type. Raises `Denied`, `ApiError`,
-    `AuditUnavailable`."""
+    """Run a write operation and return the object after it, or None if it was deleted.
+
+    `do` is called with the client and the audit ID and returns the same value. Set `decided` if
+    the permission was established through another type. Raise `Denied`, `ApiError`,
+    `AuditUnavailable`.
+    """
     access, named = access_of(request), name if verb != "create" else ""
     client: ObjectClient = get_runtime().console
     if may_natively(access, verb, gvr, place, named):

@@ -1,5 +1,5 @@
-"""Accounts of others: made, changed, locked out and let in by those who may.
+"""Administration of other users' accounts: create, change, disable and sign-in settings.
 
-Every right is decided before anything is looked up, and every write goes out as the administrator, so
-that kube-apiserver decides a second time.
+Permissions are checked before anything is looked up. Writes use the administrator's identity, so
+kube-apiserver checks them again.
 """

@@ -1,4 +1,4 @@
-"""What can be done to a user at once: the write, and what ends or begins with it."""
+"""Immediate actions on a user: the write and the resulting revocations."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -34,7 +34,7 @@ _ENDED = "EndedByAdministrator"
 
 
 class OfOthers(Action):
-    """Nobody does it to the account that they are logged in with."""
+    """Action that users can't run on their own account."""
 
     per_viewer = True
 
@@ -43,13 +43,15 @@ class OfOthers(Action):
 
 
 class UserAction(Action):
-    """Writes the User, and does `after` once kube-apiserver has taken it. `done` says what was done.
-    `state`: the one to be entered; with none, what is written makes every replica look again.
+    """Action that patches a User and calls `after` when kube-apiserver accepted the patch.
 
-    `reason`: why all that the user has ends, "" if nothing does. Disabling ends it a second time when the
-    change arrives, see `Endings`; here it is over before the administrator has an answer.
+    `done` is the success message. `state` is the state to set; if it is empty, the patch makes
+    every replica check the user's websockets. `reason` is the reason for revoking all sessions
+    and tokens, or "" to keep them. If a user is disabled, `Endings` revokes them a second time
+    when the change arrives; the action does it before the administrator gets a response.
 
-    Whoever administers users by a role of the platform does it to those who hold no more than they do.
+    An administrator whose permission comes from a platform role can change only users who don't
+    hold more permissions than the administrator.
     """
 
     needs = (Permission("patch"),)
@@ -58,7 +60,9 @@ class UserAction(Action):
     reason: ClassVar[str] = ""
 
     def exempt(self, access: Access, name: str) -> bool:
-        """Accounts are on the host: a User of another cluster must not end what one there has."""
+        """Exempt users of other clusters. Accounts exist only on the host cluster, so a User of
+        another cluster must not affect the host's user with the same name.
+        """
         return access.cluster.name != HOST
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -72,7 +76,7 @@ class UserAction(Action):
             check_holds_no_more(access, key.name)
 
     async def write(self, context: Context, user: Manifest) -> Manifest:
-        """`user`: name and uid. Returns what the user is then."""
+        """Patch the user and return the updated object. `user` contains only name and uid."""
         change = {"status": state_status(self.state, now())} if self.state else ended_patch(now())
         return await patch_user(context.client, user, change, audit_id=context.audit_id)
 
@@ -82,7 +86,7 @@ class UserAction(Action):
 
     async def run(self, context: Context) -> Outcome:
         name = context.key.name
-        # Once more: since the page was opened they may have been given more.
+        # Check again, because the user may have gained permissions since the page was opened.
         await UserAction.check(self, context.access, context.kind.gvr, context.key)
         user = {"metadata": {"name": name, "uid": context.uid}}
         written = await self.write(context, user)
@@ -92,7 +96,9 @@ class UserAction(Action):
 
 
 class Enable(OfOthers, UserAction):
-    """Failed attempts from before count no more, since this is a new beginning of the state."""
+    """Enable a user. Earlier failed attempts no longer count, because the state's transition time
+    changes.
+    """
 
     name, trail = "enable", ("patch", "enable")
     label = pgettext_lazy("action", "Enable")
@@ -153,7 +159,7 @@ class EndSessions(UserAction):
 
 
 class UserFormAction(UserAction):
-    """Whatever the state of the user."""
+    """Action with a form, available in every state of the user."""
 
     form: ClassVar[type[UserForm]]
 
@@ -183,8 +189,11 @@ class EditProfile(UserFormAction):
 
 
 class ResetPassword(OfOthers, UserFormAction, EndSessions):
-    """Without the old one, which is why nobody does so to themselves: a browser that was left open must
-    not give the account away."""
+    """Set a new password without asking for the old one.
+
+    Not available for the own account, so that an unattended browser can't be used to take over
+    the account.
+    """
 
     name, trail = "password", ("patch", "password")
     label = gettext_lazy("Reset password")
@@ -228,7 +237,7 @@ class ResetSecondFactor(OfOthers, EndSessions):
         await sync_to_async(attempts.forget)(name)
 
 
-#: Those without places take more than a list's row can say.
+#: Actions with empty `places` need data that list rows don't contain.
 USER_ACTIONS = (
     EditProfile(),
     Enable(),

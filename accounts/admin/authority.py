@@ -1,15 +1,17 @@
-"""Who administers the accounts of others by a role of the platform, and whose.
+"""Checks whether a platform role allows a user to administer another user's account.
 
-KubeSphere lets whoever manages users change all of them. In Kubernetes itself no role of the platform
-gives that, since it would be the right to be any of them (ADR 8): the console does it for its holder,
-once it has compared what both hold.
+KubeSphere lets user managers change all users. In Kubernetes, no platform role grants this
+permission, because it would allow impersonating any user (ADR 8). The console therefore makes
+the change on behalf of the user manager, after comparing the permissions of both users.
 
-Promises:
-- Nobody makes or changes somebody who holds, in any cluster, what they do not hold: whoever sets a
-  password can be that user.
-- What bindings name counts, whether or not the user may sign in now, and whether or not there is one:
-  whoever is disabled may be enabled, and bindings may name somebody who is yet to be made.
-- Fails closed: while anything that gives rights has not arrived, or may be old, everybody holds more.
+Guarantees:
+
+- Nobody creates or changes a user who holds, in any cluster, permissions that the viewer does
+  not hold. Setting a user's password makes it possible to sign in as that user.
+- All bindings of the name count, even if the user is disabled or doesn't exist, because a
+  disabled user can be enabled and a user with a bound name can be created later.
+- The check fails closed: while any source of permissions is not loaded or may be outdated, every
+  user is treated as holding more.
 """
 
 from django.utils.translation import gettext as _
@@ -26,13 +28,15 @@ from rbac.memberships import are_known, identity_of
 from rbac.rules import Question, Rules, any_allows
 
 CREATE = ("create",)
-#: KubeSphere's own server asks for the one, Kubernetes for the other.
+#: KubeSphere's API server checks the first verb, Kubernetes the second.
 CHANGE = ("patch", "update")
 
 
 def administers(access: Access, verbs: tuple[str, ...], name: str = "") -> bool:
-    """True if a role of the platform lets the viewer do so to users; whoever holds more is another
-    question. What somebody may not see they do not change."""
+    """Return True if a platform role allows the viewer these verbs on users.
+
+    Does not compare the permissions of both users. Always False for users the viewer can't get.
+    """
     if access.cluster.name != HOST or not access.can("get", USERS, name=name):
         return False
     rules = get_levels().of_platform(access.identity)
@@ -41,17 +45,22 @@ def administers(access: Access, verbs: tuple[str, ...], name: str = "") -> bool:
 
 
 def may_create(access: Access) -> bool:
-    """By Kubernetes, or by a role of the platform."""
+    """Return True if Kubernetes RBAC or a platform role allows the viewer to create users."""
     return access.can("create", USERS) or administers(access, CREATE)
 
 
 def may_change(access: Access, name: str) -> bool:
-    """The same, whether or not the user is theirs to change."""
+    """Return True if Kubernetes RBAC or a platform role allows the viewer to change users.
+
+    Does not compare the permissions of both users.
+    """
     return access.can("patch", USERS, name=name) or administers(access, CHANGE, name)
 
 
 def check_holds_no_more(access: Access, name: str) -> None:
-    """Raises `Exempt` for somebody who holds what the viewer does not, there or not."""
+    """Raise `Exempt` if `name` holds permissions that the viewer does not hold. The user may not
+    exist.
+    """
     runtime = get_runtime()
     try:
         beyond = (
@@ -65,7 +74,11 @@ def check_holds_no_more(access: Access, name: str) -> None:
 
 
 def check_not_beyond(beyond: Rules | None, name: str) -> None:
-    """`beyond`: what `name` holds and the viewer does not, None where nobody knows. Raises `Exempt`."""
+    """Raise `Exempt` unless `beyond` is empty.
+
+    `beyond` contains the permissions that `name` holds and the viewer does not, or is None if
+    unknown.
+    """
     if beyond is None:
         raise Exempt(_("It is not known what %(name)s may do.") % {"name": visible(name)})
     if beyond:

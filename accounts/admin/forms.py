@@ -1,4 +1,4 @@
-"""The forms in which an administrator says who somebody is."""
+"""Forms for creating and editing users."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from console.kube.gvr import Key
 from console.kube.projections import User
 from console.ui.forms import CheckField, ConsoleForm, TextField
 
-#: Of names: they become labels, which are shorter than names may be.
+#: Maximum name length. Names are used as label values, which are shorter than object names.
 MAX_NAME = 63
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _PROFILE = ("email", "displayName", "description")
@@ -30,7 +30,7 @@ def _name_rule() -> str:
 
 
 class UserForm(ConsoleForm):
-    """About `user`, or about one who is yet to be made."""
+    """Form for the existing user `user`, or for a new user."""
 
     ids = "user-%s"
 
@@ -57,7 +57,7 @@ class ProfileForm(UserForm):
     description = TextField(label=gettext_lazy("Description"), required=False)
 
     def clean_email(self) -> str:
-        """An address that was there before may stay as it is."""
+        """Validate the email address. The stored address is accepted unchanged."""
         email: str = self.cleaned_data["email"]
         if email and email != self.stored_email:
             if not is_address(email):
@@ -68,8 +68,7 @@ class ProfileForm(UserForm):
 
 
 def profile_spec(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What was filled in, as a merge patch of `spec`: what is empty goes, but the address, which is
-    required."""
+    """Return a merge patch of `spec`. Empty fields are removed, except `email`, which is required."""
     texts = {name: found[name] or None for name in ("displayName", "description")}
     return {"email": found["email"], **texts}
 

@@ -1,4 +1,4 @@
-"""One account: what is known of it, its logins and sessions, and what can be done to it."""
+"""Page of one account: details, sign-in history, sessions and actions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -50,7 +50,7 @@ class ActionButton:
 
 @page("GET")
 async def accounts(request: ConsoleRequest) -> HttpResponse:
-    """The list is that of the kind."""
+    """Redirect to the list of users."""
     require(request, "list")
     return HttpResponseRedirect(list_url(HOST, SEGMENT))
 
@@ -63,7 +63,9 @@ async def show(request: ConsoleRequest, name: str) -> HttpResponse:
 
 
 def require(request: ConsoleRequest, verb: str, name: str = "") -> Access:
-    """Raises `Denied`, whether or not there is a user of this name."""
+    """Return the viewer's access. Raise `Denied` without permission, whether or not the user
+    exists.
+    """
     access = access_of(request)
     if not access.can(verb, USERS, name=name):
         raise Denied(verb, USERS)
@@ -80,7 +82,7 @@ def nobody(request: ConsoleRequest, name: str) -> HttpResponse:
 
 async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> HttpResponse:
     name = entry.key.name
-    # What they may do is a page of its own, above this package.
+    # The permissions page belongs to an app above this package.
     links = [ActionButton(_("Rights"), reverse("access:rights", args=(name,)))]
     if name != access.identity.name and may_view(access.identity, name):
         url = reverse("accounts:viewing:begin", args=(name,))
@@ -108,7 +110,9 @@ async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> 
 
 
 def _allowed(access: Access, name: str) -> tuple[bool, str]:
-    """Whether the viewer may change the user, and why not if their rights are not enough for this one."""
+    """Return whether the viewer may change the user, and the reason if the user holds more
+    permissions.
+    """
     if access.can("patch", USERS, name=name):
         return True, ""
     if not may_change(access, name):
@@ -121,7 +125,9 @@ def _allowed(access: Access, name: str) -> tuple[bool, str]:
 
 
 async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
-    """What the viewer may do and makes sense now, also by what SQL alone knows."""
+    """Return the actions that are permitted and currently applicable, including checks that query
+    SQL.
+    """
     kind = access.cluster.kinds.of(USERS)
     return [
         menu_item(action, access.cluster.name, SEGMENT, entry.key)
@@ -172,7 +178,7 @@ def _password_text(user: User) -> str:
 
 
 def _moment(text: object) -> str:
-    """To the second, in UTC."""
+    """Format a time in UTC with a resolution of seconds."""
     try:
         return datetime.fromisoformat(str(text)).strftime("%Y-%m-%d %H:%M:%S UTC")
     except ValueError:

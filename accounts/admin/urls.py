@@ -1,4 +1,4 @@
-"""Addresses of the accounts of others. Included under `access/accounts`."""
+"""URL patterns for administering other users' accounts, included under `access/accounts`."""
 
 from django.urls import path
 

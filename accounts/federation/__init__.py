@@ -1,7 +1,7 @@
-"""Signing in through an identity provider: from the button to the User.
+"""Sign-in through an identity provider.
 
-A sign-in begins in one browser and ends in it, once, within ten minutes, with the provider that it began
-with. Who comes back is found by the provider's name and the subject, which are labels of a User; names
-and e-mail addresses are never compared. A new User is made by the console's own identity, and never one
-whose name somebody has, or has rights under.
+A sign-in must be completed in the browser that started it, once, within ten minutes and with the
+same provider. The User is found by the provider's name and the subject, which are stored in
+labels; names and email addresses are never compared. A new User is created with the console's
+credentials, and never with a name that exists or that a binding grants permissions to.
 """

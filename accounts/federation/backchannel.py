@@ -1,8 +1,9 @@
-"""A provider says that somebody logged out there.
+"""Logout notifications from identity providers.
 
 OpenID Connect: `POST /oauth/backchannel/{provider}` with a signed token,
 https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRequest
-CAS: a form at the address of the callback, see `accounts.providers.kinds.cas`.
+
+CAS: a form posted to the callback URL, see `accounts.providers.kinds.cas`.
 """
 
 import logging
@@ -35,32 +36,35 @@ async def backchannel(request: HttpRequest, name: str) -> HttpResponse:
     entry = (await catalogue()).entries.get(name)
     token = required(form_of(request), "logout_token")
     if entry is None or not isinstance(entry.provider, LogoutProvider):
-        raise invalid_request("There is no such provider.")
+        raise invalid_request("Unknown identity provider.")
     try:
         ended = await entry.provider.ended(token)
     except Unreachable as error:
         log.error("Identity provider %s: %s", entry.name, error)
-        raise unavailable("The provider's keys cannot be read.") from error
+        raise unavailable("The provider's keys could not be fetched.") from error
     except ProviderError as error:
-        log.warning("%s: a logout token was refused: %s", entry.name, error)
+        log.warning("%s: logout token rejected: %s", entry.name, error)
         raise invalid_request("The logout token is not valid.") from error
     return await _end(request, entry.name, ended)
 
 
 @endpoint.endpoint("POST")
 async def callback_logout(request: HttpRequest, name: str) -> HttpResponse:
-    """Anybody may send this, so it says nothing about what it ended, and what ends nothing leaves no
-    trace."""
+    """Process a logout form at the callback URL.
+
+    Anyone can send this request, so the response doesn't reveal whether a session ended, and a
+    request that ends no session is not audited.
+    """
     entry = (await catalogue()).entries.get(name)
     if request.content_type != FORM:
         raise invalid_request(f"The body must be {FORM}.")
     form = parse(body_of(request))
     if entry is None or not isinstance(entry.provider, CallbackLogoutProvider):
-        raise invalid_request("There is no such provider.")
+        raise invalid_request("Unknown identity provider.")
     try:
         ended = entry.provider.ended_by(form)
     except ProviderError as error:
-        raise invalid_request("This is no LogoutRequest.") from error
+        raise invalid_request("The form is not a LogoutRequest.") from error
     if not await sync_to_async(has_sessions)(name, ended, base.clock.now()):
         return answer({})
     return await _end(request, entry.name, ended)
@@ -72,7 +76,7 @@ async def _end(request: HttpRequest, name: str, ended: Ended) -> HttpResponse:
         users = await sync_to_async(end_sessions)(name, ended, base.clock.now())
         if users is None:
             recording.answered(400, "TokenReused")
-            raise invalid_request("The logout token was used before.")
+            raise invalid_request("The logout token was already used.")
         recording.answered(200, "ProviderLogout", ", ".join(users))
     for user in users:
         await tell_replicas(get_runtime().console, user, base.clock.now())

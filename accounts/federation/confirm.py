@@ -1,7 +1,8 @@
-"""`/login/confirm`: somebody whom a provider knows chooses the name of their User.
+"""`/login/confirm`: a user authenticated by an identity provider chooses the name of the new User.
 
-Only the browser that came back from the provider can open it, for ten minutes and until there is a User.
-What the form can say is the name and the address; the provider and the subject are kept here.
+Only the browser that returned from the provider can open this page, for ten minutes and until
+the User is created. The form contains only name and email address; provider and subject are
+stored on the server.
 """
 
 from collections.abc import Mapping
@@ -34,7 +35,7 @@ from accounts.signin.next_url import safe_next
 
 @dataclass(frozen=True, slots=True)
 class ConfirmForm:
-    """`errors`: by the name of a field."""
+    """Values of the page. `errors` maps field names to messages."""
 
     provider: str
     name: str

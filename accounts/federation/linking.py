@@ -1,7 +1,7 @@
-"""Which User a person is, and making a User of a person.
+"""Mapping from an identity provider's person to a User, and creation of new Users.
 
-The labels are KubeSphere's, so people that it knows are known here. A subject that cannot be the value
-of a label is its hash.
+The labels are KubeSphere's, so users created by KubeSphere are found. A subject that is not a
+valid label value is replaced by its hash.
 """
 
 import hashlib
@@ -37,9 +37,9 @@ _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _HASHED = "sha256."
 MAX_NAME, MAX_EMAIL = 63, 254
 _SURE = (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, GLOBAL_ROLE_BINDINGS)
-#: Of KubeSphere's types these may be missing.
+#: KubeSphere types that may not be installed.
 _PERHAPS = (WORKSPACE_ROLE_BINDINGS, GROUP_BINDINGS)
-#: Seconds for the bindings to arrive from the cluster.
+#: Timeout in seconds for caching the bindings.
 ARRIVE = 10.0
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?")
@@ -47,15 +47,15 @@ _OTHERS = re.compile(r"[^a-z0-9.-]+")
 
 
 class Ambiguous(Exception):
-    """Two Users are linked with one person: nobody can say which it is."""
+    """Two Users are linked to the same person."""
 
 
 class UserNotCached(Exception):
-    """The User is made, or is being made, and the cache does not know it yet."""
+    """The User is being created or is not cached yet."""
 
 
 class Taken(Exception):
-    """`field` (`name` or `email`) cannot be used; `text` says why."""
+    """`field` (`name` or `email`) can't be used; `text` is the translated reason."""
 
     def __init__(self, field: str, text: str) -> None:
         super().__init__(text)
@@ -65,12 +65,12 @@ class Taken(Exception):
 def subject_label(subject: str) -> str:
     if _LABEL.fullmatch(subject) and not subject.startswith(_HASHED):
         return subject
-    # As many digits of the hash as a label has room for: 224 bits.
+    # Truncate the hash to the maximum label length, which leaves 224 bits.
     return _HASHED + hashlib.sha256(subject.encode()).hexdigest()[:56]
 
 
 def linked_user(provider: str, subject: str) -> User | None:
-    """Raises `Ambiguous` and `UsersUnknown`."""
+    """Return the User linked to the subject, or None. Raise `Ambiguous` or `UsersUnknown`."""
     label = subject_label(subject)
     entries = trusted_users().store.snapshot().entries.values()
     found = [
@@ -85,9 +85,10 @@ def linked_user(provider: str, subject: str) -> User | None:
 
 
 async def make_user(provider: str, person: Person, name: str, email: str) -> User:
-    """A User of this person's own. Without an address only if the provider tells none.
+    """Create a User linked to this person. The email address may be empty only if the provider
+    sends none.
 
-    Raises `Taken`, `UserNotCached`, `UsersUnknown` and `ApiError`.
+    Raise `Taken`, `UserNotCached`, `UsersUnknown` or `ApiError`.
     """
     unknown = not email and not person.email
     mail_problem = "" if unknown else email_problem(email)
@@ -107,7 +108,7 @@ async def make_user(provider: str, person: Person, name: str, email: str) -> Use
         made = await get_runtime().console.create(USERS, manifest)
     except Conflict as error:
         raise Taken("name", name_problem(name, taken=True)) from error
-    # Sessions are of users that the cache knows.
+    # Sessions require a cached User.
     meta = made["metadata"]
     there = await wait_for_version(name, meta["resourceVersion"])
     entry = trusted_users().store.get(Key("", name))
@@ -116,26 +117,28 @@ async def make_user(provider: str, person: Person, name: str, email: str) -> Use
     return entry.projection
 
 
-# Names and addresses that a new User may have.
+# Validation of names and email addresses of new Users.
 
 
 def suggested_name(username: str) -> str:
-    """What a User might be called: in lower case, with what a name cannot have replaced; "" if nothing
-    is left."""
+    """Return a valid User name derived from the provider's name, or "" if no valid characters are
+    left.
+    """
     text = _OTHERS.sub("-", username.partition("@")[0].lower())[:MAX_NAME].strip("-.")
     return text if _is_name(text) else ""
 
 
 def is_plain(username: str) -> bool:
-    """True if the name of the provider can be the name of a User, but for upper case."""
+    """Return True if the provider's name, converted to lower case, is a valid User name."""
     return _is_name(username.lower()) and username.isascii()
 
 
 def name_problem(name: str, *, taken: bool = False) -> str:
-    """Why no User may be made with this name, or "". Raises `UsersUnknown` while nobody can say.
+    """Return a translated reason why a User can't be created with this name, or "".
 
-    A name that a binding knows is not free, also if nobody has it: whoever took it would have the
-    rights of somebody who is gone, or of an administrator who comes with a certificate.
+    A name used in a binding is rejected even if no such User exists. The new user would
+    otherwise get the permissions of a deleted user or of an administrator who uses a client
+    certificate. Raise `UsersUnknown`.
     """
     if not _is_name(name):
         return _(
@@ -148,7 +151,7 @@ def name_problem(name: str, *, taken: bool = False) -> str:
 
 
 def email_problem(email: str) -> str:
-    """Why no User may be made with this address, or ""."""
+    """Return a translated reason why a User can't be created with this email address, or ""."""
     try:
         if len(email) > MAX_EMAIL or not email.isascii():
             raise ValidationError("")
@@ -162,14 +165,14 @@ def email_problem(email: str) -> str:
 
 
 async def wait_for_bindings() -> None:
-    """Raises `UsersUnknown` if they do not arrive."""
+    """Wait until all bindings are cached. Raise `UsersUnknown` on timeout."""
     for gvr in _bindings():
         if not await get_runtime().wait_synced(gvr, timeout=ARRIVE):
             raise UsersUnknown
 
 
 def _bindings() -> list[GVR]:
-    """The types whose objects give rights to names, as far as the cluster has them."""
+    """Return the binding types that the cluster serves."""
     types = get_runtime().types
     return [*_SURE, *(gvr for gvr in _PERHAPS if types.get(gvr) is not None)]
 

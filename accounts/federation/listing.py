@@ -1,6 +1,7 @@
-"""`/access/providers`: which identity providers there are, and what is wrong with the others.
+"""`/access/providers`: list of identity providers and configuration errors.
 
-For those who may list everything in the cluster. Shows nothing of a provider's own configuration.
+Requires permission to list everything in the cluster. The provider-specific configuration is
+never displayed.
 """
 
 from dataclasses import dataclass
@@ -33,7 +34,11 @@ _MAPPINGS: dict[tuple[str, bool], str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`callback`: what the provider has to be told, "" for those that browsers are not sent to."""
+    """Identity provider in the list.
+
+    `callback` is the callback URL to register at the provider, or "" for providers without
+    redirects.
+    """
 
     name: str
     kind: str

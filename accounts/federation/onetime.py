@@ -1,6 +1,7 @@
-"""Things that are good for one use, on all replicas together. Synchronous: call it off the loop.
+"""Single-use values shared by all replicas, and cookies that bind a sign-in to a browser.
 
-Each function is decided by one statement, so of two that come at once one alone succeeds.
+Synchronous: call the database functions from a worker thread, not from the event loop. Each one
+uses a single SQL statement, so only one of several concurrent calls succeeds.
 """
 
 from datetime import datetime, timedelta
@@ -20,7 +21,10 @@ _SALT = "accounts.federation"
 
 
 def use(kind: str, value: str, now: datetime, until: datetime) -> bool:
-    """True the first time. `until`: from then on nobody would take the value anyway."""
+    """Mark a value as used. Return True the first time.
+
+    The mark is deleted after `until`, when the value is no longer accepted anyway.
+    """
     OneTime.objects.filter(expires__lte=now).delete()
     try:
         with transaction.atomic():
@@ -31,12 +35,12 @@ def use(kind: str, value: str, now: datetime, until: datetime) -> bool:
 
 
 def release(kind: str, value: str) -> None:
-    """As if it had not been used."""
+    """Undo `use`."""
     OneTime.objects.filter(digest=_digest(kind, value)).delete()
 
 
 def keep(kind: str, content: dict[str, Any], now: datetime, until: datetime) -> str:
-    """The key to get `content` by."""
+    """Store `content` and return the key to retrieve it."""
     OneTime.objects.filter(expires__lte=now).delete()
     key = random_token()
     OneTime.objects.create(digest=_digest(kind, key), expires=until, content=content)
@@ -53,11 +57,11 @@ def _digest(kind: str, value: str) -> str:
     return digest(f"{kind}:{value}")
 
 
-# The cookies of a sign-in that is under way: they bind it to one browser.
+# Cookies of a sign-in in progress. They bind it to one browser.
 
 
 def put(response: HttpResponse, kind: str, content: dict[str, Any]) -> None:
-    """`content` is signed; the browser can read it."""
+    """Set the cookie. `content` is signed but not encrypted."""
     response.set_cookie(
         name(kind),
         signing.dumps(content, salt=f"{_SALT}.{kind}"),
@@ -65,13 +69,14 @@ def put(response: HttpResponse, kind: str, content: dict[str, Any]) -> None:
         path="/",
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
-        # Sent when the provider sends the browser back, and with nothing that another site embeds.
+        # Sent with the top-level redirect from the provider, but not with requests embedded in
+        # other sites.
         samesite="Lax",
     )
 
 
 def read(request: HttpRequest, kind: str) -> dict[str, Any] | None:
-    """What `put` was given, if it is ours and not too old."""
+    """Return the content that `put` stored, or None if the signature is invalid or expired."""
     try:
         found: dict[str, Any] = signing.loads(
             request.COOKIES.get(name(kind), ""), salt=f"{_SALT}.{kind}", max_age=LIFETIME
@@ -87,5 +92,5 @@ def drop(response: HttpResponse, kind: str) -> None:
 
 
 def name(kind: str) -> str:
-    """With the prefix that the session's has."""
+    """Return the cookie name, with the prefix of the session cookie."""
     return f"{settings.SESSION_COOKIE_NAME}-{kind}"

@@ -1,4 +1,7 @@
-"""What becomes of a person whom a provider vouches for: a session, a question, or nothing."""
+"""Sign-in of a person whom an identity provider authenticated.
+
+The result is a session, a page that asks for a name, or an error.
+"""
 
 import logging
 from collections.abc import Callable, Coroutine
@@ -51,12 +54,12 @@ from rbac.authorizer import is_usable
 
 log = logging.getLogger(__name__)
 
-#: In the session: the provider's name, and the id token that ends the session there.
+#: Session keys for the provider's name and the ID token used for logout at the provider.
 PROVIDER, ID_TOKEN = "provider", "id_token"
 MAX_SUBJECT = 255
-#: A kind of `onetime`: who is waiting for a name, and whose User is being made.
+#: Kinds of `onetime` values: a sign-in waiting for a name, and a User being created.
 PENDING, MAKING = "pending", "making"
-#: By then every replica knows of a User that was made.
+#: Time after which every replica has cached a new User.
 _ARRIVED = timedelta(seconds=30)
 _TEXTS: dict[int, str | Promise] = {
     400: gettext_lazy("The login through %(provider)s did not succeed. Start again."),
@@ -71,7 +74,10 @@ _TEXTS: dict[int, str | Promise] = {
 async def welcome(
     request: HttpRequest, entry: Entry, person: Person, next_url: str
 ) -> HttpResponse:
-    """Raises `UsersUnknown`, `AuditUnavailable`, `ApiError` and DatabaseError."""
+    """Sign the person in or create a User.
+
+    Raise `UsersUnknown`, `AuditUnavailable`, `ApiError` or DatabaseError.
+    """
     if not 0 < len(person.subject) <= MAX_SUBJECT or not person.subject.isprintable():
         return await refuse(request, entry, 403, "BadSubject", next_url=next_url)
     try:
@@ -87,14 +93,20 @@ async def welcome(
             user = await create(request, entry, person, person.username.lower(), person.email)
             return await enter(request, entry, person, user, next_url)
         except Taken as taken:
-            log.info("%s: a new User needs another name or address: %s", entry.name, taken.field)
+            log.info(
+                "%s: new User requires a different name or email address: %s",
+                entry.name,
+                taken.field,
+            )
         except UserNotCached:
             return not_arrived(request, next_url)
     return await ask(entry, person, next_url)
 
 
 async def ask(entry: Entry, person: Person, next_url: str) -> HttpResponse:
-    """Sends the browser to the page that asks for a name, bound to it by a cookie."""
+    """Redirect the browser to the page that asks for a name. A cookie binds the page to the
+    browser.
+    """
     now = base.clock.now()
     content = {"provider": entry.name, "person": asdict(person), "next": next_url}
     key = await sync_to_async(onetime.keep)(PENDING, content, now, now + onetime.LIFETIME)
@@ -104,9 +116,11 @@ async def ask(entry: Entry, person: Person, next_url: str) -> HttpResponse:
 
 
 async def create(request: HttpRequest, entry: Entry, person: Person, name: str, email: str) -> User:
-    """A User for this person, who has none. One at a time: two would be nobody's.
+    """Create a User for this person.
 
-    Raises `Taken`, `UserNotCached`, `UsersUnknown`, `AuditUnavailable`, `ApiError` and DatabaseError.
+    Only one call per person runs at a time, because two linked Users would make the link
+    ambiguous. Raise `Taken`, `UserNotCached`, `UsersUnknown`, `AuditUnavailable`, `ApiError` or
+    DatabaseError.
     """
     await wait_for_bindings()
     now, who = base.clock.now(), f"{entry.name}/{person.subject}"
@@ -124,14 +138,14 @@ async def create(request: HttpRequest, entry: Entry, person: Person, name: str, 
 async def enter(
     request: HttpRequest, entry: Entry, person: Person, user: User, next_url: str
 ) -> HttpResponse:
-    """Gives the browser a session as `user`, who may still be one that may not be signed in."""
+    """Create a session for `user`. A user who may not sign in is rejected."""
     if not is_usable(user):
         return await refuse(
             request, entry, 403, user.state or "Deleted", next_url=next_url, actor=user.name
         )
     now = base.clock.now()
     async with record(login_action(request, entry, user.name)):
-        # Where the browser was sent away to sign in, that place decides what it takes.
+        # A provider that authenticates by redirect is responsible for the second factor.
         vouched = sessions.ELSEWHERE if isinstance(entry.provider, RedirectProvider) else ""
         origin = origin_of(request)
         await sessions.begin(request.session, user, now, origin=origin, factor=vouched)
@@ -160,13 +174,13 @@ def _remember(
     )
 
 
-# Answers for what goes wrong on this side while somebody logs in.
+# Responses for errors of the console, as opposed to errors of the provider.
 
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 
 
 def guarded(view: View) -> View:
-    """Answers what goes wrong here and not at the provider."""
+    """Decorate a view to return error pages for failures of the console or the cluster."""
 
     @wraps(view)
     async def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -176,21 +190,21 @@ def guarded(view: View) -> View:
             text = _("Nobody can log in yet: the users have not arrived from the cluster.")
             return error_page(request, 503, text)
         except (AuditUnavailable, DatabaseError) as error:
-            log.error("A login failed, because the database cannot be used: %s", error)
+            log.error("Sign-in failed because the database is unavailable: %s", error)
             return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
         except ApiError as error:
-            log.error("A login failed, because no User could be made: %s", error)
+            log.error("Sign-in failed because the User could not be created: %s", error)
             return error_page(request, 503, _("Your account could not be made. Try again later."))
 
     return answered
 
 
-# What somebody sees who does not get in: the login page, with a sentence. The reason is for the audit
-# trail alone.
+# Rejected sign-ins display the sign-in page with an error message. The reason is recorded only in
+# the audit trail.
 
 
 def login_action(request: HttpRequest, entry: Entry, actor: str) -> Action:
-    """`actor`: the User who was found, "" if none was."""
+    """Return the audit action. `actor` is the name of the User, or "" if no User was found."""
     return request_action(request, "login", SESSIONS, subresource=entry.name, actor=actor)
 
 
@@ -204,7 +218,7 @@ async def refuse(
     actor: str = "",
     username: str = "",
 ) -> HttpResponse:
-    """Raises `AuditUnavailable`."""
+    """Audit a rejected sign-in and render the sign-in page. Raise `AuditUnavailable`."""
     async with record(login_action(request, entry, actor)) as recording:
         recording.answered(status, reason)
     text = str(_TEXTS[status]) % {"provider": entry.name}
@@ -213,19 +227,22 @@ async def refuse(
 
 
 def not_arrived(request: HttpRequest, next_url: str) -> HttpResponse:
-    """The User was made a moment ago, and the cache does not know it yet."""
+    """Render the sign-in page for a User that was just created and is not cached yet."""
     text = _("Your account is being made. Log in again in a moment.")
     return login_page(request, LoginForm(error=text, next=next_url), 503)
 
 
-# Logging in with a name and a password that a provider checks. The door is the login form.
+# Sign-in with a name and password that a provider checks, from the sign-in form.
 
 
 @guarded
 async def sign_in_through(
     request: HttpRequest, name: str, username: str, password: str, next_url: str
 ) -> HttpResponse:
-    """`next_url` is safe. A provider that there is not is one that knows nobody."""
+    """Check the password with a provider and sign the user in.
+
+    `next_url` must be validated. An unknown provider is handled like a wrong password.
+    """
     entry = (await catalogue()).entries.get(name)
     shown = username if username.isprintable() and len(username) <= MAX_NAME else ""
     if entry is None or not isinstance(entry.provider, PasswordProvider):

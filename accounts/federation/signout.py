@@ -1,7 +1,10 @@
-"""The end of a session that began at a provider, from either side.
+"""End of sessions that started at an identity provider, initiated by the console or by the
+provider.
 
 https://openid.net/specs/openid-connect-rpinitiated-1_0.html
+
 https://openid.net/specs/openid-connect-backchannel-1_0.html
+
 https://apereo.github.io/cas/6.6.x/installation/Logout-Single-Signout.html
 """
 
@@ -25,12 +28,12 @@ from accounts.providers.options import catalogue
 
 log = logging.getLogger(__name__)
 
-#: A kind of `once`: logout tokens.
+#: Kind of `onetime` value: logout tokens.
 LOGOUT = "logout"
 
 
 async def provider_logout(session: SessionBase) -> str:
-    """Where the browser ends the provider's session too; "" if there is none, or no way."""
+    """Return the URL that ends the provider's session, or "" if there is no session or no such URL."""
     name, token = await session.aget(PROVIDER, ""), await session.aget(ID_TOKEN, "")
     entry = (await catalogue()).entries.get(name) if name else None
     if entry is None or not isinstance(entry.provider, LogoutProvider | CallbackLogoutProvider):
@@ -47,10 +50,11 @@ async def provider_logout(session: SessionBase) -> str:
 
 @transaction.atomic
 def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None:
-    """Ends the sessions that a logout token is about, and all OAuth tokens of their users, not their API
-    tokens; whose they were.
+    """End the sessions named by a logout token and return their users.
 
-    None if the token was used before. Synchronous: call it off the loop.
+    All OAuth tokens of these users are revoked, but not their API tokens. Return None if the
+    logout token was used before. Synchronous: call from a worker thread, not from the event
+    loop.
     """
     until = now + LOGOUT_AGE + 2 * SKEW
     if not onetime.use(LOGOUT, f"{provider}/{ended.token}", now, until):
@@ -68,7 +72,7 @@ def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None
 
 
 def has_sessions(provider: str, ended: Ended, now: datetime) -> bool:
-    """Synchronous: call it off the loop."""
+    """Return True if the logout token names a session. Synchronous: call from a worker thread."""
     return _rows(provider, ended, now).exists()
 
 

@@ -1,4 +1,4 @@
-"""Addresses of signing in through identity providers. Included at the root."""
+"""URL patterns for sign-in through identity providers, included at the root."""
 
 from django.urls import path
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("login/confirm", confirm, name="confirm"),
     path("oauth/backchannel/<str:name>", backchannel, name="backchannel"),
     path("oauth/callback/<str:name>", callback, name="callback"),
-    # The way out to a provider and, at the address that KubeSphere gives to providers, the way back.
+    # Redirects to a provider and, because KubeSphere uses this URL as callback, also accepts its
+    # answer.
     path("oauth/redirect/<str:name>", landing, name="landing"),
 ]

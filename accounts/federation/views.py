@@ -1,4 +1,4 @@
-"""The way out to a provider, and the way back."""
+"""Redirect to an identity provider, and the callback."""
 
 import logging
 import secrets
@@ -26,14 +26,17 @@ from accounts.signin.next_url import safe_next
 
 log = logging.getLogger(__name__)
 
-#: What only a provider sends. At the address where KubeSphere has the callback, anything else begins.
+#: Parameters that only a provider's answer contains. KubeSphere uses the same URL to start a
+#: sign-in and as the callback.
 _ANSWERS = frozenset({"code", "error", "ticket", "state"})
 _STATE = "state"
 
 
 def also_logout(view: View) -> View:
-    """Where browsers come back, a provider may also post that somebody logged out there. It has no
-    cookie and no CSRF token; what proves it is in the form."""
+    """Decorate a callback view to also accept logout notifications by POST.
+
+    Such requests have no cookie and no CSRF token; the form's content authenticates them.
+    """
 
     @csrf_exempt
     @wraps(view)
@@ -88,7 +91,7 @@ async def _out(request: HttpRequest, entry: Entry, provider: RedirectProvider) -
 
 
 async def _back(request: HttpRequest, entry: Entry, provider: RedirectProvider) -> HttpResponse:
-    """The cookie is dropped whatever happens: one beginning, one end."""
+    """Process the callback. The cookie is always dropped, so a sign-in can be completed only once."""
     response = await _finish(request, entry, provider)
     onetime.drop(response, onetime.START)
     return response
@@ -103,7 +106,8 @@ async def _finish(request: HttpRequest, entry: Entry, provider: RedirectProvider
     if not constant_time_compare(answer.get("state", ""), begun["state"]):
         return await refuse(request, entry, 400, "WrongState")
     now = base.clock.now()
-    # Before anything is asked: of two that come with the same state, one goes on.
+    # Mark the state as used before contacting the provider, so that only one of two requests with
+    # the same state continues.
     if not await sync_to_async(onetime.use)(_STATE, begun["state"], now, now + onetime.LIFETIME):
         return await refuse(request, entry, 400, "StateReused")
     attempt = ProviderAttempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)
@@ -113,13 +117,13 @@ async def _finish(request: HttpRequest, entry: Entry, provider: RedirectProvider
         log.error("Identity provider %s: %s", entry.name, error)
         return await refuse(request, entry, 503, error.reason, next_url=next_url)
     except ProviderError as error:
-        log.warning("%s: a login was refused: %s", entry.name, error)
+        log.warning("%s: sign-in rejected: %s", entry.name, error)
         return await refuse(request, entry, 400, error.reason)
     return await welcome(request, entry, person, next_url)
 
 
 def _answer(request: HttpRequest) -> Mapping[str, str] | None:
-    """The parameters of the callback; None if one is there twice."""
+    """Return the callback's parameters, or None if a parameter is repeated."""
     found = dict(request.GET.lists())
     if any(len(values) != 1 for values in found.values()):
         return None

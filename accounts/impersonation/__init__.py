@@ -1,7 +1,7 @@
-"""Looking at the console as somebody else: what they see, in a session that stays one's own.
+"""Viewing the console as another user ("View as") within the administrator's own session.
 
-An administrator who may `impersonate` a user in Kubernetes may view the console as that user, unless the
-user has rights that the administrator has not. It changes nothing until that is confirmed as well, ends
-by itself after an hour, and is in the audit trail with both names. One level only: who views as somebody
-is, for this console, nobody else.
+An administrator with the Kubernetes permission `impersonate` for a user may view the console as
+that user, unless the user has permissions that the administrator doesn't have. Viewing is
+read-only until the administrator confirms changes, ends after an hour, and is recorded in the
+audit trail with both names. It can't be nested.
 """

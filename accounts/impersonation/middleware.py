@@ -1,7 +1,7 @@
-"""What is different while somebody views the console as another user: no changes, and nothing private.
+"""Restrictions while a user views the console as another user: read-only and no private pages.
 
-Comes after `accounts.middleware.AccountMiddleware`, and after the bearer tokens, which are never viewed
-through.
+Must come after `accounts.middleware.AccountMiddleware` and after the bearer token middleware.
+Requests with a bearer token are not affected.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from console.views.errors import error_page
 from console.views.guard import SAFE_METHODS
 from rbac.middleware import access_of
 
-#: Posts that change nothing of the cluster, by the names of their views.
+#: View names of POST requests that don't change the cluster.
 HARMLESS = frozenset(
     {
         "accounts:logout",
@@ -29,7 +29,7 @@ HARMLESS = frozenset(
         "set_theme",
     }
 )
-#: Pages about the session's own user, who is not the one that is viewed as; and whatever gives tokens.
+#: Pages about the session's own user, and pages that issue tokens.
 PRIVATE = (
     "accounts:choose_password",
     "accounts:federation:",
@@ -58,8 +58,10 @@ class ViewingMiddleware(AsyncMiddleware):
 
 
 async def _ended(request: ConsoleRequest, viewing: Viewing) -> HttpResponseBase | None:
-    """A page goes on with the viewer's own rights, and says so; a change that was meant for somebody else
-    does not."""
+    """End viewing. Pages continue with the viewer's own permissions and a message.
+
+    Changes are rejected, because they were intended to be made as the other user.
+    """
     del request.session[VIEWING]
     await request.session.asave()
     request.viewing = None  # type: ignore[attr-defined]

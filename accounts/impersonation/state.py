@@ -1,9 +1,10 @@
-"""As whom a session views the console, decided anew at each use.
+"""State of viewing the console as another user, validated at each use.
 
-Promises:
-- Whoever a session is of never changes; only the rights that count for a request do.
-- What is not allowed any more ends, and never turns into the viewer's own rights unseen: `Viewing`
-  without an `identity` says that the request was meant for somebody else.
+Guarantees:
+
+- The user of a session never changes; only the permissions that apply to a request do.
+- If viewing is no longer allowed, it ends and never silently continues with the viewer's own
+  permissions. A `Viewing` without `identity` marks a request intended for the other user.
 """
 
 from collections.abc import Mapping
@@ -20,16 +21,20 @@ from rbac.current import get_authorizer, get_levels
 from rbac.memberships import identity_of
 from rbac.rules import Rules
 
-#: In the session.
+#: Session key.
 VIEWING = "viewing"
 LIFETIME = timedelta(hours=1)
-#: Whom Kubernetes lets somebody act as, by the verb `impersonate`; they are no objects of its own.
+#: Kubernetes' virtual resource for the verb `impersonate`.
 PEOPLE = GVR("", "v1", "users")
 
 
 @dataclass(frozen=True, slots=True)
 class Viewing:
-    """`identity` is None when it has ended or is not allowed. `writes`: changes were confirmed."""
+    """User whom the session views the console as.
+
+    `identity` is None if viewing ended or is not allowed. `writes` is True if changes were
+    confirmed.
+    """
 
     name: str
     identity: Identity | None
@@ -37,12 +42,12 @@ class Viewing:
 
 
 def content_of(name: str, uid: str, since: datetime, *, writes: bool = False) -> dict[str, Any]:
-    """What a session keeps."""
+    """Return the content to store in the session."""
     return {"name": name, "uid": uid, "since": since.timestamp(), "writes": writes}
 
 
 def viewing_of(content: Mapping[str, Any], viewer: Identity, now: datetime) -> Viewing | None:
-    """None for a session that views as nobody else. Raises `UsersUnknown`."""
+    """Return the session's viewing state, or None if it has none. Raise `UsersUnknown`."""
     kept = content.get(VIEWING)
     if not isinstance(kept, dict):
         return None
@@ -58,7 +63,7 @@ def viewing_of(content: Mapping[str, Any], viewer: Identity, now: datetime) -> V
 
 
 def target_of(name: str) -> Identity | None:
-    """A user who may sign in. Raises `UsersUnknown`."""
+    """Return the identity of a user who may sign in, or None. Raise `UsersUnknown`."""
     entry = users().store.get(Key("", name))
     if entry is None or not is_usable(entry.projection):
         return None
@@ -70,19 +75,21 @@ def target_of(name: str) -> Identity | None:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why somebody may not be viewed as. `beyond`: rights of theirs that the viewer has not."""
+    """Reason why a user may not be viewed as. `beyond` contains permissions that the viewer doesn't
+    have.
+    """
 
     is_self: bool = False
     beyond: Rules = ()
 
 
 def may_view(viewer: Identity, name: str) -> bool:
-    """Kubernetes' own right to act as this user, whether or not there is one."""
+    """Return True if Kubernetes allows the viewer to impersonate this user. The user may not exist."""
     return get_authorizer().allows(viewer, "impersonate", PEOPLE, name=name)
 
 
 def refusal_of(viewer: Identity, target: Identity) -> Refusal | None:
-    """None if the viewer may."""
+    """Return the reason why the viewer may not view as `target`, or None."""
     if target.name == viewer.name:
         return Refusal(is_self=True)
     if not may_view(viewer, target.name):

@@ -1,4 +1,4 @@
-"""Addresses of viewing the console as somebody else. Included under `access/view-as`."""
+"""URL patterns for viewing the console as another user, included under `access/view-as`."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Beginning to view the console as somebody else, allowing changes, and ending it."""
+"""Views to start viewing the console as another user, allow changes, and stop."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ from console.views.errors import error_page
 from console.views.page import page
 from rbac.words import rule_text
 
-#: Rights beyond one's own that are named.
+#: Maximum number of excess permissions listed in a message.
 MOST = 5
 
 
 @page("GET", "POST")
 async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
-    """GET says what it means, POST begins it."""
+    """Explain viewing as another user (GET) or start it (POST)."""
     viewer = _viewer(request)
     if _viewing(request) is not None:
         text = _("You view the console as somebody else already. Stop that first.")
@@ -60,7 +60,7 @@ async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
 
 @page("GET", "POST")
 async def confirm(request: ConsoleRequest) -> HttpResponse:
-    """Lets changes through, which are made as the other user."""
+    """Allow changes, which are made as the other user."""
     viewing = _viewing(request)
     if viewing is None:
         return HttpResponseRedirect(reverse("dashboard"))

@@ -1,8 +1,8 @@
-"""Kubeconfigs of people, with a client certificate each.
+"""Kubeconfigs of users, each with a client certificate.
 
-Somebody asks for one on the page of the own account, which notes that on the User
-(`accounts.myaccount.kubeconfig`). The controllers do the rest: a key and a CertificateSigningRequest
-for it (`kubeconfig`), its approval and the certificate (`csr`), and both anew before the certificate
-expires or when the user's groups are others. Keys are kept in Secrets of a namespace of their own
-(`keeping`).
+A request on the account page is stored as an annotation of the User
+(`accounts.myaccount.kubeconfig`). Controllers then create a key and a CertificateSigningRequest
+(`kubeconfig`), approve it and store the certificate (`csr`). Both are renewed before the
+certificate expires and when the user's groups change. Keys are stored in Secrets in a separate
+namespace (`keeping`).
 """

@@ -1,5 +1,6 @@
-"""Keys, signing requests and certificates: the common name is the user, organizations are the groups.
+"""Private keys, certificate signing requests and certificates.
 
+The common name is the user, organizations are the groups.
 https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
 """
 
@@ -16,7 +17,7 @@ from console.kube.identity import Identity
 
 
 def make_key() -> str:
-    """A new private key, PEM."""
+    """Return a new private key in PEM format."""
     key = ec.generate_private_key(ec.SECP256R1())
     return key.private_bytes(
         serialization.Encoding.PEM,
@@ -26,7 +27,7 @@ def make_key() -> str:
 
 
 def make_request(key: str, identity: Identity) -> bytes:
-    """A signing request, PEM. Raises ValueError for what is no key."""
+    """Return a certificate signing request in PEM format. Raise ValueError if the key is invalid."""
     names = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in identity.groups]
     subject = x509.Name([*names, x509.NameAttribute(NameOID.COMMON_NAME, identity.name)])
     builder = x509.CertificateSigningRequestBuilder().subject_name(subject)
@@ -34,7 +35,7 @@ def make_request(key: str, identity: Identity) -> bytes:
 
 
 def asks_for(request: bytes, key: str, identity: Identity) -> bool:
-    """True if the signing request is for this key, this user and exactly these groups."""
+    """Return True if the signing request is for this key, this user and exactly these groups."""
     try:
         found = x509.load_pem_x509_csr(request)
         public = _public(_private(key).public_key())
@@ -44,7 +45,7 @@ def asks_for(request: bytes, key: str, identity: Identity) -> bool:
 
 
 def is_for(certificate: str, key: str, identity: Identity) -> bool:
-    """The same of a certificate."""
+    """Return True if the certificate is for this key, this user and exactly these groups."""
     try:
         found = x509.load_pem_x509_certificate(certificate.encode())
         public = _public(_private(key).public_key())
@@ -54,12 +55,12 @@ def is_for(certificate: str, key: str, identity: Identity) -> bool:
 
 
 def expires(certificate: str) -> datetime:
-    """In UTC. Raises ValueError for what is no certificate."""
+    """Return the expiry time in UTC. Raise ValueError if the certificate is invalid."""
     return x509.load_pem_x509_certificate(certificate.encode()).not_valid_after_utc
 
 
 def fingerprint(key: str, identity: Identity) -> str:
-    """Of what is asked for: the same key for the same names has the same. Raises ValueError."""
+    """Return a fingerprint of key and identity. Raise ValueError if the key is invalid."""
     words = "\0".join((identity.name, *identity.groups)).encode()
     return hashlib.sha256(_public(_private(key).public_key()) + words).hexdigest()[:12]
 
@@ -74,19 +75,19 @@ def _is(subject: x509.Name, identity: Identity) -> bool:
 def _private(key: str) -> ec.EllipticCurvePrivateKey:
     found = serialization.load_pem_private_key(key.encode(), None)
     if not isinstance(found, ec.EllipticCurvePrivateKey):
-        raise ValueError("not a key of an elliptic curve")
+        raise ValueError("not an elliptic curve key")
     return found
 
 
 def _public(key: object) -> bytes:
     if not isinstance(key, ec.EllipticCurvePublicKey):
-        raise ValueError("not a key of an elliptic curve")
+        raise ValueError("not an elliptic curve key")
     return key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
 
 
-# How long certificates last. A certificate cannot be taken back, so that is not long.
+# Certificate lifetimes. They are short because a certificate can't be revoked.
 
 
 def lifetime() -> timedelta:
@@ -94,5 +95,7 @@ def lifetime() -> timedelta:
 
 
 def renew_before() -> timedelta:
-    """Three days, as KubeSphere has it, and a third of the time at most."""
+    """Return the remaining lifetime at which to renew: three days as in KubeSphere, at most a
+    third.
+    """
     return min(timedelta(days=3), lifetime() / 3)

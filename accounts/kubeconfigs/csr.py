@@ -1,7 +1,9 @@
-"""Approves the signing requests that this console made, keeps what was signed, and takes requests away.
+"""Controller that approves the console's signing requests, stores the certificates and deletes the
+requests.
 
-A request is approved only if it is for the very key that is kept for that user, and for that user's name
-and groups of this moment: whoever could make requests with our labels gets nothing signed.
+A request is approved only if it is for the stored key of the user and for the user's current
+name and groups. A user who can create requests with the console's labels therefore gets nothing
+signed.
 """
 
 import base64
@@ -30,7 +32,7 @@ _APPROVED = {
     "type": "Approved",
     "status": "True",
     "reason": "QuarterdeckApprove",
-    "message": "For the kubeconfig of a user",
+    "message": "Certificate for a user's kubeconfig",
 }
 
 
@@ -84,13 +86,13 @@ class CSRReconciler:
         certificate = _decoded(status.get("certificate"))
         about = user.original()
         if refused is not None:
-            message = f"No certificate was signed: {refused.get('message') or refused['type']}"
+            message = f"No certificate was issued: {refused.get('message') or refused['type']}"
             await self._recorder.record(about, WARNING, "KubeconfigRefused", message)
             await self._delete(entry)
         elif certificate and is_for(certificate, kept.pending, identity):
             signed = replace(kept, key=kept.pending, certificate=certificate, pending="")
             await self._keeper.save(signed)
-            message = "The certificate of the kubeconfig was signed"
+            message = "The kubeconfig's certificate was issued"
             await self._recorder.record(about, NORMAL, "KubeconfigSigned", message)
             await self._delete(entry)
         elif not certificate and "Approved" not in conditions:

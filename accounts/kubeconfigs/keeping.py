@@ -1,8 +1,8 @@
-"""Where keys and certificates are kept: a Secret for each user who asked, in a namespace of their own.
+"""Storage of keys and certificates: one Secret per user in a separate namespace.
 
-Not in a ConfigMap, as KubeSphere has it: those are in the shared cache, and many people may read them.
-Keys are sealed: who may read all Secrets is not thereby everybody whose certificate is there, and who may
-write them cannot have a key of their own signed in somebody else's name.
+KubeSphere uses ConfigMaps, but those are in the shared cache and readable by many users. Keys
+are encrypted, so read access to all Secrets doesn't give access to users' certificates, and
+write access doesn't allow having another key signed in a user's name.
 """
 
 import base64
@@ -26,8 +26,11 @@ _PURPOSE = "keys of kubeconfigs"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """PEM texts, "" for what there is not. `pending`: a key for which a certificate was asked. `version`
-    is "" if there is no Secret yet."""
+    """Key and certificate of a user in PEM format, "" if missing.
+
+    `pending` is the key of an open signing request. `version` is the Secret's resource version,
+    "" if the Secret doesn't exist.
+    """
 
     user: str
     key: str = ""
@@ -37,7 +40,7 @@ class Kept:
 
 
 class Keeper:
-    """Every method raises `ApiError`."""
+    """Store for kubeconfig keys. Every method raises `ApiError`."""
 
     def __init__(self, client: ObjectClient) -> None:
         self._client = client
@@ -53,7 +56,7 @@ class Keeper:
         return Kept(user, key, _text(data, _CERTIFICATE), pending, version)
 
     async def save(self, kept: Kept) -> None:
-        """A change since it was read is a `Conflict`."""
+        """Create or replace the Secret. A change since it was read raises `Conflict`."""
         texts = {
             _KEY: _sealed(kept.user, kept.key),
             _CERTIFICATE: kept.certificate,
@@ -72,7 +75,7 @@ class Keeper:
         await self._client.replace(SECRETS, body, namespace=NAMESPACE, name=name)
 
     async def forget(self, user: str) -> None:
-        """It may be gone already."""
+        """Delete the Secret if it exists."""
         try:
             await self._client.delete(SECRETS, namespace=NAMESPACE, name=_name(user))
         except NotFound:
@@ -84,7 +87,7 @@ def _name(user: str) -> str:
 
 
 def _text(data: Manifest, name: str) -> str:
-    """ "" for what is missing or is no text: it is then made anew."""
+    """Return a decoded value, or "" if it is missing or invalid; it is then created again."""
     try:
         return base64.b64decode(str(data.get(name) or "")).decode()
     except (binascii.Error, UnicodeDecodeError):
@@ -96,7 +99,9 @@ def _sealed(user: str, key: str) -> str:
 
 
 def _unsealed(user: str, sealed: str) -> str:
-    """ "" for what nobody but somebody with another `SECRET_KEY` has sealed for this user."""
+    """Return the decrypted key, or "" unless this console's `SECRET_KEY` encrypted it for this
+    user.
+    """
     try:
         whose, _, key = unseal(sealed, _PURPOSE).decode().partition("\n")
     except NotOurs:

@@ -1,7 +1,7 @@
-"""Sees to it that whoever asked for a kubeconfig has a certificate that counts, and asks for it if not.
+"""Controller that creates signing requests for users who need a valid kubeconfig certificate.
 
-Idempotent and safe to interrupt: the key is kept before anything is asked with it, and the request is
-named after key and names, so that the same one is asked for once.
+Idempotent and safe to interrupt: the key is stored before it is used, and the request's name is
+derived from key and identity, so the same request is created only once.
 """
 
 import base64
@@ -34,12 +34,12 @@ from rbac.memberships import are_known, groups_of
 
 Manifest = dict[str, Any]
 
-#: On a user who asked for a kubeconfig: "true".
+#: Set to "true" on a user who requested a kubeconfig.
 ASKED_ANNOTATION = "quarterdeck.io/kubeconfig"
 SIGNER = "kubernetes.io/kube-apiserver-client"
-#: Seconds until another look at a cache that does not know the groups.
+#: Requeue delay in seconds until group memberships are loaded.
 LOOK_AGAIN = 1.0
-#: Seconds until a request that was not answered is made again, should it be gone.
+#: Seconds until a request without an answer is created again if it was deleted.
 ASK_AGAIN = 60.0
 
 
@@ -80,7 +80,7 @@ class KubeconfigReconciler:
         try:
             body = signing_request(kept.pending, identity)
         except ValueError:
-            # Somebody wrote something else there.
+            # Another client replaced the stored key with invalid content.
             await self._keeper.forget(kept.user)
             raise
         try:
@@ -90,7 +90,7 @@ class KubeconfigReconciler:
 
 
 def identity_of(runtime: Reads, user: User) -> Identity | None:
-    """As whom the user's certificate lets kubectl in; None for whoever may not sign in."""
+    """Return the identity for the user's certificate, or None if the user may not sign in."""
     if not is_usable(user):
         return None
     try:
@@ -100,7 +100,9 @@ def identity_of(runtime: Reads, user: User) -> Identity | None:
 
 
 def counts_for(kept: Kept, identity: Identity, now: datetime) -> timedelta | None:
-    """How much longer what is kept lets in exactly this identity; None if it does not."""
+    """Return how long the stored certificate remains valid for exactly this identity, or None if
+    invalid.
+    """
     if not kept.certificate or not is_for(kept.certificate, kept.key, identity):
         return None
     left = expires(kept.certificate) - now
@@ -108,7 +110,7 @@ def counts_for(kept: Kept, identity: Identity, now: datetime) -> timedelta | Non
 
 
 def signing_request(key: str, identity: Identity) -> Manifest:
-    """Raises ValueError for what is no key."""
+    """Return a CertificateSigningRequest. Raise ValueError if the key is invalid."""
     asked = base64.b64encode(make_request(key, identity)).decode()
     return {
         "apiVersion": CERTIFICATE_SIGNING_REQUESTS.group_version,

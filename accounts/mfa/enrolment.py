@@ -1,5 +1,8 @@
-"""Setting a second factor up: a secret that waits in the session, encrypted, for a code that proves that
-the app has it. Only then it counts."""
+"""Setup of a second factor.
+
+The encrypted secret is stored in the session until a correct code proves that the authenticator
+app has it. Only then is the factor enabled.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,13 +30,13 @@ from console.kube.projections import User
 from console.sealing import NotOurs, seal, unseal
 from console.ui.forms import CodeField, ConsoleForm
 
-#: In the session.
+#: Session key.
 _WAITING = "factor_secret"
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """What the page shows: `qr` as the address of an image, and `text` for whoever cannot scan it."""
+    """Secret as displayed: `qr` is an image URL, `text` is for users who can't scan it."""
 
     value: bytes
     qr: str
@@ -41,7 +44,7 @@ class Secret:
 
 
 class CodeForm(ConsoleForm):
-    """For a code of a factor that is on."""
+    """Form for a code of an enabled second factor."""
 
     ids = "factor-%s"
 
@@ -52,7 +55,7 @@ class CodeForm(ConsoleForm):
 
 
 class EnrolmentForm(ConsoleForm):
-    """For the first code of a factor that is to be."""
+    """Form for the first code during setup."""
 
     ids = "factor-%s"
 
@@ -60,19 +63,23 @@ class EnrolmentForm(ConsoleForm):
 
 
 async def secret_for(request: HttpRequest, user: User) -> Secret:
-    """The one that waits in this session, made if there is none."""
+    """Return the secret stored in this session, or create one."""
     secret = _read(await request.session.aget(_WAITING, ""))
     if secret is None:
         secret = totp.new_secret()
         await request.session.aset(_WAITING, seal(secret, register.PURPOSE))
-    # Apps list it by this name; people may have accounts at several consoles.
+    # Apps list the secret under this issuer, because users can have accounts at several consoles.
     qr = totp.qr_code(secret, user.name, urlsplit(settings.BASE_URL).netloc)
     return Secret(secret, qr, totp.written(secret))
 
 
 async def turn_on(request: HttpRequest, user: User, form: ConsoleForm) -> list[str]:
-    """The recovery codes, to be shown once; else the form, which is right and has a `code`, says why not.
-    All other sessions and all OAuth tokens end. Raises `AuditUnavailable` and DatabaseError."""
+    """Enable the second factor and return the recovery codes, which are displayed once.
+
+    If the code is wrong, add an error to the form, which must be valid, and return an empty
+    list. All other sessions and all OAuth tokens are revoked. Raise `AuditUnavailable` or
+    DatabaseError.
+    """
     secret, moment = await secret_for(request, user), now()
     ticket = await sync_to_async(attempts.begin)(
         user.name, origin_of(request).network, options().limits, moment, kind=attempts.CODE

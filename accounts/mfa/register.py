@@ -1,7 +1,8 @@
-"""Who has a second factor, and what was used of it. Synchronous: call it off the loop.
+"""Second factors of users and the use of their codes.
 
-Nothing is used twice, also when two replicas are asked at once: what decides is one conditional
-statement.
+Synchronous: call the database functions from a worker thread, not from the event loop. A
+conditional SQL statement ensures that a code is used only once, even if two replicas check it
+concurrently.
 """
 
 import base64
@@ -23,11 +24,11 @@ from accounts.time import now
 from console.kube.projections import User
 from console.sealing import NotOurs, seal, unseal
 
-#: How many recovery codes there are, and of how many random bytes each: from 112 bits on, a plain hash
-#: keeps a secret (ASVS 5, 6.5.2).
+#: Number of recovery codes and of random bytes per code. A plain hash is sufficient for secrets
+#: with at least 112 bits (ASVS 5, 6.5.2).
 RECOVERY_CODES, RECOVERY_BYTES = 10, 15
 PURPOSE = "second factors"
-#: Longer than any code, with room for how people write them.
+#: Maximum input length, which allows for spaces and hyphens.
 MAX_CODE = 64
 
 
@@ -41,7 +42,7 @@ def codes_left(user: str, uid: str) -> int:
 
 @transaction.atomic
 def turn_on(user: str, uid: str, secret: bytes, code: str, now: datetime) -> list[str] | None:
-    """The recovery codes, to be shown once; None if `code` is not one of this secret's."""
+    """Enable the factor and return the recovery codes, or None if `code` doesn't match the secret."""
     step = totp.step_of(secret, code, now)
     if step is None:
         return None
@@ -54,7 +55,7 @@ def turn_on(user: str, uid: str, secret: bytes, code: str, now: datetime) -> lis
 
 @transaction.atomic
 def renew_codes(user: str, uid: str) -> list[str]:
-    """New recovery codes in the place of the old ones; none if the factor is off."""
+    """Replace the recovery codes and return the new ones, or an empty list if the factor is off."""
     factor = SecondFactor.objects.filter(user=user, uid=uid).first()
     if factor is None:
         return []
@@ -63,7 +64,7 @@ def renew_codes(user: str, uid: str) -> list[str]:
 
 
 def use(user: str, uid: str, code: str, now: datetime) -> bool:
-    """True if `code`, of the app or a recovery code, was right and had not been used."""
+    """Return True if the TOTP or recovery code is correct and was not used before."""
     given = "".join(code.split()).replace("-", "").lower()
     factor = SecondFactor.objects.filter(user=user, uid=uid).first()
     if factor is None:
@@ -75,7 +76,7 @@ def use(user: str, uid: str, code: str, now: datetime) -> bool:
 
 
 def turn_off(user: str) -> bool:
-    """False if there was none. Also of a user who is not there any more."""
+    """Disable the second factor. Return False if there was none. The user may have been deleted."""
     return SecondFactor.objects.filter(user=user).delete()[0] > 0
 
 
@@ -101,24 +102,26 @@ def _codes(factor: SecondFactor) -> list[str]:
     return ["-".join(code[start : start + 4] for start in range(0, 24, 4)) for code in found]
 
 
-# The one place where a code of a second factor is compared: counted first, like a password.
+# Check of a second-factor code. Each attempt is counted before the comparison, as for passwords.
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`wait`: seconds until there may be another attempt, where there were too many."""
+    """Result of a check. `wait` is the seconds until the next attempt if the limit was exceeded,
+    else None.
+    """
 
     is_right: bool
     wait: float | None = None
 
 
 async def has_factor(user: User) -> bool:
-    """Raises DatabaseError."""
+    """Return True if the user has a second factor. Raise DatabaseError."""
     return await sync_to_async(is_on)(user.name, user.uid)
 
 
 async def check_code(request: HttpRequest, user: User, code: str) -> Checked:
-    """Uses the code up if it is right. Raises DatabaseError."""
+    """Count the attempt and check the code, which is used up if it is correct. Raise DatabaseError."""
     moment, network = now(), origin_of(request).network
     ticket = await sync_to_async(attempts.begin)(
         user.name, network, options().limits, moment, kind=attempts.CODE

@@ -1,6 +1,6 @@
-"""`/login/second-factor`: the one page between a right password and the console.
+"""`/login/second-factor`: page between a correct password and the console.
 
-Whoever has a second factor shows a code; who has none and needs one sets it up.
+Users with a second factor enter a code. Users who need one and have none set it up.
 """
 
 from asgiref.sync import sync_to_async
@@ -43,12 +43,12 @@ async def second_factor(request: ConsoleRequest) -> HttpResponse:
         if await sync_to_async(register.is_on)(user.name, user.uid):
             return await _ask(request, user, next_url)
         if await request.session.aget(sessions.FACTOR) == sessions.OWED:
-            # It was turned off meanwhile: the sign-in begins anew.
+            # The factor was disabled in the meantime: restart the sign-in.
             await request.session.aflush()
             return HttpResponseRedirect(reverse("accounts:login"))
         return await _set_up(request, user, next_url)
     except (ApiError, UsersUnknown):
-        return error_page(request, 503, _("The users have not arrived from the cluster."))
+        return error_page(request, 503, _("The users are not loaded yet. Try again later."))
     except (AuditUnavailable, DatabaseError):
         return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
 
@@ -65,7 +65,7 @@ async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpRespon
 
 
 async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
-    """The status of the answer: 302 if the session is the user's now."""
+    """Check the code and return the response status: 302 if sign-in is complete."""
     action = request_action(
         request, "login", SESSIONS, subresource="second-factor", actor=user.name
     )

@@ -1,5 +1,6 @@
-"""What people see and change of their own account.
+"""Pages of the user's own account.
 
-Nobody has a right to their own User in Kubernetes: these pages write as the console, for the account that
-is signed in and never for another, and change nothing but what each of them names.
+Users have no Kubernetes permission for their own User object. These pages write with the
+console's credentials, only to the signed-in user's object, and only the fields that each page
+edits.
 """

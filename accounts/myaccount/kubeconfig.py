@@ -1,4 +1,4 @@
-"""`POST /account/kubeconfig`: the own kubeconfig, as a file."""
+"""`POST /account/kubeconfig`: download of the user's kubeconfig."""
 
 import asyncio
 import base64
@@ -29,13 +29,13 @@ from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
 from console.views.page import page
 
-#: Seconds that whoever asks waits for the controllers, and between two looks.
+#: Timeout in seconds for the controllers to issue the certificate, and the poll interval.
 PATIENCE, LOOK_EVERY = 8.0, 0.25
 
 
 @page("POST", bearer=False)
 async def kubeconfig(request: ConsoleRequest) -> HttpResponse:
-    """The file, or back to the page with a sentence that says why not."""
+    """Return the file, or redirect to the account page with an error message."""
     runtime, name, entry = get_runtime(), own_name(request), own_user(request)
     action = request_action(request, "create", CERTIFICATE_SIGNING_REQUESTS, name=name)
     try:
@@ -63,13 +63,14 @@ def _back() -> HttpResponse:
     return HttpResponseRedirect(reverse("accounts:own:account") + "#kubeconfig")
 
 
-# A user's kubeconfig, for whoever may have it: asked for, waited for, written down.
+# Requesting a kubeconfig, waiting for it, and formatting it.
 
 
 async def ask(runtime: Runtime, entry: Entry[User], now: datetime) -> Kept | None:
-    """What the user has, as soon as it counts; None if nothing came within `PATIENCE` seconds.
+    """Request the user's kubeconfig and return it, or None if it isn't ready within `PATIENCE`
+    seconds.
 
-    Raises `ApiError`.
+    Raise `ApiError`.
     """
     client, name = runtime.console, entry.key.name
     if ASKED_ANNOTATION not in entry.projection.annotations:
@@ -89,7 +90,7 @@ async def ask(runtime: Runtime, entry: Entry[User], now: datetime) -> Kept | Non
 
 
 def kubeconfig_text(endpoint: Endpoint, kept: Kept) -> str:
-    """The file, as KubeSphere names its parts.
+    """Return the kubeconfig file, with KubeSphere's names for cluster, user and context.
 
     https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
     """

@@ -1,7 +1,7 @@
-"""Changing the own password, and choosing the first one.
+"""Change of the user's own password, and the choice of the first password.
 
-Whoever knows the current password may change it; where there is none, being signed in is enough. All
-other sessions and all tokens end with it.
+Requires the current password, if the user has one. All other sessions and all tokens are
+revoked.
 """
 
 from functools import partial
@@ -45,7 +45,9 @@ from console.views.errors import error_page
 
 
 class PresentPasswordForm(ConsoleForm):
-    """Asks for the password before anything that keeps others out changes, where there is one."""
+    """Base form for security-related changes, which asks for the current password if the user has
+    one.
+    """
 
     current = SecretField(label=gettext_lazy("Current password"), autocomplete="current-password")
 
@@ -56,8 +58,11 @@ class PresentPasswordForm(ConsoleForm):
             del self.fields["current"]
 
     async def knows_present(self, request: ConsoleRequest) -> bool:
-        """True if the form is right, the current password included. That counts as any other attempt, so
-        that a browser left open does not give it away."""
+        """Return True if the form is valid, including the current password.
+
+        The check counts as a sign-in attempt, so an unattended browser can't be used to guess
+        the password.
+        """
         if not self.is_valid() or "current" not in self.fields:
             return self.is_valid()
         try:
@@ -95,7 +100,10 @@ class OwnPasswordForm(PresentPasswordForm):
 
 
 async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> bool:
-    """True if it is done; else the form says why not. Raises `UsersUnknown` and DatabaseError."""
+    """Change the password. On failure, add an error to the form and return False.
+
+    Raise `UsersUnknown` or DatabaseError.
+    """
     try:
         if await form.knows_present(request):
             chosen = form.cleaned_data["password"]
@@ -112,8 +120,11 @@ async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> boo
 @sensitive_post_parameters("current", "password", "again")
 @require_http_methods(["GET", "HEAD", "POST"])
 async def choose_password(request: ConsoleRequest) -> HttpResponse:
-    """`/password/confirm`: the one page of a user whose password somebody else chose, until they have
-    chosen another, or kept it where the platform lets them."""
+    """`/password/confirm`: page for users whose password was set by an administrator.
+
+    No other page is available until the user sets a new password, or keeps the current one if
+    the platform allows it.
+    """
     if getattr(request, "step", None) is not Step.PASSWORD:
         return HttpResponseRedirect(reverse("accounts:own:account"))
     given = request.POST if request.method == "POST" else request.GET
@@ -129,7 +140,7 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
             messages.success(request, _("The password is changed."))
             return HttpResponseRedirect(await onward(request.session, next_url))
     except (ApiError, UsersUnknown):
-        return error_page(request, 503, _("The users have not arrived from the cluster."))
+        return error_page(request, 503, _("The users are not loaded yet. Try again later."))
     except DatabaseError:
         return error_page(request, 503, _("The database cannot be used."))
     except AuditUnavailable:

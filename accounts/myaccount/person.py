@@ -1,4 +1,4 @@
-"""The User that is signed in, and writing to it."""
+"""Read and write access to the signed-in user's User object."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -22,20 +22,20 @@ from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
 
-#: How often a write is tried that something else overtakes.
+#: Number of attempts if a write conflicts with another change.
 _TRIES = 3
 
-#: Gets the client, the user as it is now and `audit_id`; returns what the user is then.
+#: Callback that gets the client, the current user and `audit_id`, and returns the updated user.
 Write = Callable[..., Awaitable[Manifest]]
 
 
 def own_name(request: ConsoleRequest) -> str:
-    """Of the session: also of one who has to choose a password."""
+    """Return the session's user name, also if the user still has to choose a password."""
     return request.account or request.pending or ""
 
 
 def own_user(request: ConsoleRequest) -> Entry[User]:
-    """Raises `UsersUnknown`, and `NotFound` if the user has gone since the request began."""
+    """Return the session's user. Raise `UsersUnknown`, or `NotFound` if the user was deleted."""
     entry: Entry[User] | None = trusted_users().store.get(Key("", own_name(request)))
     if entry is None:
         raise NotFound(404, Sentence(gettext_noop("there is no such user any more")))
@@ -43,8 +43,11 @@ def own_user(request: ConsoleRequest) -> Entry[User]:
 
 
 async def write_own(request: ConsoleRequest, what: str, write: Write) -> None:
-    """Lets `write` change the user as it is now; waits until this process sees the result, so that the
-    next page does. Raises `ApiError`, `AuditUnavailable` and what `write` raises."""
+    """Read the user, call `write` and wait until the result is cached, so that the next page
+    displays it.
+
+    Raise `ApiError`, `AuditUnavailable` and the exceptions of `write`.
+    """
     entry = own_user(request)
     name = entry.key.name
     client = get_runtime().console
@@ -56,7 +59,8 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> None:
                 written = await write(client, user, audit_id=recording.audit_id)
                 break
             except Conflict:
-                # The login that they come from is noted in their status about now.
+                # Usually caused by the controller that stores the time of the last sign-in in the
+                # status.
                 before, user = user, await _read(client, entry)
                 if user.get("spec") != before.get("spec"):
                     raise
@@ -73,7 +77,7 @@ async def _read(client: ConsoleClient, entry: Entry[User]) -> Manifest:
 
 
 async def start_anew(request: ConsoleRequest, user: User) -> None:
-    """After the password changed: ends all that the user had, and gives this browser a new session."""
+    """Revoke everything after a password change and create a new session for this browser."""
     moment = now()
     factor = str(await request.session.aget(sessions.FACTOR, ""))
     await end_everything(user.name, "PasswordChanged", moment)

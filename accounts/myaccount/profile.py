@@ -1,4 +1,4 @@
-"""What a user says about themselves: address, display name, language."""
+"""Profile of the signed-in user: email address, display name, language and theme."""
 
 import re
 from functools import partial
@@ -29,7 +29,7 @@ _EMAIL = re.compile(r"[!-?A-~]+@[A-Za-z0-9.-]+")
 
 
 def is_address(text: str) -> bool:
-    """One @ and no more than it takes to be somebody's address; whether it is theirs nobody knows."""
+    """Return True if the text has the format of an email address."""
     return len(text) <= MAX_EMAIL and _EMAIL.fullmatch(text) is not None
 
 
@@ -66,7 +66,7 @@ class OwnProfileForm(ConsoleForm):
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
-        # One sentence for both, so that nobody learns here which addresses others have.
+        # Same message for both errors, so that the form doesn't reveal other users' addresses.
         if email not in ("", self._user.email) and not _may_have(email, self._user.name):
             raise ValidationError(_("This address cannot be used."))
         return email
@@ -80,7 +80,9 @@ def profile_form(
 
 
 async def change_profile(request: ConsoleRequest, entry: Entry[User], form: OwnProfileForm) -> bool:
-    """True if it is done; else the form says why not. Raises `UsersUnknown`."""
+    """Save the profile. On failure, add an error to the form and return False. Raise
+    `UsersUnknown`.
+    """
     if not form.is_valid():
         return False
     given = form.cleaned_data

@@ -1,7 +1,7 @@
-"""`/account/second-factor`: setting one up, new recovery codes, turning it off.
+"""`/account/second-factor`: set up or disable the second factor, and create new recovery codes.
 
-Each asks for the current password; what changes one that is there also for a code of it, so that a
-browser left open does not give it away (ASVS 5, 7.5.1).
+Every change requires the current password. Changes of an enabled factor also require a code, so
+that an unattended browser can't be used to disable it (ASVS 5, 7.5.1).
 """
 
 from asgiref.sync import sync_to_async
@@ -26,16 +26,16 @@ from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.views.page import page
 
-#: What the buttons of a factor that is on send as `act`.
+#: Values of `act` sent by the buttons for an enabled factor.
 OFF, CODES = "off", "codes"
 
 
 class SetUpForm(EnrolmentForm, PresentPasswordForm):
-    """One's own first code, and the password."""
+    """Form for setup: the first code and the password."""
 
 
 class ChangeForm(CodeForm, PresentPasswordForm):
-    """A code of the factor that is on, and the password."""
+    """Form for changes: a code of the enabled factor and the password."""
 
 
 @sensitive_post_parameters("current", "code")
@@ -96,7 +96,7 @@ async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
 
 
 async def _shows_both(request: ConsoleRequest, form: ChangeForm) -> bool:
-    """A code that was right is used up, so the password comes first."""
+    """Check password and code. The password is checked first, because a correct code is used up."""
     if not await form.knows_present(request):
         return False
     checked = await check_code(request, form.user, form.cleaned_data["code"])

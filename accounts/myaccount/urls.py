@@ -1,4 +1,4 @@
-"""Addresses of the own account. Included under `account`."""
+"""URL patterns for the user's own account, included under `account`."""
 
 from django.urls import path
 

@@ -1,6 +1,6 @@
-"""`/account`: the own profile, password, logins and sessions, in this order on one page.
+"""`/account`: one page for the user's own profile, password, sign-in history and sessions.
 
-Each form has an address of its own, which answers with the whole page if something is wrong.
+Each form posts to its own URL, which renders the complete page on errors.
 """
 
 import uuid
@@ -78,7 +78,7 @@ async def password(request: ConsoleRequest) -> HttpResponse:
 
 @page("POST", bearer=False)
 async def end_sessions(request: ConsoleRequest) -> HttpResponse:
-    """`session`: the id of one, or `others`."""
+    """End the session with the ID in the field `session`, or all other sessions if it is `others`."""
     name, given = own_name(request), request.POST.get("session", "")
     current = request.session.session_key
     async with record(request_action(request, "delete", SESSIONS)) as recording:
@@ -96,7 +96,7 @@ async def end_sessions(request: ConsoleRequest) -> HttpResponse:
 
 
 def _told(request: ConsoleRequest, done: str, gone: str, part: str) -> HttpResponse:
-    """Back to a part of the page with what was done, or with `gone` where there was nothing to do."""
+    """Redirect to a section of the page with the message `done`, or `gone` if nothing changed."""
     if done:
         messages.success(request, done)
     else:
@@ -115,8 +115,11 @@ def is_id(text: str) -> bool:
 async def account_page(
     request: ConsoleRequest, entry: Entry[User], *, fresh: str = "", **forms: ConsoleForm
 ) -> HttpResponse:
-    """`forms`: `profile`, `password` or `token`, where one was refused. `fresh`: a token that was just
-    made, which is shown this once."""
+    """Render the account page.
+
+    `forms` contains an invalid `profile`, `password` or `token` form to display. `fresh` is a
+    new token, which is displayed once.
+    """
     user = entry.projection
     current = request.session.session_key
     context = {
@@ -132,14 +135,14 @@ async def account_page(
         "sessions": await sync_to_async(signins.signed_in)(user.name, now(), current=current),
         "others": OTHERS,
         "ports": await sync_to_async(opened_by)(user.name),
-        # Only what makes whole days is said in days.
+        # Display the lifetime in days only if it is a whole number of days.
         "kubeconfig_days": 0 if settings.KUBECONFIG_HOURS % 24 else settings.KUBECONFIG_HOURS // 24,
         "kubeconfig_hours": settings.KUBECONFIG_HOURS,
     }
     return render(request, "accounts/myaccount/account.html", context, status=400 if forms else 200)
 
 
-# The own API tokens: making one, which is shown on the page that answers, and revoking one.
+# API tokens: create one, which is displayed once in the response, or revoke one.
 
 
 @page("POST", bearer=False)
@@ -170,7 +173,7 @@ async def make_token(request: ConsoleRequest) -> HttpResponse:
 
 @page("POST", bearer=False)
 async def end_token(request: ConsoleRequest) -> HttpResponse:
-    """`token`: the id of one."""
+    """Revoke the token with the ID in the field `token`."""
     name, given = own_name(request), request.POST.get("token", "")
     action = request_action(request, "delete", SESSIONS, subresource="api-token")
     async with record(action) as recording:
@@ -181,12 +184,12 @@ async def end_token(request: ConsoleRequest) -> HttpResponse:
     return _told(request, done, _("There is no such token any more."), "tokens")
 
 
-# The ports that one has open in the browser.
+# Forwarded ports that are open in the browser.
 
 
 @page("POST", bearer=False)
 async def close_port(request: ConsoleRequest) -> HttpResponse:
-    """`port`: the label of one."""
+    """Close the port with the label in the field `port`."""
     given = request.POST.get("port", "")
     own = await sync_to_async(opened_by)(own_name(request))
     found = [one for one in own if one.label == given]

@@ -1,8 +1,8 @@
-"""What `/oauth/authorize` is asked for, and how its answer is sent back.
+"""Parameters of `/oauth/authorize`, and the redirect back to the client.
 
-First the client and its redirect URI, compared as a whole: as long as they are in doubt, nobody is sent
-anywhere. After that every refusal goes to the client, with its state (RFC 6749, section 4.1.2.1) and with
-our name (RFC 9207).
+The client and its redirect URI are validated first, with an exact match; the browser is not
+redirected until both are valid. All later errors are sent to the client, with its state (RFC
+6749, section 4.1.2.1) and the issuer (RFC 9207).
 """
 
 import re
@@ -24,7 +24,7 @@ PROMPTS = frozenset({"none", "login", "consent", "select_account"})
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request whose client and redirect URI are right. `state` is "" if there is none."""
+    """Authorization request with a valid client and redirect URI. `state` is "" if missing."""
 
     client: Client
     redirect_uri: str
@@ -34,43 +34,47 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class CodeRequest:
     terms: Terms
-    #: `prompt` of OpenID Connect Core, section 3.1.2.1.
+    #: From the parameter `prompt` (OpenID Connect Core, section 3.1.2.1).
     silent: bool
     asks_consent: bool
     max_age: int | None
 
 
 def read_asked(fields: Mapping[str, str]) -> Asked:
-    """Raises `OAuthError`, which must not go to the redirect URI."""
+    """Validate client and redirect URI. Raise `OAuthError`, which must not be sent to the redirect
+    URI.
+    """
     client = options().clients.get(fields.get("client_id", ""))
     if client is None:
-        raise invalid_request("There is no such client.")
+        raise invalid_request("Unknown client.")
     redirect_uri = fields.get("redirect_uri", "")
     if redirect_uri not in client.redirect_uris:
-        raise invalid_request("The redirect URI is not one of the client's.")
+        raise invalid_request("The redirect URI is not registered for this client.")
     state = fields.get("state", "")
     if state and not _STATE.fullmatch(state):
-        raise invalid_request("The state cannot be sent back.")
+        raise invalid_request("The state is too long or contains invalid characters.")
     return Asked(client, redirect_uri, state)
 
 
 def read_wanted(asked: Asked, fields: Mapping[str, str]) -> CodeRequest:
-    """Raises `OAuthError`, which goes to the redirect URI."""
+    """Validate the other parameters. Raise `OAuthError`, which is sent to the redirect URI."""
     if {"request", "request_uri"} & fields.keys():
-        raise OAuthError("request_not_supported", "Requests as objects are not supported.")
+        raise OAuthError("request_not_supported", "Request objects are not supported.")
     if fields.get("response_type") != "code":
-        raise OAuthError("unsupported_response_type", "There is the response type code alone.")
+        raise OAuthError("unsupported_response_type", "Only the response type code is supported.")
     if fields.get("response_mode", "query") != "query":
-        raise invalid_request("There is the response mode query alone.")
+        raise invalid_request("Only the response mode query is supported.")
     if CODE not in asked.client.grants:
-        raise OAuthError("unauthorized_client", "The client may not ask for codes.")
+        raise OAuthError(
+            "unauthorized_client", "The client may not use the authorization code grant."
+        )
     if asked.client.consent == DENY:
-        raise OAuthError("access_denied", "The client gets no tokens of people.")
+        raise OAuthError("access_denied", "The client may not get tokens of users.")
     prompts = set(fields.get("prompt", "").split())
     if not prompts <= PROMPTS or ("none" in prompts and len(prompts) > 1):
-        raise invalid_request("The prompt cannot be understood.")
+        raise invalid_request("The prompt is invalid.")
     if "login" in prompts:
-        raise OAuthError("login_required", "Nobody is asked for the password a second time here.")
+        raise OAuthError("login_required", "Reauthentication (prompt=login) is not supported.")
     terms = Terms(
         redirect_uri=asked.redirect_uri,
         scope=clients.granted(fields.get("scope", ""), asked.client),
@@ -81,28 +85,32 @@ def read_wanted(asked: Asked, fields: Mapping[str, str]) -> CodeRequest:
 
 
 def location(asked: Asked, **parameters: str) -> str:
-    """The redirect URI with these parameters, and what belongs to every answer."""
+    """Return the redirect URI with these parameters, state and issuer."""
     every = {"state": asked.state} if asked.state else {}
     query = urlencode({**parameters, **every, "iss": options().issuer})
     return f"{asked.redirect_uri}{'&' if '?' in asked.redirect_uri else '?'}{query}"
 
 
 def _challenge(client: Client, fields: Mapping[str, str]) -> str:
-    """Raises `OAuthError`. `plain`, which is also what no method means, would protect nothing."""
+    """Return the S256 code challenge, or "". Raise `OAuthError`.
+
+    The method `plain`, which is the default if no method is given, is rejected because it
+    provides no protection.
+    """
     challenge = fields.get("code_challenge", "")
     if not challenge:
         if client.is_public or "code_challenge_method" in fields:
             raise invalid_request("code_challenge is missing.")
         return ""
     if fields.get("code_challenge_method") != "S256" or not _CHALLENGE.fullmatch(challenge):
-        raise invalid_request("The code challenge must be of the method S256.")
+        raise invalid_request("The code challenge method must be S256.")
     return challenge
 
 
 def _nonce(fields: Mapping[str, str]) -> str:
     nonce = fields.get("nonce", "")
     if nonce and not _NONCE.fullmatch(nonce):
-        raise invalid_request("The nonce cannot be sent back.")
+        raise invalid_request("The nonce is too long or contains invalid characters.")
     return nonce
 
 
@@ -111,5 +119,5 @@ def _max_age(fields: Mapping[str, str]) -> int | None:
     if text is None:
         return None
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise invalid_request("max_age is a number of seconds.")
+        raise invalid_request("max_age must be a number of seconds.")
     return int(text)

@@ -1,9 +1,9 @@
-"""`/oauth/authorize`: a code for an application, from somebody who is signed in.
+"""`/oauth/authorize`: issue an authorization code for a signed-in user.
 
-Programs and browsers that are signed in get the redirect at once. Whoever is not goes through the login
-and then comes to `confirm`, which is a page: it asks for consent where the client needs it, and sends the
-browser on by itself where it does not. It is a page also because browsers may hold a redirect that comes
-of a form to the `form-action` of the form's page, which is this origin.
+Signed-in clients and browsers are redirected immediately. Other browsers sign in and then open
+`confirm`, a page that asks for consent if the client requires it, and otherwise continues
+automatically. It is a page instead of a redirect because browsers may apply the CSP directive
+`form-action` of the sign-in page, which allows only this origin, to redirects after a form post.
 """
 
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ async def authorize(request: HttpRequest) -> HttpResponse:
         _check_age(wanted, found[1])
         if _needs_consent(asked, wanted):
             if wanted.silent:
-                raise OAuthError("consent_required", "The user has to consent.")
+                raise OAuthError("consent_required", "The user's consent is required.")
             return HttpResponseRedirect(_page(fields))
         return HttpResponseRedirect(await _grant(request, asked, wanted, *found))
     except OAuthError as error:
@@ -56,7 +56,7 @@ async def authorize(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 async def confirm(request: ConsoleRequest) -> HttpResponse:
-    """For somebody who is signed in, which is the middleware's to see to."""
+    """Consent page. The middleware ensures that the user is signed in."""
     try:
         fields = query_of(request)
         asked = read_asked(fields)
@@ -77,7 +77,7 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
 
 
 async def _confirmed(request: ConsoleRequest, asked: Asked, wanted: CodeRequest) -> HttpResponse:
-    """Raises `OAuthError`."""
+    """Check the user's decision. Raise `OAuthError`."""
     found = await _in_session(request)
     if found is None:
         raise OAuthError("login_required", "The user is not signed in.")
@@ -86,26 +86,31 @@ async def _confirmed(request: ConsoleRequest, asked: Asked, wanted: CodeRequest)
         if request.method != "POST":
             return _ask(request, asked, wanted)
         if request.POST.get("decision") != "allow":
-            raise OAuthError("access_denied", "The user refused.")
+            raise OAuthError("access_denied", "The user denied access.")
     return _leave(request, await _grant(request, asked, wanted, *found))
 
 
 def _fields(request: HttpRequest) -> Fields:
-    """OpenID Connect Core, section 3.1.2.1, wants both methods. Raises `OAuthError`."""
+    """Return the parameters. OpenID Connect Core, section 3.1.2.1, requires GET and POST. Raise
+    `OAuthError`.
+    """
     if request.method == "GET":
         return query_of(request)
     if request.META.get("QUERY_STRING") or len(body_of(request)) > MAX_QUERY:
-        raise invalid_request("The parameters belong into the body, which may not be long.")
+        raise invalid_request("Send the parameters in the body. The body may be too long.")
     return parse(body_of(request))
 
 
 async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
-    """Who asks, and since when. Raises `OAuthError`, `UsersUnknown` and `TooBusy`."""
+    """Return the user and the time of authentication, or None.
+
+    Raise `OAuthError`, `UsersUnknown` or `TooBusy`.
+    """
     basic = basic_of(request)
     if basic is None:
         return await _in_session(request)
     if settings.SESSION_COOKIE_NAME in request.COOKIES:
-        raise invalid_request("Either a session or a password, not both.")
+        raise invalid_request("Send either a session cookie or a password, not both.")
     entry = None
     attempt = await authenticate(request, *basic, kind=BASIC_TYPE)
     if attempt.user is not None:
@@ -119,7 +124,9 @@ async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
 
 
 async def _in_session(request: HttpRequest) -> tuple[Holder, datetime] | None:
-    """Of a browser's session alone: a token is not the way to get more tokens."""
+    """Return the user of a browser session, or None. Bearer tokens can't be used to get more
+    tokens.
+    """
     account = getattr(request, "account", None)
     if account is None or getattr(request, "bearer", None) is not None:
         return None
@@ -159,7 +166,7 @@ def _needs_consent(asked: Asked, wanted: CodeRequest) -> bool:
 async def _grant(
     request: HttpRequest, asked: Asked, wanted: CodeRequest, holder: Holder, since: datetime
 ) -> str:
-    """Where to go with a new code."""
+    """Return the redirect URL with a new code."""
     action = request_action(
         request, "authorize", SESSIONS,
         name=asked.client.name, subresource="code", actor=holder.user.name,

@@ -1,6 +1,6 @@
-"""Who a bearer token is: its signature, the register, and the user, at every use.
+"""Validation of bearer tokens at every use: signature, database entry and user.
 
-A token is looked for in the Authorization header and nowhere else (RFC 6750, section 2.1).
+Tokens are accepted only in the Authorization header (RFC 6750, section 2.1).
 """
 
 import re
@@ -24,8 +24,11 @@ _SCHEME = re.compile(r"bearer\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """A token that counts, and whose it is. `grant` is None for one that the user made under "My
-    account"; `read_only`: it changes nothing, and nobody else is told to whom it belongs."""
+    """Valid token and its user.
+
+    `grant` is None for an API token created on the account page. A `read_only` token can't
+    change anything and is never confirmed to kube-apiserver.
+    """
 
     holder: Holder
     grant: Grant | None
@@ -34,16 +37,20 @@ class Bearer:
 
     @property
     def acts(self) -> bool:
-        """True if it may be used for the console and the cluster, and not just to say who it is.
+        """True if the token grants access to the console and the cluster, not only to the user's
+        identity.
 
-        A user who has to choose a password first may do nothing else.
+        False for a user who must choose a password first.
         """
         return API in self.scope and not self.holder.must_choose
 
 
 def bearer_in(request: HttpRequest) -> str | None:
-    """What the header carries; None if it is about something else. Raises `OAuthError` if it carries
-    no token, or is there twice, which makes it one value with a comma."""
+    """Return the token in the Authorization header, or None if another scheme is used.
+
+    Raise `OAuthError` if the header is malformed or repeated (repeated headers are joined with a
+    comma).
+    """
     header = request.headers.get("Authorization", "")
     if not _SCHEME.match(header):
         return None
@@ -54,12 +61,14 @@ def bearer_in(request: HttpRequest) -> str | None:
 
 
 async def examine_token(token: str) -> Bearer | None:
-    """None for a token that is not valid, or not any more. Raises `UsersUnknown` and DatabaseError."""
+    """Return the token's user and scope, or None if it is invalid. Raise `UsersUnknown` or
+    DatabaseError.
+    """
     return await sync_to_async(_examine)(token)
 
 
 def bearer_of(request: HttpRequest) -> Bearer:
-    """The token with which this request was made. Raises `OAuthError` if there was none."""
+    """Return the token of this request. Raise `OAuthError` if it has none."""
     bearer: Bearer | None = getattr(request, "bearer", None)
     if bearer is None:
         raise no_token()
@@ -67,13 +76,13 @@ def bearer_of(request: HttpRequest) -> Bearer:
 
 
 def require_scope(bearer: Bearer, scope: str) -> None:
-    """Raises `OAuthError`."""
+    """Raise `OAuthError` if the token doesn't have the scope."""
     if scope not in bearer.scope:
         raise insufficient_scope(scope)
 
 
 def require_grant(bearer: Bearer) -> Grant:
-    """Of a token that came of a sign-in. Raises `OAuthError` for others."""
+    """Return the token's grant. Raise `OAuthError` for API tokens, which have none."""
     if bearer.grant is None:
         raise insufficient_scope(OPENID)
     return bearer.grant
@@ -93,7 +102,7 @@ def _examine(token: str) -> Bearer | None:
         return None
     holder = find_holder(grant.user, grant.uid, grant.credential)
     if holder is None:
-        # So that it stays dead when the user is enabled again.
+        # End the grant so that it stays revoked if the user is enabled again.
         register.end(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
         return None
     return Bearer(holder, grant, frozenset(str(claims.get("scope", "")).split(" ")))

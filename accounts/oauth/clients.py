@@ -1,15 +1,15 @@
-"""Applications that may ask for tokens, as the configuration names them.
+"""OAuth clients from the configuration.
 
-The shape is KubeSphere's `authentication.oauthOptions.clients[]`, with these differences:
+The format is KubeSphere's `authentication.oauthOptions.clients[]`, with these differences:
 
-- A secret that everybody knows, or one of less than 16 characters, disables its client; KubeSphere's own
-  counts where `shippedClient: true` says so.
-- `redirectURIs` are compared as a whole; one with a `*` is left out.
-- `grantMethod` is `prompt` where nothing is said. `auto` is for applications of one's own.
-- Ours: `grantTypes`; `public: true` for a client without a secret, which must then use PKCE;
-  `reviewTokens: true` for kube-apiserver; `postLogoutRedirectURIs`.
-- The password grant is for the clients that are called `kubesphere` and `quarterdeck`, and for those
-  whose `grantTypes` name it; never for public ones.
+- A well-known secret, or one with fewer than 16 characters, disables its client. KubeSphere's
+  own client is accepted with its default secret if `shippedClient: true` is set.
+- `redirectURIs` are compared exactly; an entry with a `*` is ignored.
+- `grantMethod` defaults to `prompt`. Use `auto` only for first-party applications.
+- Additional fields: `grantTypes`; `public: true` for a client without a secret, which must use
+  PKCE; `reviewTokens: true` for kube-apiserver; `postLogoutRedirectURIs`.
+- The password grant is available to the clients `kubesphere` and `quarterdeck` and to clients
+  whose `grantTypes` contain it, but never to public clients.
 """
 
 import re
@@ -31,7 +31,7 @@ AUTO, PROMPT, DENY = "auto", "prompt", "deny"
 
 SHORTEST_SECRET = 16
 MAX_URI = 1024
-#: Name and secret of the client that KubeSphere's console has.
+#: Name and default secret of the client of KubeSphere's console.
 _SHIPPED = "kubesphere"
 _KNOWN_SECRETS = frozenset({"kubesphere", "quarterdeck", "changeme", "change-me", "secret"})
 _FIRST_PARTY = frozenset({"kubesphere", "quarterdeck"})
@@ -49,8 +49,11 @@ NAME = "quarterdeck"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """`secret` is "" for public clients, and for them alone. `access` and `idle` are lifetimes: of an
-    access token, and of a refresh token beyond that."""
+    """OAuth client.
+
+    `secret` is "" if and only if the client is public. `access` is the lifetime of an access
+    token; a refresh token lives longer by `idle`.
+    """
 
     name: str
     secret: str
@@ -77,11 +80,14 @@ class Lifetimes:
 def read_client(
     raw: Mapping[str, Any], defaults: Lifetimes, note: Note, *, shipped: bool = False
 ) -> Client:
-    """`shipped`: KubeSphere's own client counts with the secret that it ships with. Raises ValueError for
-    an entry that is of no use; notes what is left out of one that is."""
+    """Read a client from the configuration.
+
+    If `shipped` is True, KubeSphere's own client is accepted with its default secret. Raise
+    ValueError if the entry is unusable; ignored parts of a usable entry are reported to `note`.
+    """
     name = raw.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError("a client needs a name of letters, digits, '.', '_' and '-'")
+        raise ValueError("a client's name must consist of letters, digits, '.', '_' and '-'")
     secret, public = str(raw.get("secret") or ""), raw.get("public") is True
     grants = _grants(raw.get("grantTypes"), name, public)
     problem = _secret_problem(secret, public)
@@ -89,7 +95,7 @@ def read_client(
         raise ValueError(f"client {name}: {problem}")
     consent = raw.get("grantMethod") or PROMPT
     if consent not in (AUTO, PROMPT, DENY):
-        raise ValueError(f"client {name}: grantMethod is auto, prompt or deny")
+        raise ValueError(f"client {name}: grantMethod must be auto, prompt or deny")
 
     def uris(field: str) -> frozenset[str]:
         return _uris(raw.get(field), lambda text: note(f"client {name}: {field}: {text}"))
@@ -109,35 +115,36 @@ def read_client(
 
 
 def lifetime(value: object, default: timedelta) -> timedelta:
-    """KubeSphere's 0 means for ever, which no token of ours lasts: it counts as nothing said.
-    Raises ValueError."""
+    """Return a lifetime. KubeSphere's 0 (unlimited) is not supported and means the default. Raise
+    ValueError.
+    """
     found = default if value is None else parse_duration(value)
     return found or default
 
 
 def uri_problem(uri: str) -> str:
-    """Why nobody is sent to this address, or ""."""
+    """Return the reason why a redirect URI is rejected, or ""."""
     parts = urlsplit(uri)
     if len(uri) > MAX_URI or not re.fullmatch(r"[!-~]+", uri) or set(uri) & set("\"'<>\\`{}|^"):
-        return "it is too long or has characters that an address cannot have"
+        return "the URL is too long or contains invalid characters"
     if "*" in uri:
-        return "addresses are compared as a whole, so a * means nothing"
+        return "wildcards (*) are not supported, because URLs are compared exactly"
     if "#" in uri or not parts.hostname or "@" in parts.netloc:
-        return "it needs a host, and can have neither a fragment nor a user"
+        return "the URL must have a host and must not contain a fragment or user information"
     if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
         return ""
-    return "only https is possible, and http to this machine itself"
+    return "use https, or http for the local host"
 
 
 def _uris(raw: object, note: Note) -> frozenset[str]:
     found = set()
     for uri in raw if isinstance(raw, list) else []:
         try:
-            problem = uri_problem(uri) if isinstance(uri, str) else "it is not a text"
+            problem = uri_problem(uri) if isinstance(uri, str) else "the URL is not a string"
         except ValueError:
-            problem = "it cannot be read"
+            problem = "the URL cannot be parsed"
         if problem:
-            note(f"{str(uri)[:80]!r} is left out: {problem}")
+            note(f"{str(uri)[:80]!r} is ignored: {problem}")
         else:
             found.add(uri)
     return frozenset(found)
@@ -148,63 +155,66 @@ def _grants(raw: object, name: str, public: bool) -> frozenset[str]:
         more = {PASSWORD} if name in _FIRST_PARTY and not public else set()
         return frozenset({CODE, REFRESH, *more})
     if not isinstance(raw, list) or not set(map(str, raw)) <= {CODE, REFRESH, PASSWORD}:
-        raise ValueError(f"client {name}: grantTypes are {CODE}, {REFRESH} and {PASSWORD}")
+        raise ValueError(f"client {name}: grantTypes may contain {CODE}, {REFRESH} and {PASSWORD}")
     if public and PASSWORD in raw:
-        raise ValueError(f"client {name}: a public client cannot have the password grant")
+        raise ValueError(f"client {name}: a public client can't use the password grant")
     return frozenset(map(str, raw))
 
 
 def _secret_problem(secret: str, public: bool) -> str:
     if public:
-        return "a public client has no secret" if secret else ""
+        return "a public client must not have a secret" if secret else ""
     if not secret:
-        return "it has no secret, and is not public"
+        return "the secret is missing; set one or set public: true"
     if secret.lower() in _KNOWN_SECRETS:
-        return "everybody knows its secret; set another"
+        return "the secret is well known; set another one"
     if len(secret) < SHORTEST_SECRET:
-        return f"its secret has less than {SHORTEST_SECRET} characters"
+        return f"the secret must have at least {SHORTEST_SECRET} characters"
     return ""
 
 
-# What a token may be used for.
+# Token scopes.
 #
-# `api` is everything that the user may do in the console and in the cluster. The others let an
-# application know who the user is, as OpenID Connect has them.
+# `api` allows everything that the user may do in the console and in the cluster. The other scopes
+# are those of OpenID Connect and let a client identify the user.
 
 
 def granted(asked: str, client: Client) -> str:
-    """Those of the scopes `asked` for that there are, or all where nothing is said.
+    """Return the supported scopes in `asked`, or all scopes if it is empty.
 
-    Applications of one's own get `api` without asking, as in KubeSphere, which has no such scope.
-    Raises `OAuthError`.
+    First-party clients always get `api`, because KubeSphere has no such scope. Raise
+    `OAuthError`.
     """
     if not asked:
         return " ".join(ALL)
     if len(asked) > MAX_LENGTH or not _TOKENS.fullmatch(asked):
-        raise OAuthError("invalid_scope", "The scope cannot be read.")
+        raise OAuthError("invalid_scope", "The scope is malformed.")
     wanted = set(asked.split(" ")) | ({API} if client.consent == AUTO else set())
     found = " ".join(scope for scope in ALL if scope in wanted)
     if not found:
-        raise OAuthError("invalid_scope", "There are the scopes openid, profile, email and api.")
+        raise OAuthError("invalid_scope", "Supported scopes are openid, profile, email and api.")
     return found
 
 
 def narrowed(asked: str, held: str) -> str:
-    """For a refresh: `asked` must be a part of what is `held`. Raises `OAuthError`."""
+    """Return the scopes for a refresh. Raise `OAuthError` if `asked` is not a subset of `held`."""
     if not asked:
         return held
     wanted = set(asked.split(" ")) if len(asked) <= MAX_LENGTH else {""}
     if not wanted <= set(held.split(" ")):
-        raise OAuthError("invalid_scope", "The scope is more than was granted.")
+        raise OAuthError("invalid_scope", "The scope exceeds the granted scope.")
     return " ".join(scope for scope in ALL if scope in wanted)
 
 
-# A first client, so that tokens can be had where nobody has configured any.
+# Default client, so that tokens can be issued without configuration.
 
 
 def make_first_client(path: Path) -> None:
-    """Writes a configuration with the client `quarterdeck` and a secret that only the file's owner can
-    read, unless there is a file already."""
+    """Write a configuration with the client `quarterdeck` and a random secret, unless the file
+    exists.
+
+    Only the file's owner can read it.
+    """
     client = {"name": NAME, "secret": secrets.token_urlsafe(24), "grantMethod": "auto"}
     try:
         path.touch(mode=0o600, exist_ok=False)

@@ -1,8 +1,8 @@
-"""What the endpoints of the token service share.
+"""Request parsing and error responses shared by the endpoints of the token service.
 
-They are for programs: no cookie decides anything, so there is no CSRF token, and whatever goes wrong is
-JSON in the shape of RFC 6749. What cannot be decided because the database or the users are away is 503
-and never a guess.
+The endpoints are for API clients. They don't rely on cookies, so no CSRF token is required, and
+errors are JSON as defined by RFC 6749. If the database or the users are unavailable, the
+response is 503.
 """
 
 import base64
@@ -30,13 +30,14 @@ from console.kube.clock import Clock, SystemClock
 
 log = logging.getLogger(__name__)
 
-#: Time as the whole token service sees it.
+#: Clock of the token service.
 clock: Clock = SystemClock()
 
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 FORM = "application/x-www-form-urlencoded"
 MAX_BODY = 32 * 1024
-#: An authorization request travels through the login page as its return address, which is limited too.
+#: An authorization request is passed through the sign-in page as the return URL, whose length is
+#: limited.
 MAX_QUERY = 1700
 _MAX_FIELDS = 32
 
@@ -45,8 +46,10 @@ _MAX_HEADER = 4096
 
 
 def endpoint(*methods: str, again: bool = True) -> Callable[[View], View]:
-    """Answers other methods with 405, and every `OAuthError` that the view raises. `again`: see
-    `unavailable`."""
+    """Decorate a view: reject other methods with 405 and convert errors to responses.
+
+    `again` is passed to `unavailable`.
+    """
 
     def decorate(view: View) -> View:
         @csrf_exempt
@@ -59,12 +62,12 @@ def endpoint(*methods: str, again: bool = True) -> Callable[[View], View]:
             except OAuthError as error:
                 return error.response()
             except TooBusy:
-                return unavailable("Too many passwords are being checked.").response()
+                return unavailable("Too many sign-ins at the moment. Try again later.").response()
             except UsersUnknown:
-                text = "The users have not arrived from the cluster."
+                text = "The users are not loaded yet. Try again later."
                 return unavailable(text, again=again).response()
             except (AuditUnavailable, DatabaseError) as error:
-                log.error("The token service cannot use the database: %s", error)
+                log.error("The token service can't access the database: %s", error)
                 return unavailable("The database cannot be used.", again=again).response()
 
         return guarded
@@ -74,26 +77,26 @@ def endpoint(*methods: str, again: bool = True) -> Callable[[View], View]:
 
 def _wrong_method(methods: tuple[str, ...]) -> OAuthError:
     allowed = ", ".join(methods)
-    return OAuthError("invalid_request", f"This takes {allowed} alone.", status=405, Allow=allowed)
+    return OAuthError("invalid_request", f"Allowed methods: {allowed}.", status=405, Allow=allowed)
 
 
-# The parameters of a request, read strictly: what could be understood in two ways is refused.
+# Strict parsing of request parameters. Ambiguous requests are rejected.
 #
-# RFC 6749, section 3.2: a parameter comes once; one without a value counts as not sent; tokens, secrets
-# and codes never come in an address.
+# RFC 6749, section 3.2: a parameter must not be repeated, and a parameter without a value is
+# treated as omitted. Tokens, secrets and codes are never accepted in a URL.
 
 
 def form_of(request: HttpRequest) -> Fields:
-    """What was posted as a form. Raises `OAuthError`, also if there is anything in the address."""
+    """Return the parameters of a form post. Raise `OAuthError`, also if the URL has a query string."""
     if request.META.get("QUERY_STRING"):
-        raise invalid_request("The parameters belong into the body, not into the address.")
+        raise invalid_request("Send the parameters in the body, not in the URL.")
     if request.content_type != FORM:
         raise invalid_request(f"The body must be {FORM}.")
     return parse(body_of(request))
 
 
 def body_of(request: HttpRequest) -> bytes:
-    """Raises `OAuthError`."""
+    """Return the request body. Raise `OAuthError` if it is too large."""
     try:
         body = request.body
     except (RequestDataTooBig, UnreadablePostError) as error:
@@ -104,15 +107,15 @@ def body_of(request: HttpRequest) -> bytes:
 
 
 def query_of(request: HttpRequest) -> Fields:
-    """Raises `OAuthError`."""
+    """Return the parameters of the query string. Raise `OAuthError`."""
     text = str(request.META.get("QUERY_STRING", ""))
     if len(text) > MAX_QUERY:
-        raise invalid_request("The address is too long.")
+        raise invalid_request("The URL is too long.")
     return parse(text.encode("latin-1", "replace"))
 
 
 def parse(text: bytes) -> Fields:
-    """Raises `OAuthError`."""
+    """Parse form-encoded parameters. Raise `OAuthError`."""
     try:
         pairs = parse_qsl(
             text.decode("ascii"),
@@ -122,16 +125,16 @@ def parse(text: bytes) -> Fields:
             max_num_fields=_MAX_FIELDS,
         )
     except ValueError as error:
-        raise invalid_request("The parameters cannot be read.") from error
+        raise invalid_request("The parameters are malformed.") from error
     if len({name for name, _ in pairs}) != len(pairs):
-        raise invalid_request("A parameter is there twice.")
+        raise invalid_request("A parameter is repeated.")
     if any("\0" in name or "\0" in value for name, value in pairs):
-        raise invalid_request("A parameter has a NUL character.")
+        raise invalid_request("A parameter contains a NUL character.")
     return {name: value for name, value in pairs if value}
 
 
 def required(fields: Fields, name: str) -> str:
-    """Raises `OAuthError` if it is not there."""
+    """Return a parameter. Raise `OAuthError` if it is missing."""
     value = fields.get(name)
     if value is None:
         raise invalid_request(f"{name} is missing.")
@@ -142,23 +145,29 @@ def too_large() -> OAuthError:
     return OAuthError("invalid_request", "The request is too large.", status=413)
 
 
-# Which client asks (RFC 6749, section 2.3): by HTTP Basic or in the form, never by both.
+# Client authentication (RFC 6749, section 2.3): HTTP Basic or form parameters, never both.
 
 
 def client_of(request: HttpRequest, fields: Mapping[str, str]) -> Client:
-    """Raises `OAuthError`. A public client has no secret, so all that is known is what it says."""
+    """Return the authenticated client. Raise `OAuthError`.
+
+    A public client has no secret and is identified only by its name.
+    """
     given = basic_of(request)
     if given is None:
         return _checked(fields.get("client_id", ""), fields.get("client_secret", ""))
     name, secret = (unquote_plus(part) for part in given)
     if "client_secret" in fields or fields.get("client_id", name) != name:
-        raise invalid_request("The client shows itself in two ways.")
+        raise invalid_request(
+            "Send the client's credentials in the header or in the body, not both."
+        )
     return _checked(name, secret)
 
 
 def basic_of(request: HttpRequest) -> tuple[str, str] | None:
-    """Name and password of an `Authorization: Basic`, or None if there is no such header. Raises
-    `OAuthError`."""
+    """Return user name and password of the HTTP Basic header, or None without one. Raise
+    `OAuthError`.
+    """
     header = request.headers.get("Authorization", "")
     scheme, _, value = header.partition(" ")
     if scheme.lower() != "basic":
@@ -175,7 +184,7 @@ def basic_of(request: HttpRequest) -> tuple[str, str] | None:
 
 
 def _checked(name: str, secret: str) -> Client:
-    """In the same time whether the client exists or not."""
+    """Check the client's secret in constant time, whether or not the client exists."""
     client = options().clients.get(name)
     expected = client.secret if client is not None else ""
     same = hmac.compare_digest(_hashed(secret), _hashed(expected))

@@ -1,4 +1,4 @@
-"""What goes wrong, as RFC 6749 (section 5.2) and RFC 6750 (section 3) have it said."""
+"""Error responses as defined by RFC 6749 (section 5.2) and RFC 6750 (section 3)."""
 
 import math
 from typing import Any
@@ -10,7 +10,11 @@ BASIC = f'Basic realm="{REALM}", charset="UTF-8"'
 
 
 class OAuthError(Exception):
-    """`error` is a code of the specifications; `description` a fixed sentence in ASCII, never input."""
+    """Error response.
+
+    `error` is a code from the specifications; `description` is a fixed ASCII sentence that never
+    contains user input.
+    """
 
     def __init__(
         self, error: str, description: str, *, status: int = 400, **headers: str | int
@@ -34,13 +38,13 @@ def invalid_grant(description: str) -> OAuthError:
 
 def invalid_client() -> OAuthError:
     return OAuthError(
-        "invalid_client", "The client is unknown or its secret is wrong.",
+        "invalid_client", "Unknown client or wrong secret.",
         status=401, WWW_Authenticate=BASIC,
     )  # fmt: skip
 
 
 def invalid_token() -> OAuthError:
-    description = "The token is not valid, or not any more."
+    description = "The token is invalid or expired."
     return OAuthError(
         "invalid_token", description,
         status=401, WWW_Authenticate=_bearer("invalid_token", description),
@@ -48,27 +52,29 @@ def invalid_token() -> OAuthError:
 
 
 def no_token() -> OAuthError:
-    """RFC 6750: without a token, the challenge has no error code."""
+    """Return the error for a missing token. Its challenge has no error code (RFC 6750)."""
     return OAuthError(
-        "invalid_token", "This needs an access token in the Authorization header.",
+        "invalid_token", "An access token in the Authorization header is required.",
         status=401, WWW_Authenticate=f'Bearer realm="{REALM}"',
     )  # fmt: skip
 
 
 def insufficient_scope(scope: str) -> OAuthError:
-    description = f"This needs a token of the scope {scope}."
+    description = f"A token with the scope {scope} is required."
     challenge = _bearer("insufficient_scope", description) + f', scope="{scope}"'
     return OAuthError("insufficient_scope", description, status=403, WWW_Authenticate=challenge)
 
 
 def unavailable(description: str, *, again: bool = True) -> OAuthError:
-    """`again`: whether the caller is told when to ask again."""
+    """Return a 503 error. If `again` is True, it includes a Retry-After header."""
     headers = {"Retry_After": 5} if again else {}
     return OAuthError("temporarily_unavailable", description, status=503, **headers)
 
 
 def too_many(wait: float) -> OAuthError:
-    """`wait`: seconds until there may be another attempt. KubeSphere answers 429 too."""
+    """Return a 429 error, as KubeSphere does. `wait` is the number of seconds until the next
+    attempt.
+    """
     description = "There were too many failed attempts. Try again later."
     return OAuthError("slow_down", description, status=429, Retry_After=math.ceil(wait))
 
@@ -80,6 +86,6 @@ def _bearer(error: str, description: str) -> str:
 def answer(
     body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None
 ) -> JsonResponse:
-    """JSON that nobody keeps."""
+    """Return a JSON response that must not be cached."""
     kept = {"Cache-Control": "no-store", "Pragma": "no-cache", **(headers or {})}
     return JsonResponse(body, status=status, headers=kept)

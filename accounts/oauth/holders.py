@@ -1,8 +1,8 @@
-"""Whose token it is, and whether that user may still use it: asked of the shared cache at every use.
+"""Users of tokens, checked in the shared cache at every use.
 
-A token belongs to one object, by uid, and to the password that this object had. A user who was deleted
-and made again, disabled, or given another password has no tokens. A user who is locked for failed
-attempts keeps those that there are.
+A token is bound to a User object, by uid, and to the password at the time of issue. It becomes
+invalid if the user is deleted and recreated, disabled, or changes the password. Tokens of a user
+who is locked after failed attempts remain valid.
 """
 
 from dataclasses import dataclass
@@ -21,31 +21,35 @@ from console.kube.store import Entry
 from rbac.authorizer import is_usable
 from rbac.memberships import identity_of
 
-#: On a user whose password somebody else chose. KubeSphere's console writes "true".
+#: Set on a user whose password was set by an administrator. KubeSphere's console writes "true".
 UNINITIALIZED = "iam.kubesphere.io/uninitialized"
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """`credential` tells the user's password from every other one, and says nothing about it."""
+    """User of a token. `credential` identifies the current password without revealing it."""
 
     user: User
     credential: str
 
     @property
     def identity(self) -> Identity:
-        """With the groups of this moment. Raises `InvalidIdentity`."""
+        """Identity with the current groups. Raises `InvalidIdentity`."""
         return identity_of(get_runtime(), self.user.name)
 
     @property
     def must_choose(self) -> bool:
-        """A password must be chosen before anything else can be done."""
+        """True if the user must choose a password before doing anything else."""
         return has_first_password(self.user) and not options().may_postpone
 
 
 def has_first_password(user: User) -> bool:
-    """True while the password is the one that somebody else chose, and the user has not decided about it.
-    Any word but KubeSphere's "false" says so: it was not written to weaken anything."""
+    """Return True if the password was set by an administrator and the user has not changed or kept
+    it.
+
+    Any annotation value except "" and KubeSphere's "false" counts as True, so that an unknown
+    value doesn't weaken security.
+    """
     return user.annotations.get(UNINITIALIZED, "") not in ("", "false")
 
 
@@ -55,10 +59,7 @@ def holder_of(entry: Entry[User]) -> Holder:
 
 
 def find_holder(name: str, uid: str, credential: str) -> Holder | None:
-    """The user to whom this was given, or None if there is no such user any more.
-
-    Raises `UsersUnknown` while nobody can say.
-    """
+    """Return the user of a token, or None if the token is no longer valid. Raise `UsersUnknown`."""
     entry = trusted_users().store.get(Key("", name))
     if entry is None or entry.projection.uid != uid or not _keeps_tokens(entry.projection):
         return None
@@ -76,9 +77,10 @@ def _keeps_tokens(user: User) -> bool:
 
 @lru_cache(maxsize=2048)
 def _credential(secret: str, entry: Entry[User]) -> str:
-    """Worked out once for each version of a user: an entry is equal to itself alone.
+    """Return a keyed hash of the password hash, so that the password hash isn't stored a second
+    time.
 
-    Not of the password hash itself, which would then be kept in a second place.
+    Calculated once per version of a User, because cache entries compare by identity.
     """
     stored = str((entry.original().get("spec") or {}).get("password") or "")
     return salted_hmac(

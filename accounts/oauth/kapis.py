@@ -1,7 +1,8 @@
-"""`GET /kapis/iam.kubesphere.io/v1alpha2/users/{name}`, as KubeSphere answers it.
+"""`GET /kapis/iam.kubesphere.io/v1alpha2/users/{name}`, compatible with KubeSphere.
 
-Everybody may read their own; for others the right to get users is needed, whether they exist or not. The
-password never leaves, neither as the field nor in what kubectl noted of the last apply.
+Users may read their own object. Reading another user requires the permission to get users,
+whether or not the user exists. The password is removed from the object and from kubectl's
+last-applied annotation.
 """
 
 from typing import Any
@@ -22,14 +23,14 @@ from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.statuses import status_response
 
-#: Added to what is read, never stored.
+#: Annotation added to the response, never stored.
 GLOBAL_ROLE = "iam.kubesphere.io/globalrole"
 
 
 @csrf_exempt
 async def user(request: HttpRequest, name: str, cluster_name: str = "") -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
-        response = status_response(405, "this takes GET alone")
+        response = status_response(405, "only GET is allowed")
         response["Allow"] = "GET, HEAD"
         return response
     if cluster_name not in ("", HOST):
@@ -46,14 +47,14 @@ async def user(request: HttpRequest, name: str, cluster_name: str = "") -> HttpR
             return _forbidden(account, name)
         found = users.store.get(Key("", name))
     except UsersUnknown:
-        return status_response(503, "the users have not arrived from the cluster")
+        return status_response(503, "the users are not loaded yet")
     if found is None:
         return status_response(404, f'users.iam.kubesphere.io "{name}" not found')
     return JsonResponse(shown(found))
 
 
 def shown(entry: Entry[User]) -> dict[str, Any]:
-    """The object as its readers get it."""
+    """Return the object for the response, without the password."""
     found = entry.original()
     (found.get("spec") or {}).pop("password", None)
     annotations = found["metadata"].get("annotations") or {}
@@ -67,7 +68,7 @@ def shown(entry: Entry[User]) -> dict[str, Any]:
 
 
 def _global_role(name: str) -> str:
-    """The role that the first binding, by name, gives to this user."""
+    """Return the role of the user's first global role binding in alphabetical order, or ""."""
     snapshot = get_runtime().informer(GLOBAL_ROLE_BINDINGS).store.snapshot()
     found: list[GlobalRoleBinding] = [entry.projection for entry in snapshot.entries.values()]
     for binding in sorted(found, key=lambda binding: binding.name):
@@ -85,8 +86,8 @@ def _refused(bearer: Bearer | None) -> HttpResponse:
     if bearer is not None and bearer.holder.must_choose:
         return status_response(403, "choose a password first")
     if bearer is not None:
-        return status_response(403, "the token is not of the scope api")
-    response = status_response(401, "this needs an access token or a session")
+        return status_response(403, "the token doesn't have the scope api")
+    response = status_response(401, "an access token or a session is required")
     response["WWW-Authenticate"] = no_token().headers["WWW-Authenticate"]
     return response
 

@@ -1,12 +1,12 @@
-"""The keys that tokens are signed with, kept in the database that all replicas share.
+"""Token signing keys, stored in the database shared by all replicas.
 
-One pair for access tokens and one for id tokens, each with its one algorithm, so that neither can pass
-for the other. The private halves are encrypted with a key made of `SECRET_KEY`: whoever reads only the
-database signs nothing, and after a change of `SECRET_KEY` the next token makes a new pair, while what the
-old ones signed stays valid.
+Access tokens and ID tokens use separate key pairs, each with one algorithm, so one kind can't be
+used as the other. Private keys are encrypted with a key derived from `SECRET_KEY`, so read
+access to the database is not sufficient to sign tokens. After a change of `SECRET_KEY`, a new
+pair is created for the next token, and existing tokens remain valid.
 
-A pair signs for `ROTATE_AFTER`, or until `rotate`. It stays published until the last token that it
-signed has expired.
+A pair is used for `ROTATE_AFTER` or until `rotate` is called. It stays published until the last
+token signed with it has expired.
 """
 
 import logging
@@ -32,17 +32,17 @@ log = logging.getLogger(__name__)
 ACCESS, IDENTITY = "access", "id"
 ALGORITHMS = {ACCESS: "ES256", IDENTITY: "RS256"}
 ROTATE_AFTER = timedelta(days=90)
-#: For replicas that were signing with it at that moment, and whose clocks differ.
+#: Allowance for replicas that sign with the key concurrently and for clock differences.
 SLACK = timedelta(minutes=1)
 SHORTEST_OVERLAP = timedelta(hours=2)
 
 _SEALED = "signing keys"
 
 Key = ECKey | RSAKey
-#: The `typ` of each kind of token (RFC 9068 for access tokens).
+#: JWT header `typ` by kind of token (RFC 9068 for access tokens).
 TYPES = {ACCESS: "at+jwt", IDENTITY: "JWT"}
 MAX_LENGTH = 4096
-#: How far in the future a token may have been issued: clocks of replicas differ.
+#: Maximum time by which a token's issue time may be in the future, because replica clocks differ.
 SKEW = timedelta(seconds=10)
 
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
@@ -50,19 +50,19 @@ _KID = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def signing_key(purpose: str, now: datetime) -> Key:
-    """The private key to sign with now, made if there is none that can be used."""
+    """Return the current private key. Create one if there is no usable key."""
     for row in _active(purpose).order_by("-created"):
         try:
             key = _unsealed(row.private, purpose, str(settings.SECRET_KEY))
         except (JoseError, ValueError):
-            log.warning("Key %s was made with another SECRET_KEY", row.kid)
+            log.warning("Key %s was encrypted with a different SECRET_KEY", row.kid)
             continue
         return key if now - row.created < ROTATE_AFTER else rotate(purpose, now)
     return _make(purpose, now)
 
 
 def rotate(purpose: str, now: datetime) -> Key:
-    """Signs with a new key from now on."""
+    """Create a new key and retire the current one."""
     key = _make(purpose, now)
     until = now + max(options().longest_token, SHORTEST_OVERLAP) + SLACK
     _active(purpose).exclude(kid=key.thumbprint()).update(retired=now, expires=until)
@@ -70,7 +70,7 @@ def rotate(purpose: str, now: datetime) -> Key:
 
 
 def remove(kid: str) -> bool:
-    """Forgets a key at once, with every access token that it signed; False if there is none."""
+    """Delete a key, which invalidates its access tokens. Return False if the key doesn't exist."""
     return SigningKey.objects.filter(kid=kid).delete()[0] > 0
 
 
@@ -88,13 +88,13 @@ def _make(purpose: str, now: datetime) -> Key:
 
 
 def verifying_key(kid: str, purpose: str, now: datetime) -> Key | None:
-    """The public key of that name, or None if there is none, or not for this purpose, or not any more."""
+    """Return the public key with this ID and purpose, or None if it doesn't exist or has expired."""
     row = _known(now).filter(kid=kid, purpose=purpose).first()
     return None if row is None else _imported(row.public, purpose)
 
 
 def published(now: datetime) -> list[dict[str, Any]]:
-    """Public keys as a JWK Set lists them, the newest first."""
+    """Return the public keys for the JWK Set, newest first."""
     return [row.public for row in _known(now).order_by("-created")]
 
 
@@ -123,7 +123,7 @@ def _sealed(key: Key) -> str:
 
 @lru_cache(maxsize=16)
 def _unsealed(sealed: str, purpose: str, secret: str) -> Key:
-    """Raises JoseError or ValueError if it was sealed with another secret."""
+    """Decrypt a private key. Raise JoseError or ValueError if it was encrypted with another secret."""
     pem = unseal(sealed, _SEALED, secret)
     about: Any = {"use": "sig", "alg": ALGORITHMS[purpose]}
     found = (ECKey if purpose == ACCESS else RSAKey).import_key(pem, about)
@@ -131,11 +131,11 @@ def _unsealed(sealed: str, purpose: str, secret: str) -> Key:
     return found
 
 
-# Signing, and the one place where a signature is checked.
+# Signing, and verification of signatures.
 
 
 class NotValid(Exception):
-    """Not a token that was issued here, or not one of this kind, or not any more."""
+    """The token was not issued here, is of another kind, or has expired."""
 
 
 def sign(purpose: str, claims: Mapping[str, Any], key: Key) -> str:
@@ -144,10 +144,11 @@ def sign(purpose: str, claims: Mapping[str, Any], key: Key) -> str:
 
 
 def verify_access(token: str, issuer: str, now: datetime) -> dict[str, Any]:
-    """The claims of an access token: the right signature, kind, issuer, audience and time.
+    """Verify signature, type, issuer, audience and lifetime of an access token and return its
+    claims.
 
-    Says nothing of revocation. The header chooses nothing but one of our own keys: it must have the
-    three members that we write, with the values that we write. Raises `NotValid`.
+    Revocation is not checked. The header must contain exactly the three members that `sign`
+    writes, so it can only select one of the service's own keys. Raise `NotValid`.
     """
     claims = _verified(token, now)
     if claims.get("iss") != issuer or claims.get("aud") != [issuer]:

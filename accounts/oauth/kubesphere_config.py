@@ -1,8 +1,9 @@
-"""`kubesphere.yaml` in the ConfigMap `kubesphere-config`, as KubeSphere has left it in the cluster.
+"""KubeSphere's configuration: `kubesphere.yaml` in the ConfigMap `kubesphere-config`.
 
-What it says of `authentication` counts where `authentication.yaml` says nothing. It is read through the
-console's own identity, and again every `FRESH`. Before the first reading it says nothing, so there are no
-clients of it; when it cannot be read later, what was known counts on.
+Its `authentication` section provides defaults for settings missing in `authentication.yaml`. The
+ConfigMap is read with the console's credentials, every `FRESH`. Before the first read, the
+configuration is empty and has no clients. If a later read fails, the previous content remains in
+effect.
 """
 
 import asyncio
@@ -24,15 +25,18 @@ log = logging.getLogger(__name__)
 
 NAMESPACE, CONFIG_MAP, KEY = "kubesphere-system", "kubesphere-config", "kubesphere.yaml"
 SOURCE = f"{NAMESPACE}/{CONFIG_MAP}"
-#: How old what is known of the ConfigMap may be, and how many seconds a reading of it may take
-#: while pages wait.
+#: Maximum age of the content, and timeout in seconds for a read that pages wait for.
 FRESH, READING = timedelta(seconds=10), 3.0
 MAX_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class FoundConfig:
-    """`authentication`: that part, empty if there is none. `problem`: why it is not what is there now."""
+    """Content of the ConfigMap.
+
+    `authentication` is that section, or empty. `problem` is the reason why the current content
+    could not be read, or "".
+    """
 
     authentication: Mapping[str, Any] = field(default_factory=dict, repr=False)
     problem: str = ""
@@ -46,25 +50,25 @@ NOTHING = FoundConfig()
 
 _text: str | None = None
 _found = NOTHING
-#: When it was last read, by a monotonic clock; None if it was not.
+#: Monotonic time of the last read, or None.
 _looked: float | None = None
 
 
 def found() -> FoundConfig:
-    """As it was last read. The same object until something is different."""
+    """Return the last content read. The same object is returned until the content changes."""
     return _found
 
 
 def forget() -> None:
-    """As before the first reading."""
+    """Reset to the state before the first read."""
     global _text, _found, _looked
     _text, _found, _looked = None, NOTHING, None
 
 
 async def look(client: ConsoleClient, clock: Clock, timeout: float = READING) -> None:
-    """Reads it now, within `timeout` seconds. Never raises for what the cluster answers."""
+    """Read the ConfigMap with a timeout in seconds. Errors are logged and stored in `problem`."""
     global _text, _found, _looked
-    # First, so that many who need it at once make one request.
+    # Set before the read, so that concurrent callers make only one request.
     _looked = clock.monotonic()
     try:
         text = await _read_text(client, timeout)
@@ -72,29 +76,32 @@ async def look(client: ConsoleClient, clock: Clock, timeout: float = READING) ->
             _found = FoundConfig(_read_authentication(text)) if text is not None else NOTHING
         _text = text
     except Exception as error:  # noqa: BLE001  a ConfigMap may hold anything
-        problem = f"{SOURCE} cannot be read, and what was known before still counts"
+        problem = f"{SOURCE} cannot be read; the previous configuration remains in effect"
         if _found.problem != problem:
-            # Not its text, in which there may be secrets.
+            # Log only the exception's type, because its text may contain secrets.
             said = error if isinstance(error, ApiError | ValueError) else type(error).__name__
             log.warning("%s: %s", problem, said)
             _found = FoundConfig(_found.authentication, problem)
 
 
 async def look_if_old(client: ConsoleClient, clock: Clock) -> None:
-    """Reads it if that was `FRESH` ago."""
+    """Read the ConfigMap if the last read is older than `FRESH`."""
     if _looked is None or clock.monotonic() - _looked >= FRESH.total_seconds():
         await look(client, clock)
 
 
 async def keep_read(runtime: Runtime) -> None:
-    """Until cancelled; so often that no page has to."""
+    """Read the ConfigMap periodically until cancelled, so that pages don't have to wait for it."""
     while True:
         await look(runtime.console, runtime.clock)
         await runtime.clock.sleep(FRESH.total_seconds() * 0.8)
 
 
 async def _read_text(client: ConsoleClient, timeout: float) -> str | None:
-    """None if there is no such ConfigMap. Raises `ApiError`, TimeoutError and ValueError."""
+    """Return the file, or None if the ConfigMap doesn't exist.
+
+    Raise `ApiError`, TimeoutError or ValueError.
+    """
     try:
         async with asyncio.timeout(timeout):
             item = await client.get(CONFIG_MAPS, namespace=NAMESPACE, name=CONFIG_MAP)
@@ -102,16 +109,16 @@ async def _read_text(client: ConsoleClient, timeout: float) -> str | None:
         return None
     text = str((item.get("data") or {}).get(KEY, ""))
     if len(text) > MAX_BYTES:
-        raise ValueError("it is too large")
+        raise ValueError("the file is too large")
     return text
 
 
 def _read_authentication(text: str) -> Mapping[str, Any]:
-    """Of a whole `kubesphere.yaml`. Raises ValueError."""
+    """Return the `authentication` section of a `kubesphere.yaml`. Raise ValueError."""
     try:
         raw = yaml.safe_load(text) or {}
         authentication = raw.get("authentication") or {}
         oauth = authentication.get("oauthOptions") or {}
         return {**authentication, "oauthOptions": {**oauth}}
-    except Exception as error:  # what YAML says of a type is whatever Python says of it
-        raise ValueError(f"it is not such a configuration: {type(error).__name__}") from error
+    except Exception as error:  # YAML type constructors can raise arbitrary exceptions.
+        raise ValueError(f"invalid configuration: {type(error).__name__}") from error

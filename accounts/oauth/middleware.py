@@ -1,7 +1,7 @@
-"""Lets programs in with a bearer token, in the place of a session.
+"""Authentication of API clients with a bearer token instead of a session.
 
-A request is somebody by a session or by a token, never by both. A token that does not count is 401, also
-where nobody needs to be anybody: who shows one wants to know.
+A request may have a session or a token, but not both. An invalid token causes a 401 response,
+even for public views, so that the client notices it.
 """
 
 import re
@@ -22,19 +22,20 @@ from console.ui.statuses import status_response
 Response = HttpResponseBase
 
 _IN_ADDRESS = re.compile(r"(?:^|&)access_token=")
-#: Where clients expect the errors of RFC 6749; elsewhere they are Kubernetes' `Status`. Nothing else
-#: depends on the path.
+#: Path prefix of endpoints with RFC 6749 errors. Other paths return Kubernetes' `Status`. The path
+#: has no other effect.
 _OWN_ERRORS = "/oauth/"
-#: What a token that only reads may be shown with.
+#: Methods allowed with a read-only token.
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-#: Views, by name, whose bearer tokens are none of ours.
+#: Names of views that accept bearer tokens of other kinds.
 OTHER_TOKENS = frozenset({"metrics"})
 
 
 class BearerMiddleware(AsyncMiddleware):
-    """Sets `request.bearer`, and `account`, `identity` and `presence` if the token may act for its user.
+    """Set `request.bearer`, and `account`, `identity` and `presence` if the token grants access.
 
-    Comes after `AccountMiddleware`, whose word it replaces, and before the one that sets `access`.
+    Must come after `AccountMiddleware`, whose values it replaces, and before the middleware that
+    sets `access`.
     """
 
     async def __call__(self, request: HttpRequest) -> Response:
@@ -42,8 +43,10 @@ class BearerMiddleware(AsyncMiddleware):
 
 
 class CsrfMiddleware(InlineCsrfMiddleware):
-    """Django's, for whoever comes with cookies. A page of another site cannot make a browser send a
-    bearer token, so nothing is to be shown beside it."""
+    """Django's CSRF protection, skipped for requests with a bearer token.
+
+    Another site can't make a browser send a bearer token.
+    """
 
     async def process_view(  # type: ignore[override]
         self, request: HttpRequest, callback: Any, args: Any, kwargs: Any
@@ -57,19 +60,20 @@ async def _identify(request: HttpRequest) -> HttpResponse | None:
     request.bearer = None  # type: ignore[attr-defined]
     try:
         if _IN_ADDRESS.search(request.META.get("QUERY_STRING", "")):
-            raise invalid_request("An access token belongs into the Authorization header.")
-        # Most come with a cookie, and need not be resolved twice.
+            raise invalid_request("Send the access token in the Authorization header.")
+        # Check the header first, because most requests use a cookie and need no second URL
+        # resolution.
         others = "Authorization" in request.headers and _has_other_tokens(request)
         token = None if others else bearer_in(request)
         if token is None:
             return None
         if settings.SESSION_COOKIE_NAME in request.COOKIES:
-            raise invalid_request("Either a session or a token, not both.")
+            raise invalid_request("Send either a session cookie or a token, not both.")
         await _become(request, token)
     except OAuthError as error:
         return _refused(request, error)
     except UsersUnknown:
-        return _refused(request, unavailable("The users have not arrived from the cluster."))
+        return _refused(request, unavailable("The users are not loaded yet. Try again later."))
     except DatabaseError:
         return _refused(request, unavailable("The database cannot be used."))
     return None
@@ -87,7 +91,7 @@ async def _become(request: HttpRequest, token: str) -> None:
     if bearer is None:
         raise invalid_token()
     if bearer.read_only and request.method not in SAFE_METHODS:
-        raise OAuthError("insufficient_scope", "This token can only read.", status=403)
+        raise OAuthError("insufficient_scope", "This token is read-only.", status=403)
     request.bearer = bearer  # type: ignore[attr-defined]
     if bearer.acts:
         request.identity = bearer.holder.identity  # type: ignore[attr-defined]

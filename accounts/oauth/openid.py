@@ -1,6 +1,7 @@
-"""What anybody may know of the token service: its endpoints and its public keys.
+"""Public metadata of the token service, userinfo, logout and revocation.
 
-https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata and RFC 8414, section 2.
+https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata and RFC 8414, section
+2.
 """
 
 from typing import Any
@@ -66,19 +67,21 @@ async def jwks(request: HttpRequest) -> HttpResponse:
 
 
 def _published() -> list[dict[str, Any]]:
-    """With those that nobody has needed yet: who reads them once has read them all."""
+    """Return all public keys. Keys that were never used are created, so that clients can cache the
+    set.
+    """
     now = endpoint.clock.now()
     for purpose in keys.ALGORITHMS:
         keys.signing_key(purpose, now)
     return keys.published(now)
 
 
-# What the bearer of a token can ask about it, and how it is ended.
+# Endpoints for the bearer of a token: userinfo, logout and revocation.
 
 
 @endpoint.endpoint("GET", "HEAD", "POST")
 async def userinfo(request: HttpRequest) -> HttpResponse:
-    """OpenID Connect Core, section 5.3."""
+    """Userinfo endpoint (OpenID Connect Core, section 5.3)."""
     bearer = bearer_of(request)
     require_scope(bearer, OPENID)
     return answer(profile(bearer.holder, " ".join(sorted(bearer.scope))))
@@ -86,7 +89,7 @@ async def userinfo(request: HttpRequest) -> HttpResponse:
 
 @endpoint.endpoint("GET", "POST")
 async def logout(request: HttpRequest) -> HttpResponse:
-    """Ends all tokens of the token's user, as KubeSphere's does, not just this one."""
+    """Revoke all tokens of the token's user, as KubeSphere does."""
     bearer = bearer_of(request)
     grant = require_grant(bearer)
     fields = query_of(request) if request.method == "GET" else form_of(request)
@@ -100,8 +103,11 @@ async def logout(request: HttpRequest) -> HttpResponse:
 
 @endpoint.endpoint("POST")
 async def revoke(request: HttpRequest) -> HttpResponse:
-    """RFC 7009. Ends the sign-in that the token belongs to, with all its tokens. A token that means
-    nothing, or is another client's, is answered like one that was ended."""
+    """Revocation endpoint (RFC 7009).
+
+    Revokes the token's grant with all its tokens. The response is the same for an unknown token
+    and for a token of another client.
+    """
     fields = form_of(request)
     client = client_of(request, fields)
     grant = await _grant_of(required(fields, "token"), client)
@@ -128,12 +134,14 @@ def _end(grant: Grant) -> None:
 
 
 def _where_next(grant: Grant, fields: Fields) -> str | None:
-    """Raises `OAuthError` for an address that the token's client did not register."""
+    """Return the validated redirect URL after logout, or None. Raise `OAuthError` if it isn't
+    registered.
+    """
     uri = fields.get("post_logout_redirect_uri")
     if uri is None:
         return None
     client = options().clients.get(grant.client)
     if client is None or uri not in client.post_logout_uris:
-        raise invalid_request("The address is not one of the client's for after the logout.")
+        raise invalid_request("The post-logout redirect URI is not registered for this client.")
     state = {"state": fields["state"]} if "state" in fields else {}
     return f"{uri}{'&' if '?' in uri else '?'}{urlencode(state)}" if state else uri

@@ -1,13 +1,14 @@
-"""The configuration of the token service: KubeSphere's `authentication`, from a file.
+"""Configuration of the token service: KubeSphere's `authentication` section, read from a file.
 
-The file is `settings.AUTHENTICATION_CONFIG`, or `authentication.yaml` in `STATE_DIR`. It may be a whole
-`kubesphere.yaml`, its `authentication` part, or an `oauthOptions` part alone. A change is taken up with
-the next request. An entry that is wrong is left out and named in `problems`; a file that cannot be read
-changes nothing.
+The file is `settings.AUTHENTICATION_CONFIG`, or `authentication.yaml` in `STATE_DIR`. It
+contains a complete `kubesphere.yaml`, its `authentication` section, or an `oauthOptions`
+section. Changes take effect with the next request. An invalid entry is ignored and reported in
+`problems`; if the file can't be read, the previous configuration remains in effect.
 
-What the file does not say counts as KubeSphere's ConfigMap has it (`accounts.oauth.kubesphere_config`).
-`secondFactor`, `firstPassword` and `shippedClient` are ours, and the file's alone. Without both there are
-no clients, and nobody gets a token.
+Settings missing in the file are taken from KubeSphere's ConfigMap
+(`accounts.oauth.kubesphere_config`). `secondFactor`, `firstPassword` and `shippedClient` are
+specific to Quarterdeck and read only from the file. Without both sources there are no clients,
+and no tokens are issued.
 """
 
 import logging
@@ -27,17 +28,17 @@ from accounts.protection.limits import DEFAULTS, Limits, read_limits
 log = logging.getLogger(__name__)
 
 MAX_BYTES = 1024 * 1024
-#: KubeSphere's: an access token lives so long, a refresh token for the sum.
+#: KubeSphere's defaults: lifetime of an access token; a refresh token lives for the sum of both.
 ACCESS, IDLE = timedelta(hours=2), timedelta(hours=2)
 
-#: Ours: `secondFactor` and `firstPassword`.
+#: Values of Quarterdeck's settings `secondFactor` and `firstPassword`.
 OPTIONAL, REQUIRED = "optional", "required"
 
 Stamp = tuple[str, int, int, int]
 
 #: Sources of a setting.
 FILE, CLUSTER = "file", "cluster"
-#: What KubeSphere's ConfigMap may say, in `authentication` and in its `oauthOptions`.
+#: Settings read from KubeSphere's ConfigMap: in `authentication` and in its `oauthOptions`.
 _OF_WHOLE = (
     "authenticateRateLimiterDuration",
     "authenticateRateLimiterMaxTries",
@@ -51,9 +52,13 @@ SHARED_SETTINGS = (*_OF_OAUTH, *_OF_WHOLE)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`multiple_login`: a new sign-in leaves the user's earlier ones alone. `requires_factor`: whose
-    password is checked here or in a directory needs a second factor. `may_postpone`: a first password can
-    be kept."""
+    """Configuration of the token service.
+
+    - `multiple_login`: a new sign-in doesn't revoke the user's earlier ones.
+    - `requires_factor`: users whose password is checked by the console or a directory need a
+      second factor.
+    - `may_postpone`: users may keep a password set by an administrator.
+    """
 
     issuer: str
     clients: Mapping[str, Client]
@@ -62,14 +67,14 @@ class Options:
     limits: Limits = DEFAULTS
     requires_factor: bool = False
     may_postpone: bool = False
-    #: `FILE` or `CLUSTER`, by the name of a setting that both may have; none for the default.
+    #: Source (`FILE` or `CLUSTER`) by setting name. Settings with the default value are missing.
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
-    #: As it is in the file, for `accounts.providers`; None if the file says nothing of them.
+    #: Raw value for `accounts.providers`, or None if the file doesn't contain it.
     identity_providers: object = field(default=None, repr=False)
 
     @property
     def longest_token(self) -> timedelta:
-        """How long the longest-lived access token of any client lives."""
+        """Longest access token lifetime of all clients."""
         return max((client.access for client in self.clients.values()), default=ACCESS)
 
 
@@ -77,7 +82,7 @@ _current: tuple[Stamp, kubesphere_config.FoundConfig, Options] | None = None
 
 
 def options() -> Options:
-    """The configuration as it is now. Never raises for what the file says."""
+    """Return the current configuration. Errors in the file are reported in `problems`."""
     global _current
     path, beneath = config_path(), kubesphere_config.found()
     stamp = _stamp(path)
@@ -88,7 +93,7 @@ def options() -> Options:
     found = _load(path, before, beneath)
     places = f"{path} or {kubesphere_config.SOURCE}" if beneath.authentication else path
     for problem in found.problems:
-        log.error("Not as it is written in %s: %s", places, problem)
+        log.error("Invalid setting in %s: %s", places, problem)
     _current = (stamp, beneath, found)
     return found
 
@@ -101,10 +106,12 @@ def config_path() -> Path:
 def parse_options(
     raw: object, beneath: kubesphere_config.FoundConfig = kubesphere_config.NOTHING
 ) -> Options:
-    """`beneath`: what counts where `raw` says nothing. Raises ValueError if `raw` has not even the shape
-    of a configuration."""
+    """Parse a configuration. `beneath` provides defaults for missing settings.
+
+    Raise ValueError if `raw` is not a mapping.
+    """
     if not isinstance(raw, dict):
-        raise ValueError("it is not a mapping")
+        raise ValueError("the configuration is not a mapping")
     own = _part(raw, "authentication")
     own_oauth = _part(own, "oauthOptions")
     problems: list[str] = [beneath.problem] if beneath.problem else []
@@ -125,10 +132,10 @@ def parse_options(
 
 
 def _part(raw: dict[str, Any], name: str) -> dict[str, Any]:
-    """Empty where it says nothing; the whole where that has no such part. Raises ValueError."""
+    """Return a section, empty if null, or `raw` itself if the section is missing. Raise ValueError."""
     part = raw.get(name, raw)
     if not isinstance(part, dict | None):
-        raise ValueError("authentication and oauthOptions are mappings")
+        raise ValueError("authentication and oauthOptions must be mappings")
     return part or {}
 
 
@@ -138,7 +145,7 @@ def _over(
     names: Iterable[str],
     sources: dict[str, str],
 ) -> dict[str, Any]:
-    """`own`, and of these names what it does not say. Notes where each comes from."""
+    """Return `own` with missing settings taken from `beneath`, and record their sources."""
     found = dict(own)
     for name in names:
         if own.get(name) is not None:
@@ -150,22 +157,24 @@ def _over(
 
 
 def _is_true(name: str, raw: Mapping[str, Any], default: bool, problems: list[str]) -> bool:
-    """What cannot be understood was not written to weaken anything."""
+    """Return a boolean setting. An invalid value counts as False, so that it doesn't weaken
+    security.
+    """
     value = raw.get(name)
     if value is None:
         return default
     if type(value) is not bool:
-        problems.append(f"{name} is true or false; until then it is false")
+        problems.append(f"{name} must be true or false; using false")
     return value is True
 
 
 def _is_required(name: str, raw: Mapping[str, Any], default: bool, problems: list[str]) -> bool:
-    """As `_is_true`."""
+    """Return True if the setting is `required`. An invalid value counts as `required`."""
     value = raw.get(name)
     if value is None:
         return default
     if value not in (OPTIONAL, REQUIRED):
-        problems.append(f"{name} is {OPTIONAL} or {REQUIRED}; until then it is required")
+        problems.append(f"{name} must be {OPTIONAL} or {REQUIRED}; using {REQUIRED}")
     return bool(value != OPTIONAL)
 
 
@@ -183,10 +192,12 @@ def _clients(oauth: dict[str, Any], shipped: bool, problems: list[str]) -> dict[
     for raw in listed if isinstance(listed, list) else [listed]:
         try:
             if not isinstance(raw, dict):
-                raise ValueError("a client is a mapping")
+                raise ValueError("a client must be a mapping")
             client = read_client(raw, defaults, problems.append, shipped=shipped)
             if client.name in found:
-                raise ValueError(f"client {client.name} is there twice; the first one counts")
+                raise ValueError(
+                    f"client {client.name} is defined twice; using the first definition"
+                )
             found[client.name] = client
         except ValueError as error:
             problems.append(str(error))
@@ -194,7 +205,7 @@ def _clients(oauth: dict[str, Any], shipped: bool, problems: list[str]) -> dict[
 
 
 def _stamp(path: Path) -> Stamp:
-    """Differs whenever the file may have changed, also where a link leads to another file now."""
+    """Return a value that changes if the file changes or a symbolic link points to another file."""
     try:
         found = path.stat()
     except OSError:
@@ -207,13 +218,14 @@ def _load(path: Path, before: Options | None, beneath: kubesphere_config.FoundCo
         with path.open("rb") as file:
             text = file.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
-            raise ValueError("it is too large")
+            raise ValueError("the file is too large")
         content = yaml.safe_load(text)
         return parse_options({} if content is None else content, beneath)
     except FileNotFoundError:
         return parse_options({}, beneath)
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
-        # Of a file that nobody has read it may be the point that nobody gets a token.
+        # Without an earlier configuration, allow no clients, because an unreadable file may have
+        # been meant to disable them.
         kept = before or replace(parse_options({}, beneath), clients={})
-        problem = f"cannot be read, and what was known before still counts: {error}"
+        problem = f"the file cannot be read; the previous configuration remains in effect: {error}"
         return replace(kept, problems=(problem,))

@@ -1,8 +1,10 @@
-"""What has been issued, what was used, and what has ended. Synchronous: call it off the loop.
+"""Database records of grants, tokens and codes. Synchronous: call from a worker thread, not from
+the event loop.
 
-Each function is one transaction. Nothing is used twice, also when two replicas are asked at once: what
-decides is one conditional UPDATE. A refusal is returned and not raised, since it often has to write: a
-second use of a code or of a refresh token ends everything that came of it.
+Each function is one transaction. A conditional UPDATE ensures that a code or refresh token is
+used only once, even with concurrent requests on two replicas. Rejections are returned instead of
+raised, so that the transaction is committed: a second use of a code or refresh token revokes its
+grant.
 """
 
 import hashlib
@@ -24,12 +26,16 @@ from accounts.signin.session_settings import ABSOLUTE_LIFETIME
 CODE_LIFETIME = timedelta(minutes=1)
 
 
-# Making the tokens of a grant. Within the caller's transaction.
+# Creation of a grant's tokens within the caller's transaction.
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """`expires_in`: of the access token, in seconds. `refresh_token` is "" where there is none."""
+    """Issued tokens.
+
+    `expires_in` is the lifetime of the access token in seconds. `refresh_token` is "" if none
+    was issued.
+    """
 
     access_token: str
     refresh_token: str
@@ -38,7 +44,7 @@ class Issued:
     id_token: str = ""
 
     def body(self) -> dict[str, Any]:
-        """As RFC 6749, section 5.1, and OpenID Connect Core, section 3.1.3.3, have it."""
+        """Return the token response (RFC 6749, section 5.1; OpenID Connect Core, section 3.1.3.3)."""
         found: dict[str, Any] = {
             "access_token": self.access_token,
             "token_type": "Bearer",
@@ -52,7 +58,9 @@ class Issued:
 def issue(
     grant: Grant, holder: Holder, client: Client, now: datetime, *, scope: str = ""
 ) -> Issued:
-    """An access token and, for clients that may refresh, a refresh token. Neither outlives the grant."""
+    """Issue an access token and, if the client may refresh, a refresh token. Neither outlives the
+    grant.
+    """
     scope = scope or grant.scope
     key = keys.signing_key(keys.ACCESS, now)
     token = AccessToken.objects.create(
@@ -81,7 +89,7 @@ def issue(
 
 
 def id_token(grant: Grant, holder: Holder, client: Client, nonce: str, now: datetime) -> str:
-    """Says to the client, and to nobody else, who the user is; "" unless `openid` was granted."""
+    """Return an ID token for the client, or "" unless `openid` was granted."""
     if OPENID not in grant.scope.split(" "):
         return ""
     claims = _common(holder, now, min(now + client.access, grant.expires)) | {
@@ -96,7 +104,7 @@ def id_token(grant: Grant, holder: Holder, client: Client, nonce: str, now: date
 
 
 def profile(holder: Holder, scope: str) -> dict[str, Any]:
-    """What the granted scopes let a client know (OpenID Connect Core, section 5.4)."""
+    """Return the user's claims allowed by the granted scopes (OpenID Connect Core, section 5.4)."""
     user, scopes = holder.user, scope.split(" ")
     found: dict[str, Any] = {"sub": user.name}
     if PROFILE in scopes:
@@ -107,12 +115,14 @@ def profile(holder: Holder, scope: str) -> dict[str, Any]:
 
 
 def random_token() -> str:
-    """256 bits."""
+    """Return a random token with 256 bits."""
     return secrets.token_urlsafe(32)
 
 
 def digest(token: str) -> str:
-    """What is kept of a random token. It has 256 bits, so nothing slower than SHA-256 is needed."""
+    """Return the stored hash of a random token. SHA-256 is sufficient because the token has 256
+    random bits.
+    """
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -135,14 +145,14 @@ def _common(holder: Holder, now: datetime, expires: datetime) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RefusedGrant:
-    """`reason`: for the audit trail; the client hears `invalid_grant` whatever it is."""
+    """Rejection. `reason` is for the audit trail; the client always gets `invalid_grant`."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a code was asked for with, and what must be repeated to use it."""
+    """Parameters of an authorization request that are bound to its code."""
 
     redirect_uri: str
     scope: str
@@ -152,7 +162,7 @@ class Terms:
 
 @transaction.atomic
 def sign_in(holder: Holder, client: Client, scope: str, now: datetime) -> Issued:
-    """The first tokens after a password."""
+    """Issue the first tokens after a password sign-in."""
     return issue(_begin(holder, client, scope, now, now), holder, client, now)
 
 
@@ -180,12 +190,15 @@ def make_code(
 def use_code(
     code: str, client: Client, redirect_uri: str, challenge: str, now: datetime
 ) -> Issued | RefusedGrant:
-    """`challenge`: made of the verifier that came with the code, "" if none came. Raises
-    `UsersUnknown`."""
+    """Exchange a code for tokens.
+
+    `challenge` is derived from the code verifier, or "" without one. Raise `UsersUnknown`.
+    """
     found = AuthorizationCode.objects.filter(digest=digest(code), client=client.name).first()
     if found is None:
         return RefusedGrant("UnknownCode")
-    # Before anything else that could be wrong: whatever becomes of it, it was used.
+    # Mark the code as used before any other check, so that it counts as used even if the request is
+    # rejected.
     if not AuthorizationCode.objects.filter(pk=found.pk, used=None).update(used=now):
         found.refresh_from_db()
         if found.grant is not None:
@@ -208,8 +221,10 @@ def use_code(
 
 @transaction.atomic
 def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued | RefusedGrant:
-    """A new pair for an old refresh token. `scope` is "" or a part of what was granted. Raises
-    `UsersUnknown`."""
+    """Exchange a refresh token for new tokens.
+
+    `scope` is "" or a subset of the granted scopes. Raise `UsersUnknown`.
+    """
     found = _refresh_token(token, client)
     if found is None:
         return RefusedGrant("UnknownToken")
@@ -227,19 +242,19 @@ def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued
 
 
 def user_of_code(code: str, client: Client) -> str:
-    """Whose code this is or was, "" if it is none of this client. Changes nothing."""
+    """Return the user name of a code, used or not, or "" if it isn't a code of this client."""
     rows = AuthorizationCode.objects.filter(digest=digest(code), client=client.name)
     return rows.values_list("user", flat=True).first() or ""
 
 
 def grant_of_refresh(token: str, client: Client) -> Grant | None:
-    """Whose refresh token this is or was, if it is of this client. Changes nothing."""
+    """Return the grant of a refresh token, used or not, or None if it isn't a token of this client."""
     found = _refresh_token(token, client)
     return found.grant if found is not None else None
 
 
 def grant_of_access(jti: str, now: datetime) -> Grant | None:
-    """The grant of an access token that still counts."""
+    """Return the grant of a valid access token, or None."""
     found = AccessToken.objects.select_related("grant").filter(jti=jti, expires__gt=now).first()
     if found is None or found.grant.ended is not None or found.grant.expires <= now:
         return None
@@ -247,19 +262,19 @@ def grant_of_access(jti: str, now: datetime) -> Grant | None:
 
 
 def end(grants: QuerySet[Grant], reason: str, now: datetime) -> int:
-    """Ends these, with all their tokens; returns how many had not ended before."""
+    """End grants and thereby all their tokens. Return the number of grants that were active."""
     return grants.filter(ended=None).update(ended=now, reason=reason)
 
 
 def end_user(name: str, reason: str, now: datetime) -> int:
-    """Ends everything that this user has been given."""
+    """End all grants and codes of a user."""
     AuthorizationCode.objects.filter(user=name, used=None).update(used=now)
     return end(Grant.objects.filter(user=name), reason, now)
 
 
 @transaction.atomic
 def discard_expired(now: datetime) -> None:
-    """Forgets what can be used for nothing any more, not even for noticing a second use."""
+    """Delete expired rows that are no longer needed to detect reuse."""
     Grant.objects.filter(expires__lte=now).delete()
     AccessToken.objects.filter(expires__lte=now).delete()
     AuthorizationCode.objects.filter(grant=None, expires__lte=now - CODE_LIFETIME).delete()

@@ -1,8 +1,10 @@
-"""`POST /oauth/authenticate`: tells kube-apiserver whose token it was shown.
+"""`POST /oauth/authenticate`: TokenReview webhook for kube-apiserver.
 
 https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication
-The caller is a client with `reviewTokens: true`, by HTTP Basic. That a token does not count is a normal
-answer; that nobody can say is 503, and kube-apiserver then lets nobody in.
+
+The caller authenticates with HTTP Basic as a client with `reviewTokens: true`. An invalid token
+is a normal result. If the token can't be checked, the response is 503, and kube-apiserver
+rejects the request.
 """
 
 import json
@@ -20,8 +22,8 @@ from accounts.oauth.errors import OAuthError, answer, invalid_client, invalid_re
 
 GROUP = "authentication.k8s.io"
 VERSIONS = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
-#: Reviews a second in one process, for long and at once. kube-apiserver remembers answers, so there are
-#: few for each user.
+#: Reviews per second in one process: sustained rate and burst. kube-apiserver caches results, so
+#: there are few reviews per user.
 RATE, BURST = 200.0, 400.0
 
 
@@ -38,7 +40,7 @@ class _TokenReview(msgspec.Struct):
 
 @dataclass(slots=True)
 class Bucket:
-    """Lets `RATE` requests a second through, and `BURST` after a pause."""
+    """Token bucket that allows `RATE` requests per second and bursts of `BURST`."""
 
     left: float = BURST
     last: float = field(default_factory=time.monotonic)
@@ -55,19 +57,19 @@ class Bucket:
 _bucket = Bucket()
 
 
-# kube-apiserver does what Retry-After says for half a minute, in which whoever asked it hears nothing.
+# No Retry-After: kube-apiserver would wait and retry for up to 30 seconds, while its client gets no
+# response.
 @endpoint("POST", again=False)
 async def review(request: HttpRequest) -> HttpResponse:
     if not client_of(request, {}).reviews:
         raise invalid_client()
     if not _bucket.take(time.monotonic()):
-        raise OAuthError("slow_down", "There are too many reviews.", status=429, Retry_After=1)
+        raise OAuthError("slow_down", "Too many token reviews.", status=429, Retry_After=1)
     asked = _read(request)
     bearer = await examine_token(asked.spec.token)
-    # No audiences in the answer: such a token is for kube-apiserver, which compares that with what it
-    # was asked for.
-    # kube-apiserver lets whoever is vouched for do everything that the user may, so a token that only
-    # reads is nobody's there.
+    # The response contains no audiences: the token is for kube-apiserver, which compares the
+    # missing audiences with those it requested. A read-only token is rejected, because
+    # kube-apiserver would allow everything that the user may do.
     vouched = bearer is not None and bearer.acts and not bearer.read_only
     return answer(_reviewed(asked, bearer if vouched else None))
 
@@ -98,5 +100,5 @@ def _reviewed(asked: _TokenReview, bearer: Bearer | None) -> dict[str, Any]:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
-        raise ValueError("a member is there twice")
+        raise ValueError("duplicate object member")
     return dict(pairs)

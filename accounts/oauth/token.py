@@ -1,4 +1,4 @@
-"""`POST /oauth/token`: tokens for a password, for a code, or for a refresh token."""
+"""`POST /oauth/token`: exchange a password, code or refresh token for tokens."""
 
 import re
 import time
@@ -18,26 +18,27 @@ from accounts.signin.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CO
 from accounts.users.directory import find_user, trusted_users
 from console.audit.trail import SESSIONS, Action, record, request_action
 
-#: By what requests call them. `code` is what KubeSphere calls the grant of a code.
+#: Grant types by request parameter. `code` is KubeSphere's name for the authorization code grant.
 GRANTS = {PASSWORD: PASSWORD, REFRESH: REFRESH, CODE: CODE, "code": CODE}
-#: Seconds between two looks for what has expired, in one process.
+#: Seconds between two deletions of expired rows in one process.
 DISCARD_EVERY = 60.0
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
-_WRONG_PASSWORD = "The name or the password is wrong."  # noqa: S105
-#: By what `authenticate` says, to whoever has shown the right password. The error is Auth0's name for it.
+_WRONG_PASSWORD = "Wrong user name or password."  # noqa: S105
+#: Errors after a correct password, by the reason that `authenticate` returns. The error code
+#: `mfa_required` is Auth0's.
 _FACTORS = {
     NO_CODE: (
         "mfa_required",
-        "The user has a second factor: its code is missing in the parameter totp.",
+        "The code of the user's second factor is missing (parameter totp).",
     ),
     NOT_SET_UP: (
         "mfa_required",
-        "A second factor is required: the user has to set one up in the console.",
+        "A second factor is required. The user must set it up in the console.",
     ),
-    WRONG_CODE: ("invalid_grant", "The code of the second factor is wrong, or was used."),
+    WRONG_CODE: ("invalid_grant", "The code of the second factor is wrong or was already used."),
 }
-_WRONG_TOKEN = "The token or code is unknown, was used, has expired or was revoked."  # noqa: S105
+_WRONG_TOKEN = "The token or code is unknown, already used, expired or revoked."  # noqa: S105
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ async def token(request: HttpRequest) -> HttpResponse:
     client = await _client(request, fields)
     grant = GRANTS.get(required(fields, "grant_type"))
     if grant is None:
-        raise OAuthError("unsupported_grant_type", "There is no such grant type here.")
+        raise OAuthError("unsupported_grant_type", "Unsupported grant type.")
     if grant not in client.grants:
         raise OAuthError("unauthorized_client", "The client may not use this grant type.")
     if _discarding.is_due():
@@ -73,7 +74,9 @@ async def token(request: HttpRequest) -> HttpResponse:
 
 
 async def _client(request: HttpRequest, fields: Fields) -> Client:
-    """Somebody who guesses secrets is somebody who tries to sign in, and is in the trail."""
+    """Authenticate the client. A wrong secret is recorded in the audit trail, like a failed
+    sign-in.
+    """
     try:
         return client_of(request, fields)
     except OAuthError as error:
@@ -86,7 +89,8 @@ async def _client(request: HttpRequest, fields: Fields) -> Client:
 async def _password(request: HttpRequest, client: Client, fields: Fields) -> Issued:
     username, password = required(fields, "username"), required(fields, "password")
     scope = clients.granted(fields.get("scope", ""), client)
-    # Before the password is compared: if it changes meanwhile, what is issued is dead at once.
+    # Read the user before checking the password. If the password changes in between, the issued
+    # tokens are invalid.
     before = _holder(username)
     attempt = await authenticate(request, username, password, code=fields.get("totp", ""))
     async with record(_action(request, "login", client, attempt.name)) as entry:
@@ -135,11 +139,11 @@ async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
 
 
 def _challenge(verifier: str) -> str:
-    """S256, or "" of no verifier. Raises `OAuthError`."""
+    """Return the S256 challenge of a verifier, or "" without one. Raise `OAuthError`."""
     if not verifier:
         return ""
     if not _VERIFIER.fullmatch(verifier):
-        raise invalid_grant("The code verifier cannot be right.")
+        raise invalid_grant("The code verifier is malformed.")
     return challenge_of(verifier)
 
 

@@ -1,4 +1,4 @@
-"""Addresses of the token service, and what programs read with its tokens. Included at the root."""
+"""URL patterns of the token service and of KubeSphere's user API, included at the root."""
 
 from django.urls import path
 
@@ -12,7 +12,7 @@ app_name = "oauth"
 _USER = "iam.kubesphere.io/v1alpha2/users/<str:name>"
 urlpatterns = [
     path(".well-known/openid-configuration", discovery, name="discovery"),
-    # Where KubeSphere has it.
+    # KubeSphere's discovery URL.
     path("oauth/.well-known/openid-configuration", discovery, name="discovery_below"),
     path("oauth/authenticate", review, name="review"),
     path("oauth/authorize", authorize, name="authorize"),

@@ -1,6 +1,6 @@
-"""Against guessing, and for ending what somebody should not have any more.
+"""Protection against password guessing, and revocation of sessions and tokens.
 
-Failed attempts are counted in SQL, in step with the attempt (`attempts`); what becomes of them is kept as
-LoginRecords (`records`, `retention`). Which browsers are signed in as whom is in `signins`, and `endings`
-ends all of it when the user may not be signed in any more.
+Failed attempts are counted in SQL while the attempt is processed (`attempts`). Their results are
+stored as LoginRecords (`records`, `retention`). `signins` lists the browsers a user is signed in
+with, and `endings` revokes sessions and tokens when a user is disabled or deleted.
 """

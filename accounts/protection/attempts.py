@@ -1,12 +1,15 @@
-"""Counting attempts, before anybody looks at the password. Synchronous: call it off the loop.
+"""Rate limiting of sign-in attempts, applied before the password is checked.
 
-Promises:
-- Of any number of attempts at once, on any number of replicas, no more than the limit get as far as the
-  password: each is counted by one conditional UPDATE before it is compared, and taken back if it was
-  right.
-- A name is counted whether or not there is such a user, so a lock says nothing about that.
-- Nothing is dropped to make place: rows go when they mean nothing any more.
-- While the database is away nobody gets in; `DatabaseError` goes on.
+Synchronous: call these functions from a worker thread, not from the event loop.
+
+Guarantees:
+
+- The limit holds for concurrent attempts on any number of replicas. One conditional UPDATE
+  counts each attempt before the password is compared, and a successful attempt is subtracted
+  again.
+- Names are counted whether or not the user exists, so a lock doesn't reveal that a user exists.
+- Rows are deleted only after they expire, never to make room.
+- If the database is unavailable, `DatabaseError` propagates and sign-in is impossible.
 """
 
 import hashlib
@@ -28,15 +31,19 @@ from accounts.users.states import LOCKED, lock_left
 from console.kube.projections import User
 from console.kube.store import Entry
 
-#: What is guessed: a password, or a code of the second factor.
+#: Kinds of secrets: a password, or a code of the second factor.
 PASSWORD, CODE = "user", "code"
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """One attempt that has been counted. `wait`: seconds until there may be another one, if this was
-    one too many; then it must go no further, unless it is only `elsewhere` that the name was tried too
-    often, and its user has signed in from here before."""
+    """Counted attempt.
+
+    `wait` is the number of seconds until the next attempt is allowed if the limit is exceeded,
+    else None. If `wait` is set, the attempt must be rejected, unless `elsewhere` is True (only
+    attempts from other networks exceeded the limit) and the user has signed in from this network
+    before.
+    """
 
     user: str
     here: str
@@ -48,14 +55,19 @@ class Ticket:
 def begin(
     name: str, network: str, limits: Limits, now: datetime, *, kind: str = PASSWORD
 ) -> Ticket:
-    """Counts an attempt to be `name` from `network` ("" if nobody knows). `kind`: what is guessed. Codes
-    are counted apart, or whoever knows the password could forget wrong codes by showing it again."""
+    """Count an attempt to sign in as `name` from `network` ("" if unknown). `kind` is the kind of
+    secret.
+
+    Codes are counted separately. Otherwise, an attacker who knows the password could reset the
+    count of wrong codes by entering the password again.
+    """
     user, source = _user_key(name[:253], kind), _digest("source", network)
     here = _user_key(f"{name[:253]}\0{network}", kind) if network else ""
     wait = _take(source, limits.address_tries, limits.duration, now) if network else None
     if wait is not None:
         return Ticket(user, here, source, wait)
-    # At once: whoever comes in between would find the user's tries used up and those from here not yet.
+    # In one transaction. Otherwise, a concurrent attempt could see the user's limit exceeded but
+    # not yet the limit for this network.
     with transaction.atomic():
         wait = _take(user, limits.tries, limits.duration, now)
         too_often = not here or _take(here, limits.tries, limits.duration, now) is not None
@@ -63,8 +75,12 @@ def begin(
 
 
 def succeeded(ticket: Ticket) -> None:
-    """The password was right: the user starts anew. The source does not, or one right password would
-    buy as many guesses as one likes; nor does who has locked the name from elsewhere."""
+    """Record a successful attempt and reset the user's counter.
+
+    The network's counter is only decremented; otherwise one known password would allow unlimited
+    guesses at others. The user's counter is not reset if the user is locked because of attempts
+    from other networks.
+    """
     if not ticket.elsewhere:
         _forget(ticket.user)
     _forget(ticket.here)
@@ -72,7 +88,7 @@ def succeeded(ticket: Ticket) -> None:
 
 
 def cancelled(ticket: Ticket) -> None:
-    """Nobody looked at the password."""
+    """Undo the count of an attempt whose password was not checked."""
     if not ticket.elsewhere:
         _give_back(ticket.user)
     _give_back(ticket.here)
@@ -80,14 +96,14 @@ def cancelled(ticket: Ticket) -> None:
 
 
 def locked_for(name: str, limits: Limits, now: datetime) -> float | None:
-    """Seconds until `name` may try again; None if it may now."""
+    """Return the seconds until `name` may try again, or None if it is not locked."""
     keys = (_user_key(name[:253], kind) for kind in (PASSWORD, CODE))
     waits = [_locked_for(key, limits.tries, limits.duration, now) for key in keys]
     return max((wait for wait in waits if wait is not None), default=None)
 
 
 def forget(name: str) -> None:
-    """Unlocks a name."""
+    """Unlock a name."""
     for kind in (PASSWORD, CODE):
         _forget(_user_key(name[:253], kind))
 
@@ -97,7 +113,7 @@ def discard_old(limits: Limits, now: datetime) -> None:
 
 
 def folded(name: str) -> str:
-    """Names that look alike count as one."""
+    """Normalize a name so that names that look alike share a counter."""
     return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
@@ -111,7 +127,7 @@ def _digest(kind: str, text: str) -> str:
 
 
 def _take(key: str, limit: int, duration: timedelta, now: datetime) -> float | None:
-    """Counts one, or says how long that is not possible."""
+    """Count an attempt, or return the seconds until the next attempt is allowed."""
     start = now - duration
     rows = FailedAttempts.objects.filter(key=key)
     open_ones = rows.filter(count__lt=limit, since__gt=start)
@@ -127,7 +143,7 @@ def _take(key: str, limit: int, duration: timedelta, now: datetime) -> float | N
         wait = _locked_for(key, limit, duration, now)
         if wait is not None:
             return wait
-        # Somebody else changed it in between: look again.
+        # A concurrent attempt changed the row: retry.
 
 
 def _locked_for(key: str, limit: int, duration: timedelta, now: datetime) -> float | None:
@@ -145,18 +161,20 @@ def _give_back(key: str) -> None:
     FailedAttempts.objects.filter(key=key, count__gt=0).update(count=F("count") - 1)
 
 
-# For how long nobody may sign in as a user.
+# Remaining lock time of a user.
 
 
 async def user_locked_for(entry: Entry[User]) -> float | None:
-    """Seconds until the user may try again; None if they may now. Raises DatabaseError."""
+    """Return the seconds until the user may try again, or None if not locked. Raise DatabaseError."""
     limits, moment = options().limits, now()
     counted = await sync_to_async(locked_for)(entry.key.name, limits, moment)
     return max(counted or 0.0, locked_by_state(entry, moment) or 0.0) or None
 
 
 def locked_by_state(entry: Entry[User], moment: datetime) -> float | None:
-    """The same by the state alone, which another installation may have set."""
+    """Like `user_locked_for`, but uses only the User's state, which another installation may have
+    set.
+    """
     if entry.projection.state != LOCKED:
         return None
     left = lock_left(entry.original().get("status") or {}, options().limits.duration, moment)

@@ -1,8 +1,9 @@
-"""Ending what a user has: sessions, tokens, sockets.
+"""Revocation of a user's sessions, tokens and websockets.
 
-Sessions and tokens are looked up in SQL at every use, so they are over at once, everywhere. Open sockets
-look again when a User changes: a change is what the cluster tells every replica within moments. Where
-nothing else changes, the time goes into an annotation.
+Sessions and tokens are looked up in SQL at every use, so revocation takes effect immediately on
+every replica. Open websockets check their session again when the User object changes, which the
+watch delivers to every replica. If the User would not change otherwise, the revocation time is
+written to an annotation.
 """
 
 import logging
@@ -31,12 +32,12 @@ from rbac.authorizer import is_usable
 
 log = logging.getLogger(__name__)
 
-#: When sessions of the user were ended last.
+#: Time when the user's sessions were last revoked.
 ENDED_ANNOTATION = "quarterdeck.io/sessions-ended"
 
 
 async def end_everything(name: str, reason: str, now: datetime) -> int:
-    """Sessions and tokens; returns how many sessions there were. Raises DatabaseError."""
+    """Revoke sessions and tokens. Return the number of ended sessions. Raise DatabaseError."""
     ended = await sync_to_async(signins.end_all)(name)
     await sync_to_async(apitokens.end_all)(name)
     await sync_to_async(register.end_user)(name, reason, now)
@@ -44,21 +45,27 @@ async def end_everything(name: str, reason: str, now: datetime) -> int:
 
 
 def ended_patch(now: datetime) -> dict[str, Any]:
-    """Makes every replica look at the user's sockets again."""
+    """Return a patch that makes every replica check the user's websockets."""
     return {"metadata": {"annotations": {ENDED_ANNOTATION: now.isoformat()}}}
 
 
 async def tell_replicas(client: ObjectClient, name: str, now: datetime) -> None:
-    """After sessions were ended. If it cannot be written, sockets notice a few seconds later."""
+    """Notify the replicas after sessions were ended.
+
+    If the patch fails, websockets detect the end a few seconds later.
+    """
     try:
         await client.patch(USERS, ended_patch(now), name=name)
     except ApiError as error:
-        log.warning("The end of sessions of %s is not in the cluster: %s", name, error)
+        log.warning("Could not notify replicas that sessions of %s ended: %s", name, error)
 
 
 class Endings:
-    """Runs in each web process: whoever was disabled or deleted, by whatever means, has no session and
-    no token left, also when they are enabled again before anybody asked."""
+    """Controller in each web process that revokes sessions and tokens of disabled and deleted
+    users.
+
+    They stay revoked if the user is enabled again.
+    """
 
     name = "endings"
     gvr: GVR = USERS
@@ -74,33 +81,34 @@ class Endings:
         try:
             await end_everything(request.name, "UserEnded", self._clock.now())
             if entry is not None and entry.projection.deleted is not None:
-                # On its word alone: a cache that has lost a user must not weaken one who is there.
+                # Clean up only if the User object is being deleted. A missing cache entry must not
+                # remove the second factor of an existing user.
                 await sync_to_async(factors.turn_off)(request.name)
                 for forget in (forget_all, forget_own, unpin_all):
                     await sync_to_async(forget)(request.name)
         except DatabaseError as error:
-            raise Away(f"The database: {error}") from error
+            raise Away(f"Database unavailable: {error}") from error
         return Result()
 
 
-# Removes rows that mean nothing any more. Every web process does it: a second time does no harm.
+# Periodic deletion of expired rows. Every web process runs it, which is harmless.
 
-#: Seconds between two rounds.
+#: Seconds between two runs.
 EVERY = 600.0
 
 
 async def keep_clean(clock: Clock) -> None:
-    """Until it is cancelled."""
+    """Delete expired rows periodically until cancelled."""
     while True:
         try:
             await sync_to_async(clean)(clock.now())
         except DatabaseError as error:
-            log.warning("Old rows could not be removed: %s", error)
+            log.warning("Expired rows could not be deleted: %s", error)
         await clock.sleep(EVERY)
 
 
 def clean(now: datetime) -> None:
-    """Raises DatabaseError."""
+    """Delete expired rows. Raise DatabaseError."""
     signins.discard_expired(now)
     register.discard_expired(now)
     apitokens.discard_expired(now)

@@ -1,6 +1,6 @@
-"""How many wrong passwords there may be, and how long they are remembered.
+"""Limits for failed sign-in attempts and retention of LoginRecords.
 
-The fields are those of KubeSphere's `authentication`.
+The fields are those of KubeSphere's `authentication` configuration.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 from accounts.time import parse_duration
 
-#: Tries from one address, for each one that a user has: many people may share an address.
+#: Attempts per address, as a multiple of the attempts per user, because users can share an address.
 ADDRESS_SHARE = 10
 
 Note = Callable[[str], None]
@@ -18,8 +18,11 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`tries` within `duration` lock for `duration`. LoginRecords are kept for `history`, and of one
-    user `entries` at most. The defaults are those of KubeSphere's installer."""
+    """Limits for sign-in attempts and LoginRecords. Defaults are those of KubeSphere's installer.
+
+    `tries` failures within `duration` lock the user for `duration`. LoginRecords are kept for
+    `history`, and at most `entries` per user.
+    """
 
     tries: int = 10
     duration: timedelta = timedelta(minutes=10)
@@ -35,8 +38,11 @@ DEFAULTS = Limits()
 
 
 def read_limits(raw: Mapping[str, Any], note: Note) -> Limits:
-    """What is wrong is noted and counts as not said. More entries than tries are kept: the lock counts
-    them."""
+    """Read the limits from the configuration. Invalid values are reported to `note` and replaced by
+    defaults.
+
+    `entries` is at least `tries`, because the lock counts LoginRecords.
+    """
     tries = _number(raw, "authenticateRateLimiterMaxTries", DEFAULTS.tries, note)
     return Limits(
         tries=tries,
@@ -50,7 +56,7 @@ def _number(raw: Mapping[str, Any], name: str, default: int, note: Note) -> int:
     value = raw.get(name, default)
     if type(value) is int and 0 < value <= 10_000:
         return value
-    note(f"{name} is a number from 1 to 10000, not {str(value)[:40]!r}")
+    note(f"{name} must be a number from 1 to 10000, not {str(value)[:40]!r}")
     return default
 
 
@@ -59,7 +65,7 @@ def _duration(raw: Mapping[str, Any], name: str, default: timedelta, note: Note)
         found = parse_duration(raw[name]) if name in raw else default
         if found:
             return found
-        note(f"{name} must be longer than nothing")
+        note(f"{name} must be greater than zero")
     except ValueError as error:
         note(f"{name}: {error}")
     return default

@@ -1,8 +1,9 @@
-"""LoginRecords: who tried to log in, when and from where, as KubeSphere keeps it.
+"""LoginRecords: who tried to sign in, when and from where, in KubeSphere's format.
 
-There is one for each success, and one for each wrong password of a user who exists; none for names that
-nobody has, which may be passwords. They are written without anybody waiting, so that no answer takes
-longer for a user who exists, and as the console: nobody else may write one.
+A record is created for each successful sign-in and for each wrong password of an existing user.
+Attempts with unknown names create no record, because the name can be a mistyped password.
+Records are written in the background, so that response times don't reveal whether a user exists.
+They are written with the console's credentials; other users may not create them.
 """
 
 import logging
@@ -27,30 +28,35 @@ from console.kube.projections.tenancy import USER_LABEL, LoginRecord
 MAX_ADDRESS, MAX_AGENT = 64, 256
 log = logging.getLogger(__name__)
 
-#: `spec.type`: with a password by HTTP Basic, for a token or a session, through an identity provider.
+#: Values of `spec.type`: HTTP Basic, password for a token or session, identity provider.
 BASIC, TOKEN, OAUTH = "Password", "Token", "OAuth"
-#: Kubernetes' limit for a label's value.
+#: Kubernetes' maximum length of a label value.
 MAX_LABEL = 63
 SHOWN = 50
-#: Seconds that a page waits for records that nobody has looked at for a while.
+#: Seconds that a page waits for LoginRecords that are not cached.
 PATIENCE = 1.5
 _BEFORE = datetime.min.replace(tzinfo=UTC)
 
 
-# Where an attempt comes from, as far as that can be known.
+# Origin of an attempt.
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """`address`: an IP address, or "" for nobody knows. `user_agent`: as sent, cut, without what
-    cannot be seen."""
+    """Client address and user agent of a request.
+
+    `address` is an IP address, or "" if unknown. `user_agent` is truncated, with nonprintable
+    characters replaced.
+    """
 
     address: str = ""
     user_agent: str = ""
 
     @property
     def network(self) -> str:
-        """What is counted as one source: an IPv4 address, or the /64 that one IPv6 customer has."""
+        """IPv4 address, or the /64 prefix of an IPv6 address, which is usually assigned to one
+        customer.
+        """
         found = parse_address(self.address)
         if isinstance(found, IPv6Address):
             return str(ip_network((found, 64), strict=False))
@@ -61,7 +67,7 @@ NOWHERE = Origin()
 
 
 def origin_of(request: HttpRequest) -> Origin:
-    """Forwarded addresses count from `TRUSTED_PROXIES` alone."""
+    """Return the origin of a request. Forwarded addresses are used only from `TRUSTED_PROXIES`."""
     address = source_address(
         request.META.get("REMOTE_ADDR") or "",
         request.headers.get("X-Forwarded-For", ""),
@@ -73,7 +79,9 @@ def origin_of(request: HttpRequest) -> Origin:
 
 @dataclass(frozen=True, slots=True)
 class LoginAttempt:
-    """`user`: the name of one who exists. `reason`: why it failed, for the reader of the record."""
+    """Sign-in attempt. `user` is the name of an existing user. `reason` is the failure reason, or
+    "".
+    """
 
     user: str
     origin: Origin
@@ -83,7 +91,7 @@ class LoginAttempt:
 
 
 def note(attempt: LoginAttempt) -> None:
-    """Has the record written."""
+    """Write the LoginRecord in the background."""
     runtime = get_runtime()
     runtime.spawn(_write(runtime.console, attempt))
 
@@ -110,15 +118,15 @@ async def _write(client: ObjectClient, attempt: LoginAttempt) -> None:
     try:
         await client.create(LOGIN_RECORDS, manifest(attempt))
     except ApiError as error:
-        log.warning("No login record of %s: %s", attempt.user, error)
+        log.warning("LoginRecord of %s could not be created: %s", attempt.user, error)
 
 
-# The last logins of a user, from LoginRecords.
+# Recent sign-ins of a user.
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """`records`: the newest first. `known` is False while they have not arrived from the cluster."""
+    """LoginRecords of a user, newest first. `known` is False until they are cached."""
 
     records: Sequence[LoginRecord] = ()
     known: bool = True

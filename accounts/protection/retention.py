@@ -1,10 +1,12 @@
-"""Looks after LoginRecords: what follows from one, and how long it is kept. KubeSphere's rules, but:
+"""Controller for LoginRecords: updates the user's status and deletes old records.
 
-- A failed attempt does not move `lastLoginTime`.
-- Attempts from before the last success count no more, as where they are counted at once (`attempts`).
+Follows KubeSphere's rules, with two differences:
 
-The state is for people and for other programs to see. What keeps guesses out is counted in SQL, before
-any of this happens.
+- A failed attempt doesn't change `lastLoginTime`.
+- Failures before the last successful sign-in are not counted, as in `attempts`.
+
+The user's state is informational, for users and other programs. The SQL counter rejects attempts
+before a LoginRecord is written.
 """
 
 from collections.abc import Iterable, Sequence
@@ -70,7 +72,7 @@ class LoginRecordReconciler:
         return Result(requeue_after=(history - age).total_seconds())
 
     def _of(self, user: str) -> Sequence[Record]:
-        """The newest first."""
+        """Return the user's records, newest first."""
         found = indexes_of(self._records.store).by_label.get(f"{USER_LABEL}={user}")
         return sorted(found, key=lambda one: (_time(one), one.key.name), reverse=True)
 
@@ -97,7 +99,7 @@ class LoginRecordReconciler:
     async def _note_login(self, user: Manifest, time: datetime) -> None:
         before = (user.get("status") or {}).get("lastLoginTime")
         text = time_text(time)
-        # Both in UTC and of one form, so they sort as they follow each other.
+        # Both times are in UTC and have the same format, so text comparison is correct.
         if before is None or str(before) < text:
             await patch_user(self._client, user, {"status": {"lastLoginTime": text}})
 
@@ -115,8 +117,11 @@ class LoginRecordReconciler:
 
 
 def _spare(known: Sequence[Record], limits: Limits) -> Sequence[Record]:
-    """Those beyond `limits.entries`: failures first, of which the lock needs only the newest. Else
-    guesses would push out where somebody has signed in from (`accounts.signin.authenticate`).
+    """Return the records in excess of `limits.entries`.
+
+    Failures are removed first, except the newest ones that the lock needs. Otherwise, failed
+    guesses could displace the records of networks the user has signed in from
+    (`accounts.signin.authenticate`).
     """
     failures = [one for one in known if not _succeeded(one)][limits.tries :]
     successes = [one for one in known if _succeeded(one)]

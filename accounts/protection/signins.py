@@ -1,7 +1,7 @@
-"""The browsers that a user is signed in with. Synchronous: call it off the loop.
+"""Browser sessions of a user. Synchronous: call from a worker thread, not from the event loop.
 
-What counts is Django's row of the session: without it a session is over, on every replica, with the next
-request.
+A session is valid only while its row in Django's session table exists. Deleting the row ends it
+on every replica with the next request.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,11 @@ from accounts.signin.sessions import ACCOUNT, FACTOR, OWED, SEEN, in_time
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`id` names it in forms; it is not the session's key. `seen`: to the minute."""
+    """Session as displayed to the user.
+
+    `id` identifies the session in forms and is not the session key. `seen` has a resolution of
+    one minute.
+    """
 
     id: str
     address: str
@@ -29,18 +33,22 @@ class Shown:
 
 
 def signed_in(user: str, now: datetime, *, current: str | None = None) -> list[Shown]:
-    """Those that are alive, the last used first. `current`: the key of the one that asks."""
+    """Return active sessions: the current one first, then by last use. `current` is the caller's
+    session key.
+    """
     found = list(_alive(user, now, current))
     return sorted(found, key=lambda one: (one.current, one.seen), reverse=True)
 
 
 def end_one(user: str, id: str) -> bool:
-    """Ends one of this user's; False if there is none of this id."""
+    """End one session of the user. Return False if the user has no session with this ID."""
     return _end(SignIn.objects.filter(user=user, id=id)) > 0
 
 
 def end_all(user: str, *, but: str | None = None) -> int:
-    """Ends all of this user's, but the one with the key `but`; returns how many there were."""
+    """End all sessions of the user except the one with key `but`. Return the number of ended
+    sessions.
+    """
     rows = SignIn.objects.filter(user=user)
     return _end(rows.exclude(session=but) if but else rows)
 
@@ -64,7 +72,7 @@ def _alive(user: str, now: datetime, current: str | None) -> Iterator[Shown]:
     for session in Session.objects.filter(session_key__in=list(rows)):
         content, row = session.get_decoded(), rows[session.session_key]
         if content.get(FACTOR) == OWED:
-            # A password, and nobody yet.
+            # The password was correct but the code is missing, so nobody is signed in.
             continue
         if content.get(ACCOUNT) == user and in_time(content, now):
             yield Shown(

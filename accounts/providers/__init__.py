@@ -1,9 +1,10 @@
-"""Identity providers: others who can say who a person is.
+"""Identity providers, which authenticate users for the console.
 
-A provider answers with a `Person`, or raises. It knows nothing of Users, sessions or browsers: what
-becomes of a person is decided in `accounts.federation`. Every kind of provider is one file in `kinds`.
+A provider returns a `Person` or raises an exception. It doesn't handle Users, sessions or
+browsers; `accounts.federation` decides what happens with a person. Each type of provider is a
+module in `kinds`.
 
-Promises: every call of a provider has a deadline and a limit of bytes, follows no redirect, and checks
-the other side's certificate unless the configuration says not to. What a provider says is compared
-with what was asked; whatever does not fit raises `Refused`. No secret is in an error or in a log.
+Guarantees: every request to a provider has a timeout and a size limit, follows no redirects, and
+verifies the TLS certificate unless the configuration disables it. Responses are validated
+against the request, and a mismatch raises `Refused`. Error messages and logs contain no secrets.
 """

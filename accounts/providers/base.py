@@ -1,4 +1,4 @@
-"""What a provider is asked, and what it answers."""
+"""Interfaces of identity providers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,12 +6,15 @@ from typing import Protocol, runtime_checkable
 
 from console.kube.clock import Clock, SystemClock
 
-#: Time as all providers see it.
+#: Clock of all providers.
 clock: Clock = SystemClock()
 
 
 class ProviderError(Exception):
-    """`reason`: one word for the audit trail. `str()`: a sentence for the log, without secrets."""
+    """Error of an identity provider.
+
+    `reason` is one word for the audit trail. `str()` returns a log message without secrets.
+    """
 
     def __init__(self, reason: str, text: str = "") -> None:
         super().__init__(text or reason)
@@ -19,18 +22,19 @@ class ProviderError(Exception):
 
 
 class Refused(ProviderError):
-    """Nobody was proven to be anybody: the provider says no, or its answer does not hold."""
+    """The provider rejected the sign-in, or its response is invalid."""
 
 
 class Unreachable(ProviderError):
-    """The provider does not answer in time, or not in a way that can be used."""
+    """The provider didn't respond in time, or its response can't be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whom a provider vouches for. `subject` is what the person is known by; all else is for display.
+    """Person authenticated by a provider.
 
-    `username` and `email` may be "" and may be anything. `sid` and `id_token` are for logging out.
+    `subject` identifies the person; all other fields are for display or logout. `username` and
+    `email` may be empty and are not validated. `sid` and `id_token` are used for logout.
     """
 
     subject: str
@@ -42,9 +46,9 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class ProviderAttempt:
-    """One sign-in that began here: made at random, for one use, and bound to one browser.
+    """Random, single-use values of one sign-in, bound to one browser.
 
-    `callback` is the address that the provider sends the browser back to.
+    `callback` is the URL to which the provider redirects the browser.
     """
 
     state: str = field(repr=False)
@@ -56,48 +60,53 @@ class ProviderAttempt:
 @runtime_checkable
 class PasswordProvider(Protocol):
     async def check(self, username: str, password: str) -> Person:
-        """Raises `Refused` for a wrong name or password, and `Unreachable`."""
+        """Authenticate a person. Raise `Refused` for a wrong name or password, or `Unreachable`."""
 
 
 @runtime_checkable
 class RedirectProvider(Protocol):
     @property
     def callback(self) -> str:
-        """The address of this console that browsers are sent back to."""
+        """Console URL to which the provider redirects browsers."""
 
     async def begin(self, attempt: ProviderAttempt) -> str:
-        """The address to send the browser to. Raises `Unreachable`."""
+        """Return the provider URL to which the browser is redirected. Raise `Unreachable`."""
 
     async def finish(self, attempt: ProviderAttempt, answer: Mapping[str, str]) -> Person:
-        """Who came back with `answer`, the parameters of the callback, `state` among them, which is
-        that of `attempt`. Raises `ProviderError`."""
+        """Return the authenticated person.
+
+        `answer` contains the parameters of the callback. Its `state` was already compared with
+        that of `attempt`. Raise `ProviderError`.
+        """
 
 
 @runtime_checkable
 class LogoutProvider(Protocol):
-    """A provider whose own session ends with ours, and ours with its."""
+    """Provider with single logout in both directions."""
 
     async def logout_url(self, id_token: str, back: str) -> str:
-        """Where the browser ends the provider's session; "" if that is not possible."""
+        """Return the URL that ends the provider's session, or "" if not supported."""
 
     async def ended(self, logout_token: str) -> "Ended":
-        """Whose sessions a logout token ends. Raises `ProviderError`."""
+        """Return the sessions that a logout token ends. Raise `ProviderError`."""
 
 
 @runtime_checkable
 class CallbackLogoutProvider(Protocol):
-    """A provider that says at the callback's address, by a form, that somebody logged out there."""
+    """Provider that reports logouts by posting a form to the callback URL."""
 
     async def logout_url(self, id_token: str, back: str) -> str:
-        """As `LogoutProvider`'s."""
+        """Return the URL that ends the provider's session, or "" if not supported."""
 
     def ended_by(self, form: Mapping[str, str]) -> "Ended":
-        """Whose session the form ends. Raises `ProviderError`."""
+        """Return the session that the form ends. Raise `ProviderError`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """At least one of `subject` and `sid` is there. `token`: the number of the logout token."""
+    """Sessions ended by a logout token. `subject` or `sid` is set. `token` is the ID of the logout
+    token.
+    """
 
     subject: str
     sid: str

@@ -1,5 +1,6 @@
-"""A connection to an LDAP server that cannot hold anything up: with a deadline, a limit of bytes, and
-verified TLS before the first password."""
+"""LDAP connections in worker threads, with a timeout, a size limit, and TLS verification before the
+first password is sent.
+"""
 
 import asyncio
 import math
@@ -17,9 +18,9 @@ from ldap3.core.exceptions import LDAPException
 
 from accounts.providers.base import Unreachable
 
-#: Bytes that one conversation may bring.
+#: Maximum number of bytes received per connection.
 MAX_BYTES = 512 * 1024
-#: Conversations at once, and how many may wait for a place.
+#: Number of concurrent connections and of waiting requests.
 THREADS, MAX_WAITING = 4, 16
 
 _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="quarterdeck-ldap")
@@ -30,7 +31,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`tls` is None for a server on this machine itself. `starts_tls`: StartTLS; else LDAPS."""
+    """Address and TLS settings of an LDAP server.
+
+    `tls` is None for a server on the local host. If `starts_tls` is True, StartTLS is used, else
+    LDAPS.
+    """
 
     host: str
     port: int
@@ -40,7 +45,7 @@ class Place:
 
 
 class _Tls(Tls):
-    """Python's own verification, of names and addresses, in the place of the library's."""
+    """TLS with Python's certificate and host name verification instead of ldap3's."""
 
     def __init__(self, context: ssl.SSLContext) -> None:
         super().__init__()
@@ -55,7 +60,7 @@ class _Tls(Tls):
 
 
 class _Limited:
-    """A socket that ends when too much has come."""
+    """Socket wrapper that raises OSError if too many bytes are received."""
 
     def __init__(self, inner: socket.socket) -> None:
         self._inner = inner
@@ -65,7 +70,7 @@ class _Limited:
         found = self._inner.recv(size)
         self._left -= len(found)
         if self._left < 0:
-            raise OSError("the answer is too large")
+            raise OSError("the response is too large")
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -73,7 +78,7 @@ class _Limited:
 
 
 class Conversation:
-    """What `work` is given: `bind` first."""
+    """LDAP connection passed to `work`. Call `bind` first."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -81,7 +86,9 @@ class Conversation:
         self._ended = False
 
     def bind(self, dn: str, password: str) -> bool:
-        """As somebody else if somebody is bound already; as nobody in particular with an empty `dn`."""
+        """Bind, or rebind if already bound. An empty `dn` binds anonymously. Return True on
+        success.
+        """
         kind: dict[str, Any] = {"user": dn, "password": password, "authentication": SIMPLE}
         if not dn:
             kind = {"authentication": ANONYMOUS}
@@ -93,16 +100,16 @@ class Conversation:
     def search(
         self, base: str, query: str, attributes: list[str], limit: int
     ) -> list[dict[str, Any]]:
-        """Entries, one more than `limit` at most. Referrals are not followed."""
+        """Return at most `limit` + 1 entries. Referrals are not followed."""
         assert self._connection is not None  # noqa: S101  bound first
         self._connection.search(base, query, attributes=attributes, size_limit=limit + 1)
         code = self._connection.result["result"]
         if code not in (_SUCCESS, _SIZE_LIMIT, _NO_SUCH_OBJECT):
-            raise Unreachable("SearchFailed", f"the search ended with the code {code}")
+            raise Unreachable("SearchFailed", f"the search failed with result code {code}")
         return [e for e in self._connection.response or () if e["type"] == "searchResEntry"]
 
     def end(self) -> None:
-        """From any thread: also one that waits for the server returns."""
+        """Close the connection, from any thread. A thread that waits for the server then returns."""
         self._ended = True
         found = self._connection.socket if self._connection is not None else None
         if found is not None:
@@ -128,13 +135,13 @@ class Conversation:
             auto_referrals=False,
             check_names=False,
             read_only=True,
-            # Whole seconds alone; `end` is what is exact.
+            # Accepts whole seconds only; `end` enforces the exact timeout.
             receive_timeout=math.ceil(place.seconds),
         )
         connection.open(read_server_info=False)
         if self._ended:
-            # While there was no socket yet that `end` could have closed.
-            raise OSError("it took too long")
+            # `end` was called before the socket existed and could not close it.
+            raise OSError("the connection timed out")
         if place.tls is not None and place.starts_tls:
             connection.start_tls(read_server_info=False)
         connection.socket = _Limited(connection.socket)
@@ -145,19 +152,21 @@ _SUCCESS, _SIZE_LIMIT, _NO_SUCH_OBJECT = 0, 4, 32
 
 
 async def converse(place: Place, work: Callable[[Conversation], T]) -> T:
-    """Runs `work` in a thread, for so long as the place allows. Raises what `work` raises, and
-    `Unreachable`."""
+    """Run `work` in a worker thread within the server's timeout.
+
+    Raise `Unreachable` and the exceptions of `work`.
+    """
     if not _places.acquire(blocking=False):
-        raise Unreachable("TooBusy", "too many people log in through this server")
+        raise Unreachable("TooBusy", "too many concurrent sign-ins through this server")
     conversation = Conversation(place)
     future = _pool.submit(_run, work, conversation)
     future.add_done_callback(lambda _done: _places.release())
     try:
-        # Twice: to wait for a place, and to talk.
+        # Twice the timeout: once for waiting in the queue and once for the connection.
         async with asyncio.timeout(2 * place.seconds):
             return await asyncio.wrap_future(future)
     except TimeoutError as error:
-        raise Unreachable("TimedOut", "no answer in time") from error
+        raise Unreachable("TimedOut", "timeout while waiting for the response") from error
     finally:
         conversation.end()
 
@@ -166,6 +175,6 @@ def _run(work: Callable[[Conversation], T], conversation: Conversation) -> T:
     try:
         return work(conversation)
     except (LDAPException, OSError, ValueError) as error:
-        raise Unreachable("NoAnswer", f"no answer: {type(error).__name__}") from error
+        raise Unreachable("NoAnswer", f"no valid response: {type(error).__name__}") from error
     finally:
         conversation.end()

@@ -1,4 +1,4 @@
-"""The authorization code flow of OAuth 2.0 (RFC 6749) with PKCE (RFC 7636), as providers build on it."""
+"""OAuth 2.0 authorization code flow (RFC 6749) with PKCE (RFC 7636), used by several providers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ MAX_CODE = 4096
 
 @dataclass(frozen=True, slots=True)
 class OAuthClient:
-    """This console as a client of a provider."""
+    """The console's client registration at a provider."""
 
     name: str
     secret: str = field(repr=False)
@@ -26,7 +26,7 @@ class OAuthClient:
 
     @classmethod
     def read(cls, fields: Fields, scopes: tuple[str, ...] = ()) -> Self:
-        """`scopes`: where none are said. Raises ValueError."""
+        """Read the client from the configuration. `scopes` is the default. Raise ValueError."""
         return cls(
             name=fields.required("clientID"),
             secret=fields.required("clientSecret"),
@@ -51,8 +51,11 @@ class OAuthClient:
     async def tokens(
         self, web: Web, endpoint: str, attempt: ProviderAttempt, code: str, *, basic: bool = False
     ) -> dict[str, Any]:
-        """What the code is exchanged for. `basic`: the secret goes into a header, not into the form.
-        Raises `ProviderError`."""
+        """Exchange a code for tokens.
+
+        If `basic` is True, the secret is sent in a header instead of the form. Raise
+        `ProviderError`.
+        """
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -61,7 +64,7 @@ class OAuthClient:
         }
         credentials = ""
         if basic:
-            # RFC 6749, section 2.3.1: both are encoded as a form's values first.
+            # RFC 6749, section 2.3.1: both values are form-encoded first.
             credentials = aiohttp.encode_basic_auth(
                 quote(self.name, safe=""), quote(self.secret, safe="")
             )
@@ -69,31 +72,33 @@ class OAuthClient:
             form |= {"client_id": self.name, "client_secret": self.secret}
         answer = await web.post(endpoint, form, authorization=credentials)
         if answer.status >= 500:
-            raise Unreachable("BadStatus", f"the token endpoint answers {answer.status}")
+            raise Unreachable(
+                "BadStatus", f"the token endpoint's response status is {answer.status}"
+            )
         found = answer.json()
-        # GitHub's refusals have the status 200.
+        # GitHub sends errors with status 200.
         if answer.status != 200 or "error" in found:
-            raise Refused("CodeRefused", "the provider refused the code")
+            raise Refused("CodeRefused", "the provider rejected the code")
         return found
 
 
 def code_in(answer: Mapping[str, str]) -> str:
-    """Raises `Refused` for an answer that says no or nothing."""
+    """Return the code in a callback. Raise `Refused` if it contains an error or no code."""
     if "error" in answer:
-        raise Refused("ProviderRefused", "the provider said no")
+        raise Refused("ProviderRefused", "the provider returned an error")
     code = answer.get("code", "")
     if not code or len(code) > MAX_CODE:
-        raise Refused("NoCode", "there is no code in the answer")
+        raise Refused("NoCode", "the callback contains no code")
     return code
 
 
 def access_token(tokens: Mapping[str, Any]) -> str:
-    """Raises `Refused`."""
+    """Return the access token. Raise `Refused` if it is missing."""
     return text_of(tokens, "access_token") or _no_token()
 
 
 def text_of(found: Mapping[str, Any], name: str) -> str:
-    """A text, or a number as one; "" for anything else."""
+    """Return a text or number as text, or "" for any other type."""
     value = found.get(name)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
@@ -101,4 +106,4 @@ def text_of(found: Mapping[str, Any], name: str) -> str:
 
 
 def _no_token() -> str:
-    raise Refused("NoToken", "the provider gave no access token")
+    raise Refused("NoToken", "the response contains no access token")

@@ -1,4 +1,4 @@
-"""What an OpenID provider says of itself: its endpoints and its keys. Fetched when needed, kept a while.
+"""Metadata, keys and signed tokens of OpenID Connect providers. Metadata and keys are cached.
 
 https://openid.net/specs/openid-connect-discovery-1_0.html
 """
@@ -19,10 +19,10 @@ from accounts.providers.web import Web
 
 WELL_KNOWN = "/.well-known/openid-configuration"
 KEPT = timedelta(minutes=10)
-#: An unknown key makes the keys be read again, at most this often.
+#: An unknown key ID causes the keys to be fetched again, at most this often.
 KEYS_AGAIN = timedelta(seconds=10)
 MAX_KEYS = 64
-#: Signatures that only the provider can make. Never an algorithm of a shared secret, and never `none`.
+#: Asymmetric algorithms only. Algorithms with a shared secret and `none` are not accepted.
 ALGORITHMS = {
     "RSA": frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}),
     "EC": frozenset({"ES256", "ES384", "ES512"}),
@@ -34,8 +34,11 @@ Key = jwk.Key
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """`end_session` and `user_info` are "" where there are none. `names_itself`: callbacks carry the
-    issuer (RFC 9207)."""
+    """Endpoints of a provider.
+
+    `end_session` and `user_info` are "" if missing. `names_itself` is True if callbacks contain
+    the issuer (RFC 9207).
+    """
 
     issuer: str
     authorization: str
@@ -48,7 +51,10 @@ class Endpoints:
 
 
 class Discovery:
-    """`fixed`: endpoints that the configuration names, which are then not asked for."""
+    """Cached metadata and keys of a provider.
+
+    `fixed` contains endpoints from the configuration, which replace the discovery document.
+    """
 
     def __init__(self, web: Web, issuer: str, fixed: Endpoints | None) -> None:
         self._web = web
@@ -59,7 +65,7 @@ class Discovery:
         self._keys_read: float | None = None
 
     async def endpoints(self) -> Endpoints:
-        """Raises `Unreachable`."""
+        """Return the provider's endpoints. Raise `Unreachable`."""
         if self._fixed is not None:
             return self._fixed
         now = base.clock.monotonic()
@@ -69,12 +75,12 @@ class Discovery:
         return self._found[1]
 
     async def key(self, kid: str, algorithm: str) -> Key | None:
-        """The provider's key of this number, for this algorithm. Raises `Unreachable`."""
+        """Return the provider's key with this ID for this algorithm, or None. Raise `Unreachable`."""
         if self._is_old(KEPT) or (kid not in self._keys and self._is_old(KEYS_AGAIN)):
             endpoints = await self.endpoints()
             keys = _keys(await self._web.json_at(endpoints.jwks))
             self._keys, self._keys_read = keys, base.clock.monotonic()
-        # A provider with one key alone need not number it.
+        # A provider with a single key may omit its key ID.
         found = self._keys.get(kid) if kid or len(self._keys) != 1 else [*self._keys.values()][0]
         fits = found is not None and algorithm in ALGORITHMS.get(found.key_type, ())
         return found if fits else None
@@ -85,17 +91,17 @@ class Discovery:
 
 
 def _read(found: dict[str, Any], issuer: str) -> Endpoints:
-    """Raises `Unreachable`."""
-    # Section 4.3: exactly the one that was asked, or another could speak for it.
+    """Validate a discovery document. Raise `Unreachable`."""
+    # Section 4.3: the issuer must match exactly; otherwise another provider could impersonate it.
     if found.get("issuer") != issuer:
-        raise Unreachable("WrongIssuer", "the provider calls itself another issuer")
+        raise Unreachable("WrongIssuer", "the discovery document contains a different issuer")
 
     def address(name: str, *, needed: bool = True) -> str:
         value = found.get(name)
         if value is None and not needed:
             return ""
         if not isinstance(value, str) or url_problem(value):
-            raise Unreachable("BadMetadata", f"{name} is not an address")
+            raise Unreachable("BadMetadata", f"{name} is not a valid URL")
         return value
 
     methods = found.get("token_endpoint_auth_methods_supported")
@@ -112,7 +118,7 @@ def _read(found: dict[str, Any], issuer: str) -> Endpoints:
 
 
 def _keys(found: dict[str, Any]) -> dict[str, Key]:
-    """Those that can be used, by number; others are left out (RFC 7517, section 5)."""
+    """Return the supported keys by ID; others are ignored (RFC 7517, section 5)."""
     listed = found.get("keys")
     keys: dict[str, Key] = {}
     for raw in listed[:MAX_KEYS] if isinstance(listed, list) else ():
@@ -127,22 +133,23 @@ def _keys(found: dict[str, Any]) -> dict[str, Key]:
     return keys
 
 
-# Tokens that an OpenID provider signs: who signed in, and who is to be signed out.
+# Tokens signed by an OpenID provider: ID tokens and logout tokens.
 #
 # https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
+#
 # https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation
 
 MAX_TOKEN = 16 * 1024
-#: How far the provider's clock may be ahead of ours, and behind.
+#: Maximum difference between the provider's clock and ours.
 SKEW = timedelta(seconds=60)
-#: A logout token is for now.
+#: Maximum age of a logout token.
 LOGOUT_AGE = timedelta(minutes=2)
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 LOGOUT_TYPE = "logout+jwt"
 MAX_SUBJECT = 255
 
 _EVERY = frozenset[str]().union(*ALGORITHMS.values())
-#: Anything else in a header asks for something that nobody here does.
+#: Accepted header members. Any other member would request unsupported processing.
 _HEADER = frozenset({"alg", "kid", "typ", "x5t", "x5t#S256"})
 
 Claims = dict[str, Any]
@@ -151,20 +158,20 @@ Claims = dict[str, Any]
 async def read_id_token(
     token: str, discovery: Discovery, issuer: str, client: str, nonce: str
 ) -> Claims:
-    """The claims of an id token that answers `nonce`. Raises `ProviderError`."""
+    """Verify an ID token with this nonce and return its claims. Raise `ProviderError`."""
     header, claims = await _verified(token, discovery)
     if str(header.get("typ", "JWT")).lower() == LOGOUT_TYPE:
-        raise Refused("WrongType", "the token is not an id token")
+        raise Refused("WrongType", "the token is not an ID token")
     _check(claims, issuer, client)
     if not nonce or claims.get("nonce") != nonce:
-        raise Refused("WrongNonce", "the id token answers another question")
+        raise Refused("WrongNonce", "the ID token's nonce is wrong")
     if not _subject(claims):
-        raise Refused("NoSubject", "the id token names nobody")
+        raise Refused("NoSubject", "the ID token has no subject")
     return claims
 
 
 async def read_logout_token(token: str, discovery: Discovery, issuer: str, client: str) -> Ended:
-    """Raises `ProviderError`."""
+    """Verify a logout token. Raise `ProviderError`."""
     header, claims = await _verified(token, discovery)
     if str(header.get("typ", "")).lower() != LOGOUT_TYPE:
         raise Refused("WrongType", "the token is not a logout token")
@@ -173,37 +180,41 @@ async def read_logout_token(token: str, discovery: Discovery, issuer: str, clien
         raise Refused("TooOld", "the logout token is too old")
     events = claims.get("events")
     if not isinstance(events, dict) or not isinstance(events.get(LOGOUT_EVENT), dict):
-        raise Refused("WrongEvent", "the token is not about a logout")
+        raise Refused("WrongEvent", "the token contains no logout event")
     if "nonce" in claims:
-        raise Refused("WrongType", "a logout token has no nonce")
+        raise Refused("WrongType", "a logout token must not have a nonce")
     sid, number = claims.get("sid", ""), claims.get("jti")
     if not isinstance(number, str) or not 0 < len(number) <= MAX_SUBJECT:
-        raise Refused("NoNumber", "the logout token has no number")
+        raise Refused("NoNumber", "the logout token has no valid ID (jti)")
     if not isinstance(sid, str) or len(sid) > MAX_SUBJECT or not (sid or _subject(claims)):
-        raise Refused("NoSubject", "the logout token names nobody")
+        raise Refused("NoSubject", "the logout token has neither subject nor session ID")
     return Ended(_subject(claims), sid, number)
 
 
 async def _verified(token: str, discovery: Discovery) -> tuple[Mapping[str, Any], Claims]:
-    """Header and claims. The header chooses one of the provider's keys, and nothing else."""
+    """Verify a signature and return header and claims. The header only selects one of the
+    provider's keys.
+    """
     if len(token) > MAX_TOKEN or not token.isascii():
-        raise Refused("NotAToken", "the token is too long or no token")
+        raise Refused("NotAToken", "the token is too long or malformed")
     try:
         found = jws.extract_compact(token.encode())
         header = found.headers()
         algorithm, kid = str(header.get("alg")), str(header.get("kid", ""))
         if algorithm not in _EVERY or not _HEADER.issuperset(header):
-            raise Refused("WrongAlgorithm", "the token is signed in a way that is not accepted")
+            raise Refused(
+                "WrongAlgorithm", "the token's signature algorithm or header is not accepted"
+            )
         claims = claims_of(found, await discovery.key(kid, algorithm), algorithm)
     except UNREADABLE as error:
-        raise Refused("NotAToken", "the token cannot be read") from error
+        raise Refused("NotAToken", "the token is malformed") from error
     if claims is None:
         raise Refused("WrongSignature", "the token is not signed by the provider")
     return header, claims
 
 
 def _check(claims: Claims, issuer: str, client: str) -> None:
-    """Who says so, to whom, and when. Raises `Refused`."""
+    """Validate issuer, audience and lifetime. Raise `Refused`."""
     right = jwt.JWTClaimsRegistry(
         now=_now(),
         leeway=int(SKEW.total_seconds()),
@@ -218,11 +229,11 @@ def _check(claims: Claims, issuer: str, client: str) -> None:
         raise Refused("WrongClaims", str(error)) from error
     several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
     if claims.get("azp", client) != client or (several and "azp" not in claims):
-        raise Refused("WrongAudience", "the token was given to another application")
+        raise Refused("WrongAudience", "the token was issued to another application")
 
 
 def _now() -> int:
-    """Not a float: a claim can be a number that is too large for one."""
+    """Return an integer, because a claim can be a number too large for a float."""
     return int(base.clock.now().timestamp())
 
 

@@ -1,10 +1,12 @@
-"""Which identity providers there are: KubeSphere's `authentication.oauthOptions.identityProviders`.
+"""Configuration of identity providers: KubeSphere's
+`authentication.oauthOptions.identityProviders`.
 
-From the file that also names the clients of the token service (`accounts.oauth.options`) if it has such
-a list, else from `kubesphere.yaml` in the ConfigMap `kubesphere-config` of the namespace
-`kubesphere-system`, read through the console's own identity. A change counts within `FRESH`, without a
-restart. An entry that is wrong is left out and named in `problems`; a ConfigMap that cannot be read
-changes nothing. Without either there are no providers.
+The list is read from the file that also defines the OAuth clients (`accounts.oauth.options`) or,
+if the file has no such list, from `kubesphere.yaml` in the ConfigMap `kubesphere-config` of the
+namespace `kubesphere-system`, with the console's credentials. Changes take effect within
+`FRESH`, without a restart. An invalid entry is ignored and reported in `problems`; if the
+ConfigMap can't be read, the previous configuration remains in effect. Without both sources there
+are no providers.
 """
 
 import base64
@@ -30,25 +32,27 @@ from accounts.providers.base import Provider
 from console.kube.current import get_runtime
 
 MAX_TEXT = 4096
-#: An authority's certificates.
+#: Maximum size of CA certificates.
 MAX_PEM = 256 * 1024
 log = logging.getLogger(__name__)
 
 AUTO, LOOKUP, MIXED = "auto", "lookup", "mixed"
 
-#: A value of a label, and a segment of an address.
+#: Names must be valid label values and URL segments.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 
 
-# The `provider` part of an entry of `identityProviders`, read strictly.
+# Strict parsing of the `provider` section of an entry in `identityProviders`.
 #
-# Unknown fields are left alone: KubeSphere's configuration has some that mean nothing here. Every
-# ValueError names the field and never its value, which may be a secret.
+# Unknown fields are ignored, because KubeSphere's configuration has fields that have no meaning
+# here. Every ValueError contains the field's name and never its value, which may be a secret.
 
 
 class Fields:
-    """`callbacks`: the addresses of this console that a provider may send browsers back to, the first
-    of them where none is said."""
+    """Fields of a provider's configuration.
+
+    `callbacks` contains the allowed callback URLs of the console; the first one is the default.
+    """
 
     def __init__(self, raw: Mapping[str, Any], callbacks: tuple[str, ...]) -> None:
         self._raw = raw
@@ -59,7 +63,7 @@ class Fields:
         if value is None or value == "":
             return default
         if isinstance(value, bool) or not isinstance(value, str | int):
-            raise ValueError(f"{name} is not a text")
+            raise ValueError(f"{name} must be a string")
         text = str(value)
         if len(text) > longest or "\0" in text:
             raise ValueError(f"{name} is too long")
@@ -74,13 +78,13 @@ class Fields:
     def flag(self, name: str) -> bool:
         value = self._raw.get(name)
         if value not in (None, True, False):
-            raise ValueError(f"{name} is true or false")
+            raise ValueError(f"{name} must be true or false")
         return value is True
 
     def texts(self, name: str) -> tuple[str, ...]:
         value = self._raw.get(name) or []
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise ValueError(f"{name} is a list of texts")
+            raise ValueError(f"{name} must be a list of strings")
         return tuple(value)
 
     def number(self, name: str, default: int) -> int:
@@ -88,17 +92,17 @@ class Fields:
         if value is None or value == 0:
             return default
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= 3_600_000:
-            raise ValueError(f"{name} is a number")
+            raise ValueError(f"{name} must be a number")
         return value
 
     def below(self, name: str) -> "Fields":
         value = self._raw.get(name) or {}
         if not isinstance(value, dict):
-            raise ValueError(f"{name} is a mapping")
+            raise ValueError(f"{name} must be a mapping")
         return Fields(value, self._callbacks)
 
     def address(self, name: str, default: str = "") -> str:
-        """https, or http to this machine itself; without a slash at the end."""
+        """Return an https URL, or an http URL of the local host, without a trailing slash."""
         found = self.text(name, default)
         problem = url_problem(found) if found else ""
         if problem:
@@ -112,12 +116,15 @@ class Fields:
     def callback(self) -> str:
         found = self.text("redirectURL", self._callbacks[0])
         if found not in self._callbacks:
-            raise ValueError("redirectURL is one of " + ", ".join(self._callbacks))
+            raise ValueError("redirectURL must be one of " + ", ".join(self._callbacks))
         return found
 
     def tls(self) -> ssl.SSLContext:
-        """Checks the other side's certificate, with `rootCA` (a file) or `rootCAData` (PEM in base64)
-        if either is there."""
+        """Return a TLS context that verifies the server's certificate.
+
+        Uses the CA certificates in `rootCA` (a file) or `rootCAData` (base64-encoded PEM), if
+        set.
+        """
         return tls_context(self._authorities(), self.flag("insecureSkipVerify"))
 
     def _authorities(self) -> str:
@@ -134,27 +141,29 @@ class Fields:
 
 
 def url_problem(text: str) -> str:
-    """Why nothing is fetched from this address, or ""."""
+    """Return the reason why a URL is rejected, or ""."""
     try:
         return uri_problem(text)
     except ValueError:
-        return "it cannot be read"
+        return "the URL cannot be parsed"
 
 
 @lru_cache(maxsize=64)
 def tls_context(authorities: str, insecure: bool) -> ssl.SSLContext:
-    """Made once: reading the authorities of the system takes many milliseconds. Raises ValueError."""
+    """Return a cached TLS context, because loading the system's CAs takes many ms. Raise
+    ValueError.
+    """
     try:
         context = ssl.create_default_context(cadata=authorities or None)
     except ssl.SSLError as error:
-        raise ValueError("rootCA or rootCAData has no certificates") from error
+        raise ValueError("rootCA or rootCAData contains no certificates") from error
     if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
 
 
-# The kinds of identity providers, by the name that the configuration calls them.
+# Identity provider types, by their name in the configuration.
 
 Build = Callable[[Fields], Provider]
 
@@ -162,7 +171,9 @@ _kinds: dict[str, Build] = {}
 
 
 def provider_kind(name: str) -> Callable[[Build], Build]:
-    """Registers what makes a provider of its fields, and raises ValueError for fields that are wrong."""
+    """Register a function that creates a provider from its fields and raises ValueError for invalid
+    ones.
+    """
 
     def register(build: Build) -> Build:
         if name in _kinds:
@@ -174,17 +185,20 @@ def provider_kind(name: str) -> Callable[[Build], Build]:
 
 
 def build(kind: str, fields: Fields) -> Provider:
-    """Raises ValueError."""
+    """Create a provider. Raise ValueError."""
     if kind not in _kinds:
-        raise ValueError(f"the type is one of {', '.join(sorted(_kinds))}")
+        raise ValueError(f"the type must be one of {', '.join(sorted(_kinds))}")
     return _kinds[kind](fields)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`mapping`: what becomes of people who have no User yet. auto makes them one, after asking for a
-    name if `confirms`; mixed always asks; lookup lets nobody in who has none. `insecure`: nobody checks
-    who it is that answers."""
+    """Configured identity provider.
+
+    `mapping` defines how persons without a User are handled: `auto` creates a User, after asking
+    for a name if `confirms` is True; `mixed` always asks; `lookup` rejects the sign-in.
+    `insecure` is True if the server's certificate is not verified.
+    """
 
     name: str
     kind: str
@@ -196,7 +210,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`name` is "" for what is wrong with the whole."""
+    """Configuration error. `name` is "" if the error concerns the whole configuration."""
 
     name: str
     kind: str
@@ -205,7 +219,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """`entries` in the order of the configuration. `source`: where that is, "" if there is none."""
+    """Identity providers in the order of the configuration. `source` is the file or ConfigMap, or
+    "".
+    """
 
     source: str = ""
     entries: Mapping[str, Entry] = field(default_factory=dict)
@@ -214,7 +230,7 @@ class Catalogue:
 
 @dataclass(slots=True)
 class _Known:
-    """What was made of which list or part."""
+    """Catalogue created from the configuration object `of`."""
 
     of: object = None
     catalogue: Catalogue = Catalogue()
@@ -224,16 +240,16 @@ _file, _map = _Known(), _Known()
 
 
 async def catalogue() -> Catalogue:
-    """The configuration as it is now. Never raises for what it says."""
+    """Return the current identity providers. Configuration errors are reported in `problems`."""
     client = get_runtime().console
-    # A runtime may be without a cluster.
+    # The runtime may have no cluster.
     if options().identity_providers is None and client is not None:
         await kubesphere_config.look_if_old(client, base.clock)
     return known()
 
 
 def known() -> Catalogue:
-    """As it was last read: for who has just asked, or cannot wait."""
+    """Return the identity providers as last read, without waiting for the ConfigMap."""
     listed = options().identity_providers
     if listed is not None:
         if _file.of is not listed:
@@ -244,7 +260,9 @@ def known() -> Catalogue:
         _map.catalogue, _map.of = _of_cluster(found), found.authentication
     if not found.problem:
         return _map.catalogue
-    problem = Problem("", "", "it cannot be read, and what was known before still counts")
+    problem = Problem(
+        "", "", "the configuration cannot be read; the previous one remains in effect"
+    )
     return replace(_map.catalogue, source=SOURCE, problems=(problem, *_map.catalogue.problems))
 
 
@@ -255,7 +273,7 @@ def _of_cluster(found: kubesphere_config.FoundConfig) -> Catalogue:
 
 
 def forget() -> None:
-    """Reads everything again at the next use."""
+    """Clear all caches, so that the configuration is read again at the next use."""
     global _file, _map
     _file, _map = _Known(), _Known()
     kubesphere_config.forget()
@@ -271,24 +289,24 @@ def read_catalogue(listed: object, source: str) -> Catalogue:
         kind = _shown(raw, "type")
         try:
             if name in entries:
-                raise ValueError("the name is there twice; the first one counts")
+                raise ValueError("the name is used twice; using the first definition")
             entries[name] = _read_entry(raw)
         except ValueError as error:
-            log.error("%s: identity provider %s is left out: %s", source, name, error)
+            log.error("%s: identity provider %s is ignored: %s", source, name, error)
             problems.append(Problem(name, kind, str(error)))
     return Catalogue(source, entries, tuple(problems))
 
 
 def _read_entry(raw: Any) -> Entry:
-    """Raises ValueError."""
+    """Validate an entry and create its provider. Raise ValueError."""
     if not isinstance(raw, dict) or not isinstance(raw.get("provider"), dict):
-        raise ValueError("an identity provider has a name, a type and a provider")
+        raise ValueError("an identity provider must have a name, a type and a provider")
     name = raw.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError("the name has up to 63 letters, digits, '.', '_' and '-'")
+        raise ValueError("the name must consist of up to 63 letters, digits, '.', '_' and '-'")
     mapping = raw.get("mappingMethod") or AUTO
     if mapping not in (AUTO, LOOKUP, MIXED):
-        raise ValueError("mappingMethod is auto, lookup or mixed")
+        raise ValueError("mappingMethod must be auto, lookup or mixed")
     fields = Fields(raw["provider"], callbacks(name))
     provider = build(str(raw.get("type")), fields)
     return Entry(
@@ -302,7 +320,7 @@ def _read_entry(raw: Any) -> Entry:
 
 
 def callbacks(name: str) -> tuple[str, ...]:
-    """Where a provider may send browsers back to. The second is where KubeSphere has it."""
+    """Return the callback URLs of a provider. The second one is KubeSphere's."""
     routes = ("callback", "landing")
     return tuple(
         settings.BASE_URL + reverse(f"accounts:federation:{route}", args=(name,))
@@ -311,6 +329,6 @@ def callbacks(name: str) -> tuple[str, ...]:
 
 
 def _shown(raw: object, name: str) -> str:
-    """A field of an entry that may be anything, as far as a page can show it."""
+    """Return a field of an unvalidated entry for display, or ""."""
     value = raw.get(name) if isinstance(raw, dict) else None
     return value[:63] if isinstance(value, str) and value.isprintable() else ""

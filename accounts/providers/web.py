@@ -1,4 +1,6 @@
-"""HTTP to identity providers: short, bounded, without redirects, cookies, proxies or compression."""
+"""HTTP client for identity providers with a timeout and size limit, without redirects, cookies,
+proxies or compression.
+"""
 
 import asyncio
 import json
@@ -11,7 +13,7 @@ import aiohttp
 
 from accounts.providers.base import Unreachable
 
-#: Seconds for the whole of a request, and bytes of an answer.
+#: Timeout in seconds for a complete request, and maximum response size in bytes.
 DEADLINE = 5.0
 MAX_BYTES = 512 * 1024
 
@@ -22,18 +24,18 @@ class Answer:
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """Raises `Unreachable` for what is not an object."""
+        """Return the JSON object. Raise `Unreachable` if the body is not a JSON object."""
         try:
             found = json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            raise Unreachable("NotJSON", "the answer is not JSON") from error
+            raise Unreachable("NotJSON", "the response is not JSON") from error
         if not isinstance(found, dict):
-            raise Unreachable("NotJSON", "the answer is not an object")
+            raise Unreachable("NotJSON", "the response is not a JSON object")
         return found
 
 
 class Web:
-    """One provider's way out. Raises `Unreachable` for whatever is no answer."""
+    """HTTP client for one provider. Raises `Unreachable` if a request fails."""
 
     def __init__(self, tls: ssl.SSLContext) -> None:
         self._tls = tls
@@ -49,10 +51,10 @@ class Web:
         return await self._request("POST", url, headers, data=dict(form))
 
     async def json_at(self, url: str, *, bearer: str = "") -> dict[str, Any]:
-        """An object that must be there."""
+        """Return the JSON object at a URL. Raise `Unreachable` unless the status is 200."""
         answer = await self.get(url, bearer=bearer)
         if answer.status != 200:
-            raise Unreachable("BadStatus", f"the answer has the status {answer.status}")
+            raise Unreachable("BadStatus", f"the response status is {answer.status}")
         return answer.json()
 
     async def _request(self, method: str, url: str, headers: dict[str, str], **more: Any) -> Answer:
@@ -71,9 +73,9 @@ class Web:
             ):
                 return Answer(response.status, await _body(response))
         except TimeoutError as error:
-            raise Unreachable("TimedOut", "no answer in time") from error
+            raise Unreachable("TimedOut", "timeout while waiting for the response") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise Unreachable("NoAnswer", f"no answer: {type(error).__name__}") from error
+            raise Unreachable("NoAnswer", f"no valid response: {type(error).__name__}") from error
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
@@ -81,5 +83,5 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     async for piece in response.content.iter_any():
         found += piece
         if len(found) > MAX_BYTES:
-            raise Unreachable("TooLarge", "the answer is too large")
+            raise Unreachable("TooLarge", "the response is too large")
     return bytes(found)

@@ -1,1 +1,1 @@
-"""Signing in with a name and a password, and the sessions that begin with it."""
+"""Password sign-in and the sessions it creates."""

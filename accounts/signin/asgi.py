@@ -1,8 +1,9 @@
-"""Who asks, for websockets.
+"""Authentication of websockets.
 
-A socket is opened by any page that knows its address, with the visitor's cookies, so the page's origin
-is compared with ours: exactly, with scheme and port. No origin, or another one, is a 403 of the
-handshake. Who the visitor is comes from the same session as on pages.
+Any page that knows the URL can open a websocket with the visitor's cookies. The `Origin` header
+must therefore match the console's origin exactly, including scheme and port. A missing or
+different origin is rejected with 403 during the handshake. The user is determined from the same
+session as for pages.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,14 +23,19 @@ Application = Callable[[Scope, Any, Any], Awaitable[Any]]
 
 
 class SessionAuthMiddleware:
-    """Sets `scope["account"]`, `scope["access_in"]`, `scope["session_alive"]`, `scope["session"]`,
+    """Authenticate websockets and add session data to the scope.
+
+    Sets `scope["account"]`, `scope["access_in"]`, `scope["session_alive"]`, `scope["session"]`,
     `scope["writes"]` and `scope["language"]`.
 
-    The first two are None for nobody. `access_in(cluster)` is what the viewer may do there.
-    `session_alive()` reads the session anew: False as soon as it has ended, was replaced or expired, or
-    its user may no longer be signed in. `session` is the same for sockets of one session alone, and opens
-    nothing. `writes` is False while somebody else's view is looked at without changing anything.
-    `language` is that of the visitor's pages.
+     - `account` and `access_in` are None for anonymous users. `access_in(cluster)` returns the
+       user's access to a cluster.
+     - `session_alive()` reads the session again and returns False if it ended, expired or was
+       replaced, or if its user may no longer sign in.
+     - `session` is an identifier shared by the sockets of one session. It can't be used to
+       authenticate.
+     - `writes` is False while the user views the console as another user in read-only mode.
+     - `language` is the visitor's language.
     """
 
     def __init__(self, application: Application) -> None:
@@ -46,7 +52,8 @@ class SessionAuthMiddleware:
         async def session_alive() -> bool:
             return name is not None and _names(await find_session(key)) == (name, acting)
 
-        # A copy would stay for as long as the socket, beside the one without our names.
+        # Update the scope in place. A copy would stay in memory as long as the socket, next to the
+        # original.
         scope |= {
             "account": name,
             "access_in": partial(live_access, acting) if acting else None,
@@ -59,7 +66,7 @@ class SessionAuthMiddleware:
 
 
 def _names(found: FoundSession) -> tuple[str | None, str | None]:
-    """Whose session it is, and whose rights count."""
+    """Return the session's user name and the name of the user whose permissions apply."""
     mine, theirs = found.identity, found.acting
     return mine.name if mine else None, theirs.name if theirs else None
 
@@ -70,7 +77,7 @@ def has_our_origin(scope: Scope) -> bool:
 
 
 def _as_request(scope: Scope) -> HttpRequest:
-    """With what says whose it is, and in which language."""
+    """Return a request with only the headers that determine session and language."""
     request = HttpRequest()
     request.COOKIES = parse_cookie(_header(scope, b"cookie", "; "))
     request.META["HTTP_ACCEPT_LANGUAGE"] = _header(scope, b"accept-language", ",")
@@ -83,6 +90,6 @@ def _header(scope: Scope, wanted: bytes, separator: str) -> str:
 
 
 async def _refuse(receive: Any, send: Any) -> None:
-    """Closing before accepting is what servers turn into a 403."""
+    """Close the connection before accepting it, which ASGI servers turn into a 403."""
     await receive()
     await send({"type": "websocket.close", "code": 1008})

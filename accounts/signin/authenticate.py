@@ -1,8 +1,8 @@
-"""The one place where a password is compared, and every door that takes one leads through.
+"""Password authentication. Every entry point that accepts a password uses this module.
 
-A program has one request: `authenticate` wants the second factor's code with the password. A browser has
-two: `first_step` takes the password alone, and the session that comes of it is nobody's until it has
-shown a code, see `accounts.signin.sessions`.
+API clients send one request: `authenticate` checks the password together with the second
+factor's code. Browsers send two: `first_step` checks only the password, and the session has no
+user until a code was checked; see `accounts.signin.sessions`.
 """
 
 from dataclasses import dataclass
@@ -25,21 +25,24 @@ from console.kube.store import Entry
 from rbac.authorizer import is_usable
 
 MAX_NAME, MAX_PASSWORD = 253, 1024
-#: Why there is no user, where others have to know: for the audit trail.
+#: Failure reasons recorded in the audit trail.
 TOO_MANY = "TooManyFailures"
 _WRONG = "WrongPassword"
 NO_CODE, WRONG_CODE, NOT_SET_UP = "NoSecondFactor", "WrongSecondFactor", "SecondFactorNotSetUp"
-#: What a LoginRecord says of it. Of other refusals there is none, as in KubeSphere.
+#: Reasons written to a LoginRecord. As in KubeSphere, other failures create no LoginRecord.
 _RECORDED = {_WRONG: "incorrect password", WRONG_CODE: "incorrect second factor"}
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """`user`: who signed in, or None. `name`: of the user that was meant, "" if there is none; what was
-    typed is not kept, it may be a password. `reason`: for the audit trail, never for the visitor.
+    """Result of a sign-in attempt.
 
-    `wait`: seconds until there may be another attempt, where there were too many; the visitor is told.
-    `credential` tells the password that was right from every later one (see `accounts.oauth.holders`).
+    `user` is the authenticated user or None. `name` is the name of the existing user the attempt
+    was for, or ""; the typed text is not stored because it can be a password. `reason` is for
+    the audit trail and is never shown to the visitor. `wait` is the number of seconds until the
+    next attempt is allowed, or None if the limit was not exceeded. `credential` identifies the
+    accepted password, so that a later password change can be detected (see
+    `accounts.oauth.holders`).
     """
 
     user: User | None
@@ -52,11 +55,11 @@ class Attempt:
 async def authenticate(
     request: HttpRequest, username: str, password: str, *, kind: str = TOKEN, code: str = ""
 ) -> Attempt:
-    """Checks a name or e-mail address with a password and, where the user has a second factor, with
-    `code`. Keeps a LoginRecord of `kind`.
+    """Check a user name or email address, a password and, if the user has a second factor, `code`.
 
-    Unknown, disabled and password-less users take as long as a wrong password and are counted alike.
-    Raises `UsersUnknown`, `TooBusy` and DatabaseError.
+    Creates a LoginRecord of type `kind`. Unknown users, disabled users and users without a
+    password take as long as a wrong password and count toward the same limits. Raise
+    `UsersUnknown`, `TooBusy` or DatabaseError.
     """
     attempt = await check(request, username, password)
     if attempt.user is not None:
@@ -66,8 +69,11 @@ async def authenticate(
 
 
 async def first_step(request: HttpRequest, username: str, password: str) -> Attempt:
-    """As `authenticate`, of the password alone; where a code has to follow, the LoginRecord waits for
-    it. The user may only be given to `sessions.begin`."""
+    """Check only the password. If a code must follow, the LoginRecord is created after the code was
+    checked.
+
+    Pass the returned user only to `sessions.begin`.
+    """
     attempt = await check(request, username, password)
     if attempt.user is None or not await has_factor(attempt.user):
         _note(request, attempt, TOKEN)
@@ -75,8 +81,10 @@ async def first_step(request: HttpRequest, username: str, password: str) -> Atte
 
 
 async def second_step(request: HttpRequest, user: User, code: str) -> Attempt:
-    """Checks a code of somebody whose password was right, and keeps the LoginRecord. Raises
-    DatabaseError."""
+    """Check the code of a user whose password was correct and create the LoginRecord.
+
+    Raise DatabaseError.
+    """
     attempt = await _with_factor(request, Attempt(user, user.name, ""), user, code)
     _note(request, attempt, TOKEN)
     return attempt
@@ -101,7 +109,9 @@ def _note(request: HttpRequest, attempt: Attempt, kind: str) -> None:
 
 
 async def check(request: HttpRequest, username: str, password: str) -> Attempt:
-    """The password alone, of somebody who is signed in: counted as well, but no LoginRecord."""
+    """Check the password of a signed-in user. The attempt is counted, but no LoginRecord is
+    created.
+    """
     informer = trusted_users()
     entry = find_user(informer, username) if len(username) <= MAX_NAME else None
     counted = entry.key.name if entry else username
@@ -112,7 +122,7 @@ async def check(request: HttpRequest, username: str, password: str) -> Attempt:
 async def _checked(
     request: HttpRequest, entry: Entry[User] | None, counted: str, password: str
 ) -> Attempt:
-    """`counted`: the name that the attempt counts for."""
+    """Count the attempt for the name `counted` and check the password."""
     name = entry.key.name if entry else ""
     limits, moment, network = options().limits, now(), origin_of(request).network
     ticket = await sync_to_async(attempts.begin)(counted, network, limits, moment)
@@ -138,7 +148,7 @@ async def _checked(
 
 
 async def _is_familiar(name: str, network: str) -> bool:
-    """Whether there is a record that `name` has signed in from there, whoever that is."""
+    """Return True if a LoginRecord shows a successful sign-in as `name` from this network."""
     records = (await history_of(name)).records if network else ()
     return any(
         one.status.severity is Severity.OK and Origin(one.source_ip).network == network
@@ -147,12 +157,12 @@ async def _is_familiar(name: str, network: str) -> bool:
 
 
 def _credential(entry: Entry[User]) -> tuple[str, str | None]:
-    """Why this user cannot sign in with a password, or the hash to check."""
+    """Return (reason, None) if the user can't sign in with a password, or ("", hash)."""
     user = entry.projection
     if not is_usable(user):
         return (user.state or "Deleted"), None
     stored = str((entry.original().get("spec") or {}).get("password") or "")
     if not stored:
         return "NoPassword", None
-    # A plain password waits for the controller that hashes it; it is never compared.
+    # A plain password is never compared. The user controller replaces it with a hash.
     return ("", stored) if is_hash(stored) else ("PasswordNotHashed", None)

@@ -1,4 +1,4 @@
-"""The language of a User, `spec.lang` as KubeSphere writes it, in the browser that logs in as one."""
+"""Language preference of a User (`spec.lang`, as in KubeSphere), applied to the browser at sign-in."""
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -7,13 +7,13 @@ from accounts.users.directory import users
 from console.kube.gvr import Key
 from console.views.preferences import YEAR
 
-#: By our name of the language.
+#: KubeSphere's language code by ours.
 LANGUAGES = {"en": "en", "zh-hans": "zh"}
 _OURS = {theirs: ours for ours, theirs in LANGUAGES.items()}
 
 
 def speak_to(response: HttpResponse, name: str) -> None:
-    """Sets the cookie, if the user has said which language. Raises `UsersUnknown`."""
+    """Set the language cookie if the user has a language preference. Raise `UsersUnknown`."""
     entry = users().store.get(Key("", name))
     spec = (entry.original().get("spec") or {}) if entry is not None else {}
     language = _OURS.get(str(spec.get("lang") or ""))

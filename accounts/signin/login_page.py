@@ -1,4 +1,4 @@
-"""The login page: a form, and a button for each identity provider that has its own."""
+"""Sign-in page with the password form and a button for each redirect-based identity provider."""
 
 import math
 from dataclasses import dataclass, replace
@@ -17,8 +17,10 @@ from accounts.signin.next_url import START
 
 @dataclass(frozen=True, slots=True)
 class LoginForm:
-    """What the page shows; the password is never in it. `provider`: who checks the password, "" for
-    this console."""
+    """Values of the sign-in page, which never include the password.
+
+    `provider` is the identity provider that checks the password, or "" for the console.
+    """
 
     username: str = ""
     error: str | None = None
@@ -53,7 +55,9 @@ def login_page(request: HttpRequest, form: LoginForm, status: int = 200) -> Http
 
 
 def locked_page(request: HttpRequest, form: LoginForm, wait: float) -> HttpResponse:
-    """For somebody who has guessed too often. `wait`: seconds until there may be another attempt."""
+    """Render the sign-in page for a locked user. `wait` is the number of seconds until the next
+    attempt.
+    """
     response = login_page(request, replace(form, error=too_many(wait)), status=429)
     response["Retry-After"] = str(math.ceil(wait))
     return response

@@ -1,7 +1,8 @@
-"""What a password must be that somebody chooses here, and putting it into the User.
+"""Password policy for passwords chosen in the console, and storing them in the User.
 
-The rule is KubeSphere's, plus what ASVS 5 asks for (6.2.4, 6.2.11): none that everybody uses, none that
-is the own name. The hash is made here, so that kube-apiserver and etcd never see the password.
+The policy is KubeSphere's, with two additions from ASVS 5 (6.2.4, 6.2.11): no common passwords,
+and no passwords that contain the user's name. Passwords are hashed here, so kube-apiserver and
+etcd never receive the plain password.
 """
 
 from datetime import datetime
@@ -33,7 +34,7 @@ from console.ui.forms import SecretField
 
 
 class NewPasswordField(SecretField):
-    """One that somebody chooses here; `new_password_problem` says what is wrong with it."""
+    """Form field for a new password; validate it with `new_password_problem`."""
 
     def __init__(self, *, label: Promise) -> None:
         hint = gettext_lazy(
@@ -43,7 +44,7 @@ class NewPasswordField(SecretField):
 
 
 def new_password_problem(password: str, *, name: str, email: str = "") -> str:
-    """Why somebody called `name` cannot have this password, in the reader's language; "" if they can."""
+    """Return a translated message if the user `name` can't use this password, or ""."""
     words = {"min": MIN_LENGTH, "max": MAX_LENGTH, "bytes": MAX_BYTES}
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         return _("Use %(min)s to %(max)s characters.") % words
@@ -62,7 +63,7 @@ def new_password_problem(password: str, *, name: str, email: str = "") -> str:
 
 
 def busy_text() -> str:
-    """To whoever sees `TooBusy`."""
+    """Return the message to display for `TooBusy`."""
     return _("Too many passwords are being checked at this moment. Try again soon.")
 
 
@@ -75,7 +76,11 @@ async def set_password(
     must_change: bool,
     audit_id: str,
 ) -> Manifest:
-    """The user as it is then. `must_change`: at the next login. Raises `ApiError` and `TooBusy`."""
+    """Hash and store a new password and return the updated user.
+
+    If `must_change` is True, the user must change the password at the next sign-in. Raise
+    `ApiError` or `TooBusy`.
+    """
     annotations = {
         CHANGED_ANNOTATION: time_text(now),
         UNINITIALIZED: "true" if must_change else None,
@@ -102,5 +107,5 @@ def _is_common(password: str) -> bool:
 
 @lru_cache(1)
 def _common() -> CommonPasswordValidator:
-    """Django's list of 20,000, read once."""
+    """Load Django's list of 20,000 common passwords once."""
     return CommonPasswordValidator()

@@ -1,4 +1,4 @@
-"""Where to go after the login: a page of this console, or its start."""
+"""Validation of the URL to open after sign-in."""
 
 from urllib.parse import unquote, urlsplit
 
@@ -11,10 +11,10 @@ MAX_LENGTH = 2048
 
 
 def safe_next(given: str) -> str:
-    """`given` if it is a path of the URLconf (with or without a query), else the start.
+    """Return `given` if it is a path in the URLconf, with or without a query, else the start page.
 
-    Browsers read `\\` as `/` and drop tabs and line breaks, so such things are refused rather than
-    interpreted: what is left has one meaning.
+    Browsers treat `\\` as `/` and drop tabs and line breaks. URLs with such characters are
+    rejected, so that the remaining URLs have only one interpretation.
     """
     if len(given) > MAX_LENGTH or not given.startswith("/") or not given.isascii():
         return START
@@ -25,7 +25,7 @@ def safe_next(given: str) -> str:
         match = resolve(path)
     except Resolver404:
         return START
-    # Going back to the login, or to what only a form may address, is no destination.
+    # Public views, such as the sign-in page and views for form posts, are not valid destinations.
     return START if is_public(match) else given
 
 

@@ -1,7 +1,7 @@
-"""Password hashes, checked and made where they cannot hold up the event loop.
+"""Password hashing in worker threads, with a fair queue.
 
-bcrypt with cost 10, because that is what KubeSphere's users have. bcrypt reads 72 bytes of a password
-and ignores the rest, so longer ones are refused rather than half checked.
+Uses bcrypt with cost 10, as KubeSphere does. bcrypt ignores everything after 72 bytes, so longer
+passwords are rejected.
 """
 
 import asyncio
@@ -19,29 +19,29 @@ from weakref import WeakKeyDictionary
 import bcrypt
 
 COST = 10
-#: A hash of a higher cost would keep a thread busy for seconds: nobody signs in with one.
+#: Hashes with a higher cost are rejected, because checking one would block a thread for seconds.
 MAX_COST = 14
 MAX_BYTES = 72
 MIN_LENGTH, MAX_LENGTH = 8, 64
-#: What the threads add to that of the process, see nice(2).
+#: Niceness of the worker threads, relative to the process; see nice(2).
 NICENESS = 10
-#: Hashes that may wait for a thread; at 60 ms each, the last one waits for some seconds.
+#: Maximum number of hashes waiting for a thread. At 60 ms each, the last one waits a few seconds.
 MAX_WAITING = 64
 
 _HASH = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}")
-#: Of random bytes that nobody kept: what is checked for those who have no hash.
+#: Hash of discarded random bytes, which is checked if a user has no hash.
 _DUMMY = b"$2b$10$70lYDRV7yu7UJzvtC/4nP.2OTi0qUX5Pj.Qf9ufgd8/mxFHERQVJy"
-#: Seconds that somebody waits, and how many may.
+#: Queue timeout in seconds, and the maximum queue length.
 PATIENCE, MOST = 60.0, 2_000
 
 
 def _give_way() -> None:
-    """Pages first: of Linux' threads each has a niceness of its own."""
+    """Lower the thread's priority so that pages are served first. On Linux, niceness is per thread."""
     if sys.platform == "linux":
         os.nice(NICENESS)
 
 
-# One core is left to the loop, where there are two.
+# Leave one core to the event loop if there are at least two.
 _THREADS = max(1, min(4, (os.cpu_count() or 1) - 1))
 _pool = ThreadPoolExecutor(_THREADS, "quarterdeck-bcrypt", initializer=_give_way)
 _places = BoundedSemaphore(MAX_WAITING)
@@ -50,24 +50,24 @@ T = TypeVar("T")
 
 
 def turn(address: str, name: str) -> AbstractAsyncContextManager[None]:
-    """Waits in line, until there is a thread to check a password.
+    """Wait in the queue until a thread can check a password.
 
-    Whoever counts attempts counts within: somebody who waits has not failed yet, and must not use up the
-    tries of others who wait. Raises `TooBusy`.
+    Count the attempt inside this context: a waiting request has not failed yet and must not
+    reduce the attempts available to other requests. Raise `TooBusy`.
     """
     return line(_THREADS).turn(address, name)
 
 
 def is_hash(text: str) -> bool:
-    """True for a bcrypt hash; anything else in a User's `spec.password` is a plain password."""
+    """Return True for a bcrypt hash. Any other text in `spec.password` is a plain password."""
     return _HASH.fullmatch(text) is not None
 
 
 async def matches(password: str, hashed: str | None) -> bool:
-    """True if `hashed` is the hash of `password`.
+    """Return True if `hashed` is the hash of `password`.
 
-    Takes the time of one hash of cost 10 whether there is a hash or not and whatever the password is.
-    Raises `TooBusy`.
+    Takes as long as one hash of cost 10 even if there is no hash or the password is invalid.
+    Raise `TooBusy`.
     """
     given = _encode(password)
     found = _HASH.fullmatch(hashed or "")
@@ -79,7 +79,10 @@ async def matches(password: str, hashed: str | None) -> bool:
 
 
 async def hash_password(password: str) -> str:
-    """Raises ValueError for a password that `password_problem` has a word against, and `TooBusy`."""
+    """Return the hash of a password.
+
+    Raise ValueError if `password_problem` rejects the password, or `TooBusy`.
+    """
     given = _encode(password)
     if given is None:
         raise ValueError("this password cannot be hashed")
@@ -87,20 +90,20 @@ async def hash_password(password: str) -> str:
 
 
 def password_problem(password: str) -> str:
-    """Why this password is not accepted, or "". The rule is KubeSphere's."""
+    """Return the reason why the password is rejected by KubeSphere's policy, or ""."""
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         return f"the password must have {MIN_LENGTH} to {MAX_LENGTH} characters"
     if "\0" in password:
-        return "the password has a NUL character"
+        return "the password contains a NUL character"
     if _encode(password) is None:
         return f"the password has more than {MAX_BYTES} bytes in UTF-8"
     if not all(re.search(wanted, password) for wanted in ("[a-z]", "[A-Z]", "[0-9]")):
-        return "the password must have a lower-case letter, an upper-case letter and a digit"
+        return "the password must contain a lowercase letter, an uppercase letter and a digit"
     return ""
 
 
 def _encode(password: str) -> bytes | None:
-    """What bcrypt would see, or None if that would not be the whole password."""
+    """Return the bytes for bcrypt, or None if bcrypt would not use the complete password."""
     try:
         encoded = password.encode()
     except UnicodeEncodeError:
@@ -112,25 +115,26 @@ async def _run(work: Callable[[], T]) -> T:
     if not _places.acquire(blocking=False):
         raise TooBusy
     future = _pool.submit(work)
-    # With the work, not with the waiting: a visitor who goes away does not end it.
+    # Release the slot when the hash is calculated, because the work continues if the client
+    # disconnects.
     future.add_done_callback(lambda _done: _places.release())
     return await asyncio.wrap_future(future)
 
 
-# The line of those whose passwords are to be checked: fair, and as long as they may have to wait.
+# Fair queue for password checks, with a timeout and a maximum length.
 #
-# A check takes a core for a twentieth of a second, so hundreds at once have to wait for each other.
-# Whoever comes waits up to `PATIENCE`, and has their turn with those of other addresses, and of other
-# names of the same address: a thousand guesses of one machine, or at one name, cost everybody else one
-# turn. Where more than `MOST` wait, it is the last of the address with most that is turned away.
+# A check takes a core for about 50 ms, so hundreds of concurrent checks have to wait. A request
+# waits up to `PATIENCE` seconds. Turns alternate between addresses, and within an address between
+# user names, so a thousand guesses from one machine, or for one name, delay other users by one
+# turn. If more than `MOST` requests wait, the last request of the busiest address is rejected.
 
 
 class TooBusy(Exception):
-    """More passwords are being checked than this process can check soon."""
+    """Too many passwords are waiting to be checked."""
 
 
 class _Waiting:
-    """Those of one address, by name."""
+    """Waiting requests of one address, grouped by user name."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -145,7 +149,7 @@ class _Waiting:
         return self._take(name, turns, turns.popleft())
 
     def last(self) -> "asyncio.Future[None]":
-        """Of the name that most wait for."""
+        """Remove and return the last request of the name with the most waiting requests."""
         name = max(self._of, key=lambda one: len(self._of[one]))
         turns = self._of.pop(name)
         return self._take(name, turns, turns.pop())
@@ -160,7 +164,7 @@ class _Waiting:
 
 
 class Line:
-    """`places`: how many are served at once. On one loop."""
+    """Queue that serves `places` requests concurrently. Use it on one event loop only."""
 
     def __init__(self, places: int) -> None:
         self._free = places
@@ -169,7 +173,7 @@ class Line:
 
     @asynccontextmanager
     async def turn(self, address: str, name: str) -> AsyncIterator[None]:
-        """Raises `TooBusy`."""
+        """Hold a place in the queue. Raise `TooBusy`."""
         await self._wait(address, name)
         try:
             yield
@@ -195,7 +199,7 @@ class Line:
             raise
 
     def _left(self, turn: "asyncio.Future[None]") -> None:
-        """Whoever waited is not there any more, and may have been called just before."""
+        """Return the place if the request was served just before its timeout or cancellation."""
         if turn.done() and not turn.cancelled() and turn.exception() is None:
             self._free += 1
             self._serve()
@@ -207,7 +211,7 @@ class Line:
             self._count -= 1
             if waiting.count:
                 self._of[address] = waiting
-            # Whoever has gone meanwhile is passed over.
+            # Skip requests that were cancelled in the meantime.
             if not turn.done():
                 turn.set_result(None)
                 self._free -= 1
@@ -223,12 +227,12 @@ class Line:
             turn.set_exception(TooBusy())
 
 
-#: Futures belong to a loop.
+#: One queue per event loop, because futures belong to a loop.
 _lines: WeakKeyDictionary[asyncio.AbstractEventLoop, Line] = WeakKeyDictionary()
 
 
 def line(places: int) -> Line:
-    """That of the running loop."""
+    """Return the queue of the running event loop."""
     loop = asyncio.get_running_loop()
     found = _lines.get(loop)
     if found is None:

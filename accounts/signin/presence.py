@@ -1,4 +1,4 @@
-"""Whether somebody still is who began what goes on: for sockets, and for what a request began."""
+"""Checks whether the session or token that started a websocket or background task is still valid."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ _clock = SystemClock()
 
 
 async def find_session(key: str | None) -> FoundSession:
-    """Whose session has this key at this moment."""
+    """Return the current state of the session with this key."""
     if key is None:
         return FoundSession(State.NONE)
     session: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
@@ -31,7 +31,9 @@ async def find_session(key: str | None) -> FoundSession:
 
 
 async def is_signed_in(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
-    """Whether whoever sends these has a session or a token, as far as that can be known now."""
+    """Return True if these headers contain a valid session or token. False also if it can't be
+    verified.
+    """
     cookies = parse_cookie("; ".join(_texts(headers, b"Cookie")))
     key = cookies.get(settings.SESSION_COOKIE_NAME)
     if key is not None:
@@ -55,7 +57,11 @@ def live_access(name: str, cluster: Cluster) -> Access:
 
 
 def session_presence(key: str | None, found: FoundSession) -> Presence | None:
-    """None for nobody. One who began it as themselves may view the console as others meanwhile."""
+    """Return the presence of a session, or None for anonymous users.
+
+    A task started with the user's own identity stays valid while the user views the console as
+    another user.
+    """
     mine, theirs = found.identity, found.acting
     if mine is None or theirs is None:
         return None
@@ -64,7 +70,7 @@ def session_presence(key: str | None, found: FoundSession) -> Presence | None:
 
 
 def kept_presence(key: str | None, mine: str, theirs: str) -> Presence:
-    """Of a session that was `mine`, as `theirs`."""
+    """Return the presence of the session of user `mine`, acting as user `theirs`."""
 
     async def lasts() -> bool:
         now = await find_session(key)
@@ -76,7 +82,7 @@ def kept_presence(key: str | None, mine: str, theirs: str) -> Presence:
 
 
 def token_presence(token: str, name: str) -> Presence:
-    """Of the user whose token it is."""
+    """Return the presence of the user `name` who authenticated with this token."""
 
     async def lasts() -> bool:
         try:

@@ -1,13 +1,13 @@
-"""Django's sessions in the database, read by one fixed statement.
+"""Session backend that reads Django's session table with a fixed SQL statement.
 
-Every request and every look of a socket after its session reads one row. Putting the query together
-anew each time, as the ORM does, costs several times what running it costs, and while it is done nobody
-else runs. Everything but reading is Django's.
+Every request and every session check of a websocket reads one row. Building the query with the
+ORM takes several times longer than executing it, and blocks the event loop meanwhile. All
+operations except reads use Django's backend.
 
-Where the database is a file of this machine a row is there in less time than it takes to ask another
-thread for it, so the event loop reads it by itself: over a connection that can only read, and that gives
-up at once, rather than wait, when somebody holds the file. Then, as with any other database, the
-database's thread is asked, which waits and says what is wrong.
+A row of a local SQLite file is read faster than a worker thread can be scheduled, so the event
+loop reads it directly, with a read-only connection that fails immediately if the file is locked.
+In that case, and for other databases, the row is read in the database thread, which waits for
+the lock and reports errors.
 """
 
 import logging
@@ -32,23 +32,25 @@ _STATEMENT = (
 )
 _OF_SQLITE = _STATEMENT.replace("%s", "?")
 _SQLITE = "django.db.backends.sqlite3"
-#: The connection of each thread that has a loop.
+#: SQLite connection of each thread that runs an event loop.
 _own = threading.local()
 
 
-#: Seconds until it is tried again to note a use after that could not be done.
+#: Seconds to wait after a failed update of the last-used time.
 REST = 10.0
 _rest_until = 0.0
 
 
 class SessionStore(DatabaseStore):
-    """`used`: something in it is to be kept that is no more than good to know."""
+    """Database session store. `used` is set if the session contains a change that may be lost."""
 
     used = False
 
     def save(self, must_create: bool = False) -> None:
-        """Raises DatabaseError where Django would say that the session is gone: it may just be that the
-        database cannot be written."""
+        """Save the session. Raise DatabaseError if the database can't be written.
+
+        Django would raise UpdateError, which means that the session was deleted.
+        """
         try:
             super().save(must_create)
         except UpdateError as error:
@@ -57,7 +59,9 @@ class SessionStore(DatabaseStore):
             raise
 
     def save_use(self) -> None:
-        """Nobody waits for it again and again: after a failure it is left out for a while."""
+        """Save the last-used time, but skip it for `REST` seconds after a failure to keep requests
+        fast.
+        """
         global _rest_until  # noqa: PLW0603  of the database, not of a session
         if time.monotonic() < _rest_until:
             return
@@ -65,23 +69,25 @@ class SessionStore(DatabaseStore):
             self.save()
         except (DatabaseError, UpdateError) as error:
             _rest_until = time.monotonic() + REST
-            log.warning("It is not noted that sessions are in use: %s", error)
+            log.warning("The last-used time of sessions could not be saved: %s", error)
 
     async def forget(self) -> None:
-        """Ends it here, and in the database if that can be written. Else it ends there by its time."""
+        """Delete the session. If the database can't be written, clear it locally; the row expires
+        later.
+        """
         try:
             await self.aflush()
         except DatabaseError as error:
-            log.warning("A session that is over stays in the database: %s", error)
+            log.warning("An ended session could not be deleted from the database: %s", error)
             self.clear()
             self._session_key = None
 
     def load(self) -> dict[str, Any]:
-        """Raises DatabaseError."""
+        """Load the session. Raise DatabaseError."""
         return self._content(_read(self.session_key))
 
     async def aload(self) -> dict[str, Any]:
-        """Raises DatabaseError."""
+        """Load the session, if possible without a worker thread. Raise DatabaseError."""
         try:
             data = _read_here(self.session_key)
         except (LookupError, sqlite3.Error):
@@ -105,14 +111,17 @@ def _read(key: str | None) -> str | None:
 
 
 def _read_here(key: str | None) -> str | None:
-    """Raises LookupError where the database is another one, sqlite3.Error where it is no file or cannot
-    be read now."""
-    # A connection of Django's would stay in the context of whoever asks: of a socket while it is open.
+    """Read the row on the event loop.
+
+    Raise LookupError if the database is not SQLite, or sqlite3.Error if it can't be opened or is
+    locked.
+    """
+    # A Django connection would stay in the caller's context, for example while a websocket is open.
     database = connections.settings[router.db_for_read(Session)]
     if database["ENGINE"] != _SQLITE:
         raise LookupError
     path = Path(database["NAME"]).absolute()
-    # As Django writes it: without a time zone.
+    # Django stores times in SQLite without a time zone.
     now = str(timezone.now().replace(tzinfo=None))
     row = _reader(path).execute(_OF_SQLITE, [key, now]).fetchone()
     return None if row is None else row[0]

@@ -1,20 +1,20 @@
-"""Settings of every cookie that Quarterdeck sets, derived from the one address browsers use."""
+"""Cookie and session settings, derived from the console's base URL."""
 
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-#: A session ends this long after its sign-in, whatever happens, and this long after its last use.
+#: A session expires this long after sign-in, and this long after its last use.
 ABSOLUTE_LIFETIME = timedelta(hours=12)
 IDLE_LIFETIME = timedelta(hours=2)
 
 
 def cookie_settings(base_url: str) -> dict[str, Any]:
-    """Django settings by name.
+    """Return the Django settings for cookies.
 
-    Behind TLS the names start with `__Host-`, with which browsers refuse a cookie that is not Secure,
-    that has a Domain, or that another host set (RFC 6265bis, section 4.1.3.2). Browsers refuse such
-    names over plain HTTP, so the demo's cookies go without.
+    With HTTPS, cookie names start with `__Host-`. Browsers reject such cookies if they are not
+    Secure, have a Domain, or were set by another host (RFC 6265bis, section 4.1.3.2). Browsers
+    also reject these names over plain HTTP, so the demo's cookies have no prefix.
     """
     parts = urlsplit(base_url)
     secure = parts.scheme == "https"
@@ -23,7 +23,7 @@ def cookie_settings(base_url: str) -> dict[str, Any]:
         "SESSION_ENGINE": "accounts.signin.session_rows",
         "SESSION_COOKIE_AGE": int(ABSOLUTE_LIFETIME.total_seconds()),
         "CSRF_COOKIE_HTTPONLY": True,
-        # Behind a proxy that ends TLS, requests arrive here as plain HTTP.
+        # Behind a proxy that terminates TLS, requests arrive as plain HTTP.
         "CSRF_TRUSTED_ORIGINS": [f"{parts.scheme}://{parts.netloc}"],
     }
     names = {"SESSION": "quarterdeck", "CSRF": "quarterdeck-csrf", "LANGUAGE": "quarterdeck-lang"}

@@ -1,12 +1,13 @@
-"""Sessions: which user a browser is, since when, and whether that still holds.
+"""Browser sessions: creation, validation and pending sign-in steps.
 
-A session is a row in SQL, found by the random key in the cookie. It names the user and the user's uid,
-so it ends when the user does, and a new user of the same name does not inherit it. It belongs to the
-password that the user had, too, so it ends when that changes. A lock for failed attempts ends nothing.
+A session is a database row found by the random key in the cookie. It stores the user's name and
+uid, so it becomes invalid when the user is deleted, and a new user with the same name doesn't
+inherit it. It also stores the password's credential, so it becomes invalid when the password
+changes. A lock after failed attempts doesn't end sessions.
 
-Until everything that a sign-in needs has been shown or done, its session is nobody's: `Found.pending` has
-the user's name, and `Found.step` what comes next. That is decided here, anew at every use, and nowhere
-else, so that no way in can forget it.
+Until all sign-in steps are complete, a session has no identity: `FoundSession.pending` contains
+the user name and `FoundSession.step` the next step. Only `examine` decides this, at every use,
+so no entry point can skip it.
 """
 
 import enum
@@ -42,12 +43,13 @@ from rbac.authorizer import is_usable
 log = logging.getLogger(__name__)
 
 ACCOUNT, UID, SINCE, SEEN, CREDENTIAL = "account", "uid", "since", "seen", "credential"
-#: What is known of a second factor: that a code has to follow, that one was shown, or that the identity
-#: provider has signed the person in, and is the one to ask for more. Anything else: nothing.
+#: Second-factor status: a code is required, a code was accepted, or the identity provider
+#: authenticated the user and is responsible for further factors. Any other value means no second
+#: factor.
 FACTOR, OWED, SHOWN, ELSEWHERE = "factor", "owed", "shown", "elsewhere"
-#: A password without its code is forgotten after this.
+#: Maximum time between a correct password and its code.
 OWED_LIFETIME = timedelta(minutes=10)
-#: Use is written down at most this often (seconds), not with every request.
+#: The last-used time is updated at most this often, in seconds.
 SEEN_EVERY = 60.0
 
 
@@ -55,12 +57,12 @@ class State(enum.Enum):
     NONE = enum.auto()
     ALIVE = enum.auto()
     ENDED = enum.auto()
-    #: Nobody can say: the database does not answer, or the users have not arrived.
+    #: The database doesn't respond, or the users are not cached.
     UNKNOWN = enum.auto()
 
 
 class Step(enum.Enum):
-    """What a session needs before it is somebody's."""
+    """Step required before a session is authenticated."""
 
     PASSWORD = enum.auto()
     FACTOR = enum.auto()
@@ -68,8 +70,12 @@ class Step(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class FoundSession:
-    """`identity` is set for a session that is alive and may be used. `pending`: the name of a user who
-    has to take a `step` before that, and is nobody until then. `viewing`: as whom else it is used."""
+    """Result of examining a session.
+
+    `identity` is set if the session is valid and sign-in is complete. `pending` is the name of a
+    user who must complete `step` first. `viewing` is set while the user views the console as
+    another user.
+    """
 
     state: State
     identity: Identity | None = None
@@ -79,7 +85,7 @@ class FoundSession:
 
     @property
     def acting(self) -> Identity | None:
-        """Whose rights count."""
+        """Identity whose permissions apply."""
         return self.viewing.identity if self.viewing is not None else self.identity
 
 
@@ -92,10 +98,12 @@ async def begin(
     origin: Origin = NOWHERE,
     factor: str = "",
 ) -> None:
-    """Signs `user` in: whatever the session was, its key and its content are gone. Save it after this.
+    """Sign `user` in. The session's previous key and content are discarded. Save the session
+    afterwards.
 
-    `credential`: of the password that was shown; without one, of the password that there is now.
-    `factor`: `SHOWN` or `ELSEWHERE`. But for `SHOWN`, a user who has a second factor owes a code.
+    `credential` identifies the password that was checked; it defaults to the current password.
+    `factor` is `SHOWN` or `ELSEWHERE`. Unless it is `SHOWN`, a user with a second factor must
+    enter a code.
     """
     await session.aflush()
     seconds = now.timestamp()
@@ -107,7 +115,7 @@ async def begin(
     content = {ACCOUNT: user.name, UID: user.uid, CREDENTIAL: credential, FACTOR: factor}
     await session.aupdate({**content, SINCE: seconds, SEEN: seconds})
     await session.aset_expiry(now + ABSOLUTE_LIFETIME)
-    # Chosen here and not when it is saved, so that the sign-in can be found by its user.
+    # Create the key here instead of in save(), so that the SignIn row can reference it.
     key: str = await session._aget_new_session_key()  # type: ignore[attr-defined]
     session._session_key = key
     await SignIn.objects.acreate(
@@ -121,7 +129,7 @@ async def begin(
 
 
 async def complete(session: SessionBase, now: datetime) -> None:
-    """After the second factor was shown: the session goes on under a new key, and lasts from now."""
+    """Complete the second factor: replace the session key and restart the session's lifetime."""
     before = session.session_key
     seconds = now.timestamp()
     await session.aupdate({FACTOR: SHOWN, SINCE: seconds, SEEN: seconds})
@@ -139,7 +147,9 @@ def _follow(before: str | None, after: str | None, now: datetime) -> None:
 
 
 async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> FoundSession:
-    """Who the session is. `had_cookie`: the browser sent a key, whether or not there is such a row."""
+    """Validate a session. `had_cookie` is True if the browser sent a key, even if no row exists for
+    it.
+    """
     try:
         content = dict(await session.aitems())
     except DatabaseError as error:
@@ -171,7 +181,9 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
 
 
 def _next_step(factor: object, first_password: bool) -> Step | None:
-    """A code comes before a new password: who knows only the old one changes nothing."""
+    """Return the next step. The code precedes a password change: an old password alone can't set a
+    new one.
+    """
     if factor == OWED:
         return Step.FACTOR
     if first_password:
@@ -182,7 +194,7 @@ def _next_step(factor: object, first_password: bool) -> Step | None:
 
 
 def in_time(content: dict[str, Any], now: datetime) -> bool:
-    """False for a session that was begun, or used last, too long ago."""
+    """Return False if the session was started, or last used, too long ago."""
     try:
         since = datetime.fromtimestamp(float(content[SINCE]), UTC)
         seen = datetime.fromtimestamp(float(content[SEEN]), UTC)
@@ -193,7 +205,7 @@ def in_time(content: dict[str, Any], now: datetime) -> bool:
 
 
 async def touch(session: SessionBase, now: datetime) -> None:
-    """Notes that the session is in use: kept with what else changes, or else if that can be done."""
+    """Update the last-used time. It is saved with other changes, or else if the database allows."""
     seconds = now.timestamp()
     if seconds - float(await session.aget(SEEN, 0)) >= SEEN_EVERY:
         changed = session.modified
@@ -201,9 +213,9 @@ async def touch(session: SessionBase, now: datetime) -> None:
         session.modified, session.used = changed, True  # type: ignore[attr-defined]
 
 
-# What a sign-in still owes, as a page: the only one that it can open until then.
+# Pages of the pending sign-in steps, the only pages an incomplete session can open.
 
-#: Names of the pages, and what programs are told.
+#: View name and error message for API clients, by step.
 STEPS: Mapping[Step, tuple[str, str | Promise]] = {
     Step.PASSWORD: ("accounts:choose_password", gettext_lazy("Choose a password first.")),
     Step.FACTOR: ("accounts:second_factor", gettext_lazy("Show your second factor first.")),
@@ -211,12 +223,12 @@ STEPS: Mapping[Step, tuple[str, str | Promise]] = {
 
 
 def step_url(step: Step, next_url: str) -> str:
-    """The page of the step, from which one goes on to `next_url`."""
+    """Return the URL of the step's page, which continues to `next_url`."""
     page = reverse(STEPS[step][0])
     return page if next_url == START else f"{page}?{urlencode({'next': next_url})}"
 
 
 async def onward(session: SessionBase, next_url: str) -> str:
-    """Where a browser goes whose sign-in has just come one step further."""
+    """Return the URL to open after a sign-in step was completed."""
     found = await examine(session, now(), had_cookie=True)
     return next_url if found.step is None else step_url(found.step, next_url)

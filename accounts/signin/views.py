@@ -1,4 +1,4 @@
-"""The way in and the way out."""
+"""Sign-in and sign-out views."""
 
 import base64
 import binascii
@@ -37,14 +37,14 @@ log = logging.getLogger(__name__)
 _clock = SystemClock()
 KEY = "kubesphere"
 MAX_LENGTH = 8192
-#: Stands where the password was shorter than the key.
+#: Padding used if the password is shorter than the key.
 _FILLING = 64
 
 
 @sensitive_post_parameters("password", "encrypt")
 @require_http_methods(["GET", "HEAD", "POST"])
 async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
-    """`provider`: who checks the password, where the address says so."""
+    """Render and process the sign-in form. `provider` is the identity provider given in the URL."""
     await catalogue()
     try:
         trusted_users()
@@ -55,14 +55,14 @@ async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
             request, 503, _("Nobody can log in yet: the users have not arrived from the cluster.")
         )
     except (AuditUnavailable, DatabaseError) as error:
-        log.error("A login failed, because the database cannot be used: %s", error)
+        log.error("Sign-in failed because the database is unavailable: %s", error)
         return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
     return _offer(request, provider)
 
 
 def _offer(request: ConsoleRequest, provider: str) -> HttpResponse:
-    """The form, or the way on for somebody who is signed in already."""
-    # KubeSphere's links say referer.
+    """Render the sign-in form, or redirect a user who is already signed in."""
+    # KubeSphere's links use the parameter `referer`.
     next_url = safe_next(request.GET.get("next") or request.GET.get("referer", ""))
     if request.account is not None or request.pending is not None:
         return HttpResponseRedirect(next_url)
@@ -74,7 +74,11 @@ def _offer(request: ConsoleRequest, provider: str) -> HttpResponse:
 
 
 async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
-    """Raises `UsersUnknown`, `AuditUnavailable` and DatabaseError; then nobody is signed in."""
+    """Process the sign-in form.
+
+    Raise `UsersUnknown`, `AuditUnavailable` or DatabaseError; no session is created in that
+    case.
+    """
     username = request.POST.get("username", "")
     next_url = safe_next(request.POST.get("next", ""))
     password = request.POST.get("password", "") or decode(request.POST.get("encrypt", ""))
@@ -98,7 +102,7 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
 
 
 async def _admit(request: HttpRequest, attempt: Attempt) -> bool:
-    """Records the attempt and, if it succeeded, gives the browser a session of its own."""
+    """Audit the attempt and, if it succeeded, create a new session."""
     async with record(request_action(request, "login", SESSIONS, actor=attempt.name)) as entry:
         if attempt.user is None:
             entry.answered(401 if attempt.wait is None else 429, attempt.reason)
@@ -117,32 +121,38 @@ async def _admit(request: HttpRequest, attempt: Attempt) -> bool:
 
 @require_POST
 async def logout(request: ConsoleRequest) -> HttpResponse:
-    """Ends the session in the database, so that a copy of the cookie is worth nothing either, and then
-    the one at the identity provider, if it has one."""
+    """Delete the session from the database, which also invalidates copies of the cookie.
+
+    Then sign out at the identity provider if the session came from one.
+    """
     where = await provider_logout(request.session)
     try:
         async with record(request_action(request, "logout", SESSIONS)):
             await request.session.aflush()
     except AuditUnavailable:
-        # Staying signed in would be the greater harm.
+        # Sign out even if the audit trail is unavailable: staying signed in would be worse.
         await request.session.aflush()
     if request.account is not None:
-        # What else is open in this browser looks at its session again, wherever it is served.
+        # Other websockets of this browser, on any replica, then check their session again.
         await tell_replicas(get_runtime().console, request.account, _clock.now())
     if where:
-        # A page, since browsers may hold a redirect that comes of a form to this origin.
+        # Render a page instead of a redirect, because browsers may apply the CSP directive
+        # `form-action` to redirects after a form post.
         return render(request, "accounts/leave.html", {"where": where})
     return HttpResponseRedirect(reverse("accounts:login"))
 
 
-# `encrypt`, the form in which KubeSphere's login page sends a password.
+# Decoding of `encrypt`, the format in which KubeSphere's sign-in page sends a password.
 #
-# It is no encryption: the key is in every browser. It is read so that programs that log in to
-# KubeSphere can log in here; over TLS, `password` in clear is as good.
+# The format is obfuscation, not encryption, because every browser has the key. It is supported so
+# that clients written for KubeSphere can sign in here. Over TLS, a plain `password` is equally
+# secure.
 
 
 def decode(value: str) -> str:
-    """The password; "" for what cannot be one. Without an `@`, the value is the password itself."""
+    """Return the decoded password, or "" if the value is malformed. A value without `@` is the
+    plain password.
+    """
     signs, at, chars = value.partition("@")
     if not at:
         return value

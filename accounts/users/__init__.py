@@ -1,1 +1,1 @@
-"""Users and groups: how they are found, written and looked after by controllers."""
+"""Lookup of users and groups, and the controllers that manage them."""

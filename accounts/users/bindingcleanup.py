@@ -1,8 +1,9 @@
-"""Takes a user or a group out of every binding there is, before the name is free for somebody else.
+"""Removal of a deleted user or group from all bindings before the name can be reused.
 
-Bindings that name nobody else are deleted, those of several lose the name. A label that says whose a
-binding is finds it as well, but decides nothing: anybody who may change it could write one. What the
-projection made is left to the projection, which follows its sources.
+A binding with no other subject is deleted; otherwise only the subject is removed. Bindings
+labeled with the name are also examined, but the label alone doesn't cause a deletion, because
+anyone allowed to change the binding can set labels. Native bindings created by the role
+projection are skipped: the projection removes them when their source changes.
 """
 
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from rbac.names import PREFIX
 
 Manifest = dict[str, Any]
 
-#: Sources before what is made of them.
+#: Binding types. KubeSphere bindings precede the native bindings projected from them.
 BINDINGS = (
     GLOBAL_ROLE_BINDINGS,
     WORKSPACE_ROLE_BINDINGS,
@@ -37,7 +38,7 @@ USER, GROUP = "User", "Group"
 
 
 class NotYetKnown(Exception):
-    """A list has not arrived from the cluster: nobody can say what is left."""
+    """A required list is not cached yet, so remaining bindings can't be determined."""
 
 
 class BindingCleanup:
@@ -46,10 +47,11 @@ class BindingCleanup:
         self._client = runtime.console
 
     async def unbind(self, kind: str, name: str, label: str) -> bool:
-        """True if no binding names the subject, as far as the cache knows. Otherwise what can be done is
-        done, and the cache will know: ask again. `label`: `key=value` of what is called its own.
+        """Remove the subject from all bindings. Return True if no cached binding names it.
 
-        Raises `NotYetKnown`, and `ApiError`.
+        If the result is False, bindings were changed and the caller must call again after the
+        cache is updated. `label` is the `key=value` label that marks bindings of this subject.
+        Raise `NotYetKnown` or `ApiError`.
         """
         clean = True
         for gvr in BINDINGS:
@@ -66,7 +68,9 @@ class BindingCleanup:
         return clean
 
     async def delete(self, gvr: GVR, entry: Entry[Any]) -> None:
-        """The very version that was seen; it may be gone already. Raises `ApiError`."""
+        """Delete exactly the cached version of an object. A missing object is ignored. Raise
+        `ApiError`.
+        """
         try:
             await self._client.delete(
                 gvr,
@@ -79,7 +83,10 @@ class BindingCleanup:
             return
 
     def informer(self, gvr: GVR) -> Informer[Any] | None:
-        """One that has its list; None if the cluster has no such type. Raises `NotYetKnown`."""
+        """Return the synced informer for a type, or None if the cluster doesn't serve the type.
+
+        Raise `NotYetKnown`.
+        """
         missing = gvr.group.endswith("kubesphere.io") and self._runtime.types.get(gvr) is None
         asked = CUSTOM_RESOURCE_DEFINITIONS if missing else gvr
         informer = self._runtime.informer(asked)

@@ -1,4 +1,4 @@
-"""Users, as the shared cache knows them."""
+"""Access to users in the shared cache."""
 
 from datetime import timedelta
 
@@ -13,20 +13,20 @@ from console.kube.projections import User
 from console.kube.store import Entry
 from console.ui.decisions import NotArrived
 
-#: How long the cache's word is taken for who may sign in while kube-apiserver is away.
+#: Maximum age of the cache for authentication while kube-apiserver is unreachable.
 STALE_USERS = timedelta(minutes=5)
 
 _clock = SystemClock()
 
 
 class UsersUnknown(NotArrived):
-    """The users have not arrived from the cluster yet, or too long ago to be relied on."""
+    """The users are not cached yet, or the cache is too old to be trusted."""
 
-    text = gettext_lazy("The users have not arrived from the cluster.")
+    text = gettext_lazy("The users are not loaded yet. Try again later.")
 
 
 def users() -> Informer[User]:
-    """Raises `UsersUnknown` while nobody can say who exists."""
+    """Return the informer for users. Raise `UsersUnknown` until the users are cached."""
     informer: Informer[User] = get_runtime().informer(USERS)
     if not informer.freshness.synced:
         raise UsersUnknown
@@ -34,7 +34,9 @@ def users() -> Informer[User]:
 
 
 def trusted_users() -> Informer[User]:
-    """As `users`, but also raises when the cache is too old to let anybody in."""
+    """Return the informer for users. Also raise `UsersUnknown` if the cache is too old for
+    authentication.
+    """
     informer = users()
     stale_since = informer.freshness.stale_since
     if stale_since is not None and _clock.now() - stale_since >= STALE_USERS:
@@ -43,9 +45,11 @@ def trusted_users() -> Informer[User]:
 
 
 def find_user(informer: Informer[User], text: str) -> Entry[User] | None:
-    """The user with this name or, if it has an @, with this e-mail address. Compared exactly, because
-    case folding and Unicode make different names look alike; an address that two users have is
-    nobody's."""
+    """Return the user with this name or, if the text contains an @, with this email address.
+
+    The comparison is exact, because case folding and Unicode normalization can map different
+    names to the same text. Return None for an email address shared by several users.
+    """
     if not text.isascii():
         return None
     if "@" not in text:
@@ -56,7 +60,7 @@ def find_user(informer: Informer[User], text: str) -> Entry[User] | None:
 
 
 def has_address(informer: Informer[User], email: str, *, but: str = "") -> bool:
-    """True if a user other than `but` has this e-mail address, however it is written."""
+    """Return True if a user other than `but` has this email address, ignoring case."""
     folded = email.casefold()
     entries = informer.store.snapshot().entries.values()
     found = (entry.projection for entry in entries)
@@ -64,5 +68,7 @@ def has_address(informer: Informer[User], email: str, *, but: str = "") -> bool:
 
 
 async def wait_for_version(name: str, version: str) -> bool:
-    """True as soon as the cache has the user in this version or a later one; False if it takes long."""
+    """Wait until the cache contains this version of the user or a later one. Return False on
+    timeout.
+    """
     return await wait_for_cache(users(), Key("", name), version)

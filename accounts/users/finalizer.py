@@ -1,9 +1,9 @@
-"""Takes away what a deleted user leaves behind, before the name is free for somebody else.
+"""Cleanup after a deleted user, before the name can be reused.
 
-KubeSphere marks its users with a finalizer, and so does this console: kube-apiserver keeps the object
-until the finalizer goes. Such a user cannot do anything any more. The finalizer goes when the cache
-shows no binding of any level that names the user, whoever made it, and no membership of a group.
-LoginRecords and the kubeconfig go as well.
+Like KubeSphere, the console sets a finalizer on users, so kube-apiserver keeps the User object
+until the finalizer is removed. A user being deleted can't sign in. The finalizer is removed when
+the cache contains no binding of any scope that names the user, regardless of who created it, and
+no group membership. The user's LoginRecords and kubeconfig are deleted too.
 """
 
 from accounts.kubeconfigs.keeping import Keeper
@@ -20,7 +20,8 @@ from console.kube.store import Entry
 from rbac.memberships import bindings_of
 from rbac.recorder import NORMAL, Recorder
 
-#: Seconds until another look: at a cache that has no list yet, or that should know by then.
+#: Requeue delay in seconds while a list is not synced or the cache does not reflect the changes
+#: yet.
 LOOK_AGAIN = 1.0
 
 
@@ -49,12 +50,14 @@ class UserFinalizer:
         if not clean:
             return Result(requeue_after=LOOK_AGAIN)
         await self._keeper.forget(request.name)
-        await self._recorder.record(user, NORMAL, "Released", "No binding names the user any more")
+        await self._recorder.record(
+            user, NORMAL, "Released", "The user was removed from all bindings"
+        )
         await self._client.patch(USERS, without_finalizer(user, FINALIZER), name=request.name)
         return Result()
 
     async def _take_away(self, name: str) -> bool:
-        """True if nothing was left."""
+        """Remove bindings, group memberships and LoginRecords. Return True if nothing is left."""
         label = f"{USER_LABEL}={name}"
         left_groups = await self._leave_groups(name)
         unbound = await self._leavings.unbind(USER, name, label)
@@ -75,5 +78,5 @@ class UserFinalizer:
             version = {"resourceVersion": entry.resource_version}
             body = {"metadata": version, "users": left}
             await self._client.patch(GROUP_BINDINGS, body, name=entry.key.name)
-        # One that is on its way out waits for its own finalizer, and lends nothing.
+        # A group binding being deleted waits for its own finalizer and no longer grants membership.
         return all(entry.projection.deleted for entry in found)

@@ -1,7 +1,8 @@
-"""Copies memberships into `User.spec.groups`, as KubeSphere has them for its own readers.
+"""Controller that copies group memberships to `User.spec.groups`, which KubeSphere's clients read.
 
-They grant nothing here: rights come from the GroupBindings themselves (`rbac.memberships`). Groups in
-the field that no binding ever named stay as they are.
+The field grants no permissions in this console: permissions come from the GroupBindings
+(`rbac.memberships`). Groups in the field that never appeared in a GroupBinding are left
+unchanged.
 """
 
 from accounts.users.bindingcleanup import BindingCleanup, NotYetKnown
@@ -19,7 +20,7 @@ from rbac.memberships import are_known, groups_of
 from rbac.recorder import NORMAL, WARNING, Recorder
 
 FINALIZER = "finalizers.kubesphere.io/groupsbindings"
-#: Seconds until another look at a cache that has no list yet.
+#: Requeue delay in seconds while a list is not synced.
 LOOK_AGAIN = 1.0
 
 
@@ -47,7 +48,7 @@ class GroupBindingReconciler:
         if groups is None or users is None:
             return Result()
         if not are_known(self._runtime):
-            # Nobody counts as a member while nobody can say.
+            # Until memberships are loaded, no user is treated as a member.
             return Result(requeue_after=LOOK_AGAIN)
         binding = entry.original()
         if entry.projection.deleted is not None:
@@ -66,7 +67,7 @@ class GroupBindingReconciler:
         return Result()
 
     async def _copy(self, binding: GroupBinding) -> None:
-        """Everybody who has, or should have, the binding's group in the field."""
+        """Update every user who has, or should have, the binding's group in `spec.groups`."""
         group = binding.group
         had = {entry.key.name for entry in self._members.get(group)}
         for name in sorted({*had, *binding.users}):
@@ -86,7 +87,9 @@ class GroupBindingReconciler:
     async def _report(self, entry: Entry[GroupBinding]) -> None:
         binding, about = entry.projection, entry.original()
         if all(binding.group in groups_of(self._runtime, name) for name in binding.users):
-            await self._recorder.record(about, NORMAL, "Synced", "The members are in the group")
+            await self._recorder.record(
+                about, NORMAL, "Synced", "The members' groups are up to date"
+            )
         else:
-            message = "There is no such group in the binding's workspace"
+            message = "The group doesn't exist in the binding's workspace"
             await self._recorder.record(about, WARNING, "NoGroup", message)

@@ -1,7 +1,8 @@
-"""Looks after Groups, which are the departments of a workspace: whose each is, and what it leaves behind.
+"""Controller for Groups, the departments of a workspace. It maintains owner references and
+finalizers.
 
-A group is owned by the one above it, or by the workspace's template, so that it goes with them. A chain
-of parents that comes back to itself has no owner but the workspace.
+A group is owned by its parent group or by the workspace's template, so it is deleted with the
+owner. A group in a parent cycle is owned by the workspace.
 """
 
 from typing import Any
@@ -28,9 +29,9 @@ Manifest = dict[str, Any]
 
 FINALIZER = "finalizers.kubesphere.io/groups"
 GROUP_LABEL = "iam.kubesphere.io/group-ref"
-#: Seconds until another look at a cache that should know more by then, and for an owner that is missing.
+#: Requeue delays in seconds: while the cache is expected to change, and while an owner is missing.
 LOOK_AGAIN, OWNERLESS_RETRY = 1.0, 30.0
-#: Departments within departments; more of them is a mistake.
+#: Maximum nesting depth of departments. Deeper nesting is treated as a mistake.
 MAX_DEPTH = 32
 
 
@@ -72,7 +73,7 @@ class GroupReconciler:
         if memberships or not clean:
             return Result(requeue_after=LOOK_AGAIN)
         await self._recorder.record(
-            group, NORMAL, "Released", "No binding names the group any more"
+            group, NORMAL, "Released", "The group was removed from all bindings"
         )
         await self._client.patch(GROUPS, without_finalizer(group, FINALIZER), name=name)
         return Result()
@@ -93,15 +94,19 @@ class GroupReconciler:
         if any((meta.get(field) or []) != value for field, value in wanted.items()):
             body = {"metadata": {**wanted, "resourceVersion": meta["resourceVersion"]}}
             await self._client.patch(GROUPS, body, name=entry.key.name)
-            await self._recorder.record(group, NORMAL, "Synced", "The group was taken in")
+            await self._recorder.record(
+                group, NORMAL, "Synced", "The group's owner and finalizer were set"
+            )
         if owner is None and entry.projection.workspace:
-            message = f"There is no workspace {entry.projection.workspace!r}"
+            message = f"Workspace {entry.projection.workspace!r} doesn't exist"
             await self._recorder.record(group, WARNING, "NoWorkspace", message)
             return Result(requeue_after=OWNERLESS_RETRY)
         return Result()
 
     def _owner_of(self, group: Group) -> Manifest | None:
-        """None for a group without workspace, and for one whose workspace is not there."""
+        """Return the owner reference, or None if the group has no workspace or the workspace
+        doesn't exist.
+        """
         parent = self._groups.store.get(Key("", group.parent)) if group.parent else None
         if parent is not None and self._may_own(parent.projection, group):
             return _reference("Group", GROUPS, parent)
@@ -113,7 +118,7 @@ class GroupReconciler:
         return None
 
     def _may_own(self, parent: Group, group: Group) -> bool:
-        """False for one of another workspace, and for one that is itself within the group."""
+        """Return False if the parent is in another workspace or is a descendant of the group."""
         above: Group | None = parent
         for _ in range(MAX_DEPTH):
             if above is None:

@@ -1,6 +1,7 @@
-"""Looks after Users: no plain password stays in one, each has a state, and none goes without a farewell.
+"""Controller for Users. It hashes plain passwords, sets the state and adds a finalizer.
 
-A password that breaks the rule stays where it is and is worth nothing: only hashes are ever compared.
+A plain password that violates the password policy stays in the object but can't be used to sign
+in, because only hashes are compared.
 """
 
 from typing import Any
@@ -29,9 +30,9 @@ from rbac.recorder import NORMAL, WARNING, Recorder
 
 Manifest = dict[str, Any]
 
-#: "true" on a copy that another cluster looks after.
+#: Set to "true" on a copy of a user managed by another cluster.
 FEDERATED_LABEL = "kubefed.io/managed"
-#: Keeps a deleted User until nothing names it any more (`accounts.users.finalizer`).
+#: Blocks deletion until no binding names the user (`accounts.users.finalizer`).
 FINALIZER = "finalizers.kubesphere.io/users"
 
 
@@ -60,20 +61,24 @@ class UserReconciler:
         return Result(requeue_after=wanted.look_again)
 
     async def _hash(self, user: Manifest) -> str:
-        """The hash that should replace the password; "" if none should."""
+        """Return the hash that should replace the password, or ""."""
         password = (user.get("spec") or {}).get("password") or ""
         if not password or is_hash(password):
             return ""
         problem = password_problem(password)
         if problem and FINALIZER in (user["metadata"].get("finalizers") or []):
-            # Of a user that was not looked at before there is another version in a moment.
-            message = f"Nobody can log in with this password: {problem}"
+            # A user without the finalizer is updated and reconciled again, which would record the
+            # event twice.
+            message = f"The password can't be used to sign in: {problem}"
             await self._recorder.record(user, WARNING, "PasswordRefused", message)
         return "" if problem else await hash_password(password)
 
     async def _write(self, user: Manifest, hashed: str, wanted: WantedState) -> None:
-        """One patch of this very version of the user: a change in between is a conflict, and the next
-        look starts from that."""
+        """Apply all changes in one patch of the version that was read.
+
+        A concurrent change causes a conflict, and the next reconciliation starts from the new
+        version.
+        """
         patch: Manifest = {}
         finalizers = with_finalizer(user, FINALIZER)
         if finalizers != user["metadata"].get("finalizers"):
@@ -94,7 +99,7 @@ class UserReconciler:
 
     async def _report(self, user: Manifest, hashed: bool, wanted: WantedState) -> None:
         if hashed:
-            message = "The plain password was replaced by its hash"
+            message = "The plain password was replaced with its hash"
             await self._recorder.record(user, NORMAL, "PasswordHashed", message)
         if wanted.state in (ACTIVE, LOCKED):
             await self._recorder.record(user, NORMAL, "Synced", f"The user is {wanted.state}")
@@ -103,5 +108,5 @@ class UserReconciler:
 
 
 def is_federated(user: User) -> bool:
-    """True for a copy, which another cluster looks after."""
+    """Return True for a copy of a user managed by another cluster."""
     return user.labels.get(FEDERATED_LABEL) == "true"

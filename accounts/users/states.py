@@ -1,4 +1,4 @@
-"""The state of a User, by KubeSphere's rules, and changing a User."""
+"""Calculation of a User's state by KubeSphere's rules, and patches of Users."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,11 @@ IDENTITY_PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 
 @dataclass(frozen=True, slots=True)
 class WantedState:
-    """`state` is None if the one that is there is right; `look_again`: seconds until it may not be."""
+    """Desired state of a User.
+
+    `state` is None if the current state is correct. `look_again` is the number of seconds until
+    the state may have to change.
+    """
 
     state: str | None = None
     reason: str = ""
@@ -25,7 +29,7 @@ class WantedState:
 
 
 def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> WantedState:
-    """`lock`: how long a lock lasts."""
+    """Return the state the user should have. `lock` is the duration of a lock."""
     status = user.get("status") or {}
     state = status.get("state") or ""
     password = (user.get("spec") or {}).get("password") or ""
@@ -42,13 +46,16 @@ def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> WantedSta
 
 
 def lock_left(status: Mapping[str, Any], lock: timedelta, now: datetime) -> float:
-    """Seconds for which a locked user stays locked. All of them if nobody can say since when."""
+    """Return the seconds until a locked user is unlocked.
+
+    Return the full lock duration if the start of the lock is unknown.
+    """
     since = transition(status)
     return ((since or now) + lock - now).total_seconds()
 
 
 def transition(status: Mapping[str, Any]) -> datetime | None:
-    """When the user came into the present state, or None if nobody can say."""
+    """Return the time when the user entered the current state, or None if unknown."""
     try:
         found = datetime.fromisoformat(str(status.get("lastTransitionTime")))
     except ValueError:
@@ -64,37 +71,38 @@ def _without_password(state: str, from_provider: bool) -> WantedState:
 
 def _locked(status: Mapping[str, Any], lock: timedelta, now: datetime) -> WantedState:
     if transition(status) is None:
-        # The lock begins now; at the latest it ends like any other.
+        # The start of the lock is unknown, so it restarts now. It still expires after the usual
+        # duration.
         return WantedState(LOCKED)
     left = lock_left(status, lock, now)
     return WantedState(ACTIVE) if left <= 0 else WantedState(look_again=left)
 
 
-# Changing a User: one patch of the very version that was seen.
+# Patches of Users, restricted to the version that was read.
 
 CHANGED_ANNOTATION = "iam.kubesphere.io/last-password-change-time"
-#: kubectl's copy of what was applied, in which a plain password would stay.
+#: kubectl's copy of the applied manifest, which could contain a plain password.
 APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def time_text(time: datetime) -> str:
-    """As Kubernetes writes times."""
+    """Format a time as Kubernetes does."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def state_status(state: str, now: datetime, reason: str = "") -> Manifest:
-    """A `status` that enters a state. Null takes the reason of the state before away."""
+    """Return a `status` patch that enters a state. A null reason removes the previous reason."""
     return {"state": state, "reason": reason or None, "lastTransitionTime": time_text(now)}
 
 
 def with_finalizer(item: Manifest, finalizer: str) -> list[str]:
-    """The finalizers that the object should have."""
+    """Return the object's finalizers including `finalizer`."""
     found = item["metadata"].get("finalizers") or []
     return list(found) if finalizer in found else [*found, finalizer]
 
 
 def without_finalizer(item: Manifest, finalizer: str) -> Manifest:
-    """A patch of this very version of the object."""
+    """Return a patch of this object version that removes the finalizer."""
     meta = item["metadata"]
     left = [one for one in meta.get("finalizers") or [] if one != finalizer]
     return {"metadata": {"finalizers": left, "resourceVersion": meta["resourceVersion"]}}
@@ -103,11 +111,12 @@ def without_finalizer(item: Manifest, finalizer: str) -> Manifest:
 async def patch_user(
     client: ObjectClient, user: Manifest, patch: Manifest, *, audit_id: str = ""
 ) -> Manifest:
-    """What the user is now. A change since `user` was read is a `Conflict`; of one who was not read the
-    uid is enough. Raises `ApiError`.
+    """Patch a User and return the updated object. Raise `ApiError`.
 
-    KubeSphere's type has no status subresource, others may have one, which the first request cannot
-    reach.
+    If `user` contains a resource version, a concurrent change raises `Conflict`; otherwise only
+    the uid must match. KubeSphere's User type has no status subresource. If the cluster's type
+    has one, the first request doesn't change the status and a second request patches the
+    subresource.
     """
     written = await _patch(client, user, patch, audit_id)
     status = patch.get("status")

@@ -1,5 +1,5 @@
-// One SharedInformer on pods, as a Go console would run it: managedFields dropped by a transform, the
-// typed clientset, and its defaults otherwise. Prints one line of JSON when it has synced and settled.
+// Runs one SharedInformer on pods like a typical Go console: the typed clientset with its defaults, and a
+// transform that drops managedFields. Prints one line of JSON after the sync.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// result is one line; sizes are bytes, the time is seconds.
+// result is the output. Sizes are in bytes, times in seconds.
 type result struct {
 	Objects  int     `json:"objects"`
 	Seconds  float64 `json:"seconds"`
@@ -81,7 +81,8 @@ func withoutManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-// measure reads the memory twice: after a collection, and after what it freed was given back.
+// measure reads the memory twice: after a garbage collection, and after free pages are returned to the
+// kernel.
 func (r *result) measure(settle time.Duration) {
 	r.Peak = status("VmHWM")
 	runtime.GC()
@@ -91,7 +92,7 @@ func (r *result) measure(settle time.Duration) {
 	r.Released = status("VmRSS")
 }
 
-// status reads a size from /proc/self/status, in bytes; 0 where there is none.
+// status returns a size from /proc/self/status in bytes, or 0 if it doesn't exist.
 func status(field string) int64 {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

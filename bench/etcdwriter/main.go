@@ -1,7 +1,7 @@
-// Writes statuses of pods into etcd as a kube-apiserver stores them, in Kubernetes' protobuf encoding.
+// Writes pod statuses to etcd like kube-apiserver, in Kubernetes' protobuf encoding.
 //
-// It reads the pods that it may change, prints an empty line, and then takes one line of JSON for each
-// change, a request, and prints one, an answer, when etcd has it. Answers come in any order.
+// It reads the pods that it may change and prints an empty line. For each request, one line of JSON on stdin,
+// it prints one answer after etcd has stored the change. Answers can be in any order.
 package main
 
 import (
@@ -24,11 +24,11 @@ import (
 
 const (
 	prefix = "/registry/pods/"
-	// One page of the pods that are read at the start.
+	// Pods per request when reading at startup.
 	page = 500
 )
 
-// What stands before every object that kube-apiserver stores as protobuf.
+// Prefix of all objects that kube-apiserver stores as protobuf.
 var magic = []byte{'k', '8', 's', 0}
 
 type request struct {
@@ -37,7 +37,7 @@ type request struct {
 	Status corev1.PodStatus `json:"status"`
 }
 
-// answer has the pod's new resourceVersion, or why there is none.
+// answer contains the pod's new resourceVersion, or an error.
 type answer struct {
 	ID       int64  `json:"id"`
 	Revision int64  `json:"revision"`
@@ -72,7 +72,7 @@ func run(url, selector string) error {
 	return serve(client, pods)
 }
 
-// read takes all pods that are wanted, by namespace and name.
+// read returns the matching pods by namespace and name.
 func read(client *clientv3.Client, wanted labels.Selector) (map[string]*corev1.Pod, error) {
 	pods := map[string]*corev1.Pod{}
 	end := clientv3.GetPrefixRangeEnd(prefix)
@@ -119,7 +119,7 @@ func encode(pod *corev1.Pod) ([]byte, error) {
 	return append(bytes.Clone(magic), value...), err
 }
 
-// serve makes as many changes at once as it is asked for.
+// serve handles requests concurrently.
 func serve(client *clientv3.Client, pods map[string]*corev1.Pod) error {
 	var printing sync.Mutex
 	output := json.NewEncoder(os.Stdout)
@@ -149,7 +149,7 @@ func change(client *clientv3.Client, known *corev1.Pod, asked request) (int64, e
 	if known == nil {
 		return 0, fmt.Errorf("there is no pod %s", asked.Pod)
 	}
-	// What is shared by several changes stays as it is.
+	// Copy the pod, because other requests share it.
 	pod := *known
 	pod.Status = asked.Status
 	value, err := encode(&pod)

@@ -1,1 +1,1 @@
-"""The audit trail: who did what, as whom, to which object, from where, and what came of it."""
+"""Audit trail: which user did what to which object, from where, and with which result."""

@@ -1,8 +1,8 @@
-"""Two tables that are only ever added to.
+"""Append-only models of the audit trail.
 
-An `AuditRecord` is written before the thing that it is about happens, its `AuditOutcome` afterwards. A
-record without an outcome means that nobody knows: the process ended in between. Saving an existing row
-again and deleting one raise, for single rows and for querysets.
+An `AuditRecord` is written before an action is performed, and its `AuditOutcome` afterwards. A
+record without an outcome means that the process ended in between, so the result is unknown.
+Updating and deleting rows raises an exception, for instances and for querysets.
 """
 
 from typing import Any, NoReturn, TypeVar
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 
 class AppendOnly(TypeError):
-    """Somebody tried to change or delete a row of the audit trail."""
+    """Attempt to change or delete a row of the audit trail."""
 
 
 M = TypeVar("M", bound=models.Model)
@@ -20,17 +20,17 @@ M = TypeVar("M", bound=models.Model)
 
 class AppendOnlyQuerySet(models.QuerySet[M]):
     def update(self, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("audit rows are never changed")
+        raise AppendOnly("audit rows cannot be changed")
 
     def delete(self) -> NoReturn:
-        raise AppendOnly("audit rows are never deleted")
+        raise AppendOnly("audit rows cannot be deleted")
 
     def bulk_update(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("audit rows are never changed")
+        raise AppendOnly("audit rows cannot be changed")
 
     def bulk_create(self, objs: Any, *args: Any, **kwargs: Any) -> list[M]:
         if kwargs.get("update_conflicts") or kwargs.get("ignore_conflicts") or any(args[1:]):
-            raise AppendOnly("audit rows are never changed")
+            raise AppendOnly("audit rows cannot be changed")
         return super().bulk_create(objs, *args, **kwargs)
 
 
@@ -40,23 +40,25 @@ class AppendOnlyModel(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
-            raise AppendOnly("audit rows are never changed")
+            raise AppendOnly("audit rows cannot be changed")
         super().save(force_insert=True, using=kwargs.get("using"))
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("audit rows are never deleted")
+        raise AppendOnly("audit rows cannot be deleted")
 
 
 class AuditRecord(AppendOnlyModel):
-    """What was asked for. Every text is without control characters and has a limit; see `trail`."""
+    """Requested action. All texts are limited in length and contain no control characters; see
+    `trail`.
+    """
 
     time = models.DateTimeField(default=timezone.now, db_index=True)
-    #: Also sent to kube-apiserver as `Audit-ID`, so that its own log can be joined with this one.
+    #: Also sent to kube-apiserver as `Audit-ID`, to correlate its audit log with this record.
     audit_id = models.CharField(max_length=36, unique=True)
-    #: Whose session it was, and whom the request was made as; equal unless somebody impersonates.
+    #: Session's user, and the user the request was made as. They only differ during impersonation.
     actor = models.CharField(max_length=253, blank=True, db_index=True)
     as_user = models.CharField(max_length=253, blank=True)
-    #: The cluster that it was asked of. The first records are from when there was one.
+    #: Cluster of the object. The default applies to records from before multi-cluster support.
     cluster = models.CharField(max_length=63, default="host")
     verb = models.CharField(max_length=32)
     group = models.CharField(max_length=253, blank=True)
@@ -79,7 +81,9 @@ class AuditRecord(AppendOnlyModel):
 
 
 class AuditOutcome(AppendOnlyModel):
-    """What came of it. `code`: HTTP status, 0 if it was cut off and nobody knows."""
+    """Result of an action. `code` is the HTTP status, or 0 if the action was aborted and its result
+    is unknown.
+    """
 
     record = models.OneToOneField(AuditRecord, on_delete=models.PROTECT, related_name="outcome")
     time = models.DateTimeField(default=timezone.now)

@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as that can be known."""
+"""Client address of a request."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -8,7 +8,9 @@ Networks = Sequence[IPv4Network | IPv6Network]
 
 
 def parse_address(text: str) -> Address | None:
-    """An address without port, zone or brackets; IPv4 written as IPv6 is IPv4."""
+    """Parse an address without port. Drop zone and brackets, and convert IPv4-mapped IPv6 addresses
+    to IPv4.
+    """
     try:
         address = ip_address(text.strip().strip("[]").partition("%")[0])
     except ValueError:
@@ -19,17 +21,19 @@ def parse_address(text: str) -> Address | None:
 
 
 def is_trusted(peer: str, proxies: Networks) -> bool:
-    """True if `peer` is a proxy whose `X-Forwarded-*` headers are believed."""
+    """Return True if `peer` is a proxy whose `X-Forwarded-*` headers are trusted."""
     address = parse_address(peer)
     return address is not None and any(address in network for network in proxies)
 
 
 def source_address(peer: str, forwarded_for: str, proxies: Networks) -> str:
-    """The socket's peer or, if that is a trusted proxy, the nearest hop that is not.
+    """Return the peer's address or, if the peer is a trusted proxy, the nearest address that is not
+    a trusted proxy.
 
-    `forwarded_for`: the values of `X-Forwarded-For` in their order. Each proxy appends the peer that it
-    saw, so only what stands right of the first untrusted hop, counted from the right, is a witness's
-    word. A hop that is no address ends the search: nothing left of it can be believed either.
+    `forwarded_for` contains the values of `X-Forwarded-For` in order. Each proxy appends the
+    address of its peer, so only the entries up to the first untrusted address from the right are
+    reliable. An invalid entry stops the search, because entries left of it are not reliable
+    either.
     """
     source = peer
     for hop in reversed(forwarded_for.split(",") if forwarded_for else []):

@@ -1,16 +1,16 @@
-"""Writing the audit trail.
+"""Writes the audit trail.
 
     action = request_action(request, "delete", PODS, namespace="shop", name="web-1")
     async with record(action) as entry:
         await client.delete(PODS, namespace="shop", name="web-1", audit_id=entry.audit_id)
 
-Promises: the record is in the database before the block begins, and if it cannot be, the block does not
-begin (`AuditUnavailable`). Exactly one record per block, whatever happens in it: an `ApiError` is
-recorded with its code, reason and message, any other end with code 0, and both go on. If the outcome
-cannot be written, what was done stays done: that is logged, and the record has no outcome.
+Guarantees: the record is committed before the block runs. If it can't be written, the block
+doesn't run and `AuditUnavailable` is raised. Every block has exactly one record. An `ApiError`
+is recorded with its code, reason and message, any other exception with code 0, and both are
+raised again. If the outcome can't be written, the error is logged and the record has no outcome.
 
-Records hold the fields of `Action` and nothing else: no body, no header but the user agent, no query
-string. With `AUDIT_STDOUT=1` each record is also one line of JSON on standard output.
+Records contain only the fields of `Action`: no body, no headers except the user agent, no query
+string. With `AUDIT_STDOUT=1`, each record is also written to standard output as a line of JSON.
 """
 
 import json
@@ -36,21 +36,25 @@ from console.kube.gvr import GVR
 
 log = logging.getLogger(__name__)
 
-#: Sign-ins and sign-outs, as if a session were a resource of the console's own.
+#: Pseudo resource for sign-ins and sign-outs.
 SESSIONS = GVR("", "", "sessions")
 
 
 class AuditUnavailable(Exception):
-    """The trail cannot be written, so what needs a record is not done."""
+    """The audit trail can't be written, so the action was not performed."""
 
-    #: The HTTP status of a page that tells of it.
+    #: HTTP status of the error page.
     page_code: ClassVar[int] = 503
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What is about to be done. `actor`: whose session; `as_user`: whom kube-apiserver sees;
-    `cluster`: that one's name."""
+    """Action to record.
+
+    - `actor`: user of the session.
+    - `as_user`: user that kube-apiserver sees.
+    - `cluster`: name of the cluster.
+    """
 
     actor: str
     as_user: str
@@ -67,7 +71,7 @@ class Action:
 
 @dataclass(slots=True)
 class Recording:
-    """One open record. `answered` sets its outcome; without it, a block that ends well means 200."""
+    """Record of a running action. Call `answered` to set its outcome; the default is 200."""
 
     audit_id: str
     code: int = 200
@@ -88,7 +92,7 @@ def request_action(
     subresource: str = "",
     actor: str | None = None,
 ) -> Action:
-    """An action that the viewer of `request` takes; `actor` names one who is not signed in yet."""
+    """Return the action of a request. Set `actor` for a user who is not signed in yet."""
     access, cluster = getattr(request, "access", None), getattr(request, "cluster", None)
     who = getattr(request, "account", None) or "" if actor is None else actor
     return Action(
@@ -121,7 +125,7 @@ def socket_action(
     name: str = "",
     subresource: str = "",
 ) -> Action:
-    """An action that the viewer of a socket takes."""
+    """Return the action of a websocket."""
     headers = {key.lower(): value.decode("latin-1") for key, value in scope.get("headers", ())}
     client = scope.get("client")
     return Action(
@@ -145,12 +149,12 @@ def socket_action(
 
 @asynccontextmanager
 async def record(action: Action) -> AsyncIterator[Recording]:
-    """Records `action`, runs the block, records how it ended."""
+    """Record `action`, run the block, and record its outcome."""
     recording = Recording(audit_id=str(uuid.uuid4()))
     try:
         row = await sync_to_async(_insert)(action, recording.audit_id)
     except DatabaseError as error:
-        log.error("The audit trail cannot be written: %s", error)
+        log.error("Cannot write to the audit trail: %s", error)
         raise AuditUnavailable from error
     try:
         yield recording
@@ -158,7 +162,7 @@ async def record(action: Action) -> AsyncIterator[Recording]:
         recording.answered(error.code, error.reason, error.message)
         raise
     except BaseException as error:
-        recording.answered(0, type(error).__name__, "Ended before an answer came")
+        recording.answered(0, type(error).__name__, "Aborted before a response arrived")
         raise
     finally:
         await sync_to_async(_finish)(row, recording)
@@ -183,13 +187,15 @@ def _finish(row: AuditRecord, recording: Recording) -> None:
     try:
         outcome.save()
     except DatabaseError as error:
-        log.error("The outcome of %s (%s) is not in the trail: %s", row.audit_id, outcome, error)
+        log.error(
+            "Cannot write the outcome of audit record %s (%s): %s", row.audit_id, outcome, error
+        )
     if settings.AUDIT_STDOUT:
         _emit(row, outcome)
 
 
 def _fit(model: type[models.Model], field: str, value: str) -> str:
-    """`value` with control characters made visible, as long as the column allows."""
+    """Escape control characters in `value` and truncate it to the column's length."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
     return text[: getattr(model._meta.get_field(field), "max_length", None)]
 
@@ -201,15 +207,16 @@ _LINE: tuple[str, ...] = (
 
 
 def _emit(row: AuditRecord, outcome: AuditOutcome) -> None:
-    """One line, ASCII alone: nothing in it can end the line or steer a terminal."""
+    """Write the record to standard output as one line of ASCII, without control characters."""
     line = {name: _plain(getattr(row, name)) for name in _LINE}
     line |= {"code": outcome.code, "reason": outcome.reason, "message": outcome.message}
     try:
         sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
         sys.stdout.flush()
     except OSError as error:
-        # It is in the database, and it is done: a full disk or a closed pipe changes neither.
-        log.error("A record of the trail is not on standard output: %s", error)
+        # The record is already in the database and the action is done, so a full disk or closed
+        # pipe must not fail the request.
+        log.error("Cannot write an audit record to standard output: %s", error)
 
 
 def _plain(value: object) -> object:

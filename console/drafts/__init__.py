@@ -1,1 +1,1 @@
-"""Drafts: manifests that somebody has typed and not saved yet."""
+"""Drafts: edited manifests that have not been saved yet."""

@@ -1,7 +1,8 @@
-"""Keeping drafts: one for each account and object. Synchronous: call it off the loop.
+"""Storage of drafts, one per account and object. Synchronous: don't call these functions on the
+event loop.
 
-Promises: nobody reads another account's; a text never takes the place of one that its page has not seen;
-what was sealed with another `SECRET_KEY` counts as no draft.
+Guarantees: drafts are only readable by their account. A draft never overwrites a newer version
+that the page has not loaded. Drafts encrypted with another `SECRET_KEY` are treated as missing.
 """
 
 import logging
@@ -20,18 +21,18 @@ from console.sealing import NotOurs, seal, unseal
 
 log = logging.getLogger(__name__)
 
-#: Drafts of one account: the oldest makes room.
+#: Maximum number of drafts per account; the oldest are deleted.
 MOST = 50
-#: After which nobody comes back to one.
+#: Lifetime of a draft.
 KEPT = timedelta(days=30)
-#: Stands for the kind of what is to be created: no kind is called so.
+#: Kind of drafts for new objects; no kind has this segment.
 NEW = "import"
 _PURPOSE = "drafts"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Whose draft it is, and of which object; of none for what is to be created (`NEW`)."""
+    """Account and object of a draft. For new objects, `kind` is `NEW`."""
 
     account: str
     cluster: str
@@ -41,8 +42,13 @@ class Place:
 
 
 class Content(msgspec.Struct, frozen=True):
-    """`text`: what was typed. `base`: what it was made of; `uid`: of that object. `project`: for objects
-    that are to be created and name none."""
+    """Content of a draft.
+
+    - `text`: edited manifest.
+    - `base`: original manifest.
+    - `uid`: UID of the object.
+    - `project`: namespace for new objects that don't specify one.
+    """
 
     text: str
     base: str = ""
@@ -58,7 +64,7 @@ class Kept:
 
 
 class Newer(Exception):
-    """There is a text that the page has not seen."""
+    """A newer version exists that the page has not loaded."""
 
 
 def find(place: Place) -> Kept | None:
@@ -69,16 +75,20 @@ def find(place: Place) -> Kept | None:
         packed = unseal(row.content, _PURPOSE)
         content = msgspec.json.decode(zlib.decompress(packed), type=Content)
     except (NotOurs, zlib.error, msgspec.DecodeError):
-        log.warning("Draft %s was made with another SECRET_KEY", row.pk)
+        log.warning("Draft %s was encrypted with another SECRET_KEY or is damaged", row.pk)
         return None
     return Kept(content, row.version, row.updated)
 
 
 def keep(place: Place, content: Content, version: int) -> int:
-    """The version that it is now. `version`: that of the text that the page began with, 0 for none.
-    Raises `Newer`."""
+    """Store a draft and return its new version.
+
+    `version` is the version the page was loaded with, 0 for none. Raise `Newer` if the stored
+    version is newer.
+    """
     now = timezone.now()
-    # Two texts of a megabyte, mostly the same. The lowest level takes less time than sealing them whole.
+    # Two mostly equal texts of up to a megabyte. The lowest compression level takes less time than
+    # encrypting them uncompressed.
     sealed = seal(zlib.compress(msgspec.json.encode(content), 1), _PURPOSE)
     rows = _rows(place)
     current = rows.filter(version=version)
@@ -100,7 +110,7 @@ def forget(place: Place) -> None:
 
 
 def forget_all(account: str) -> None:
-    """Those of somebody who is there no more, before the name is free for somebody else."""
+    """Delete the drafts of a deleted account, before its name can be used again."""
     Draft.objects.filter(account=account).delete()
 
 

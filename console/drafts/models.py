@@ -1,14 +1,17 @@
-"""One table. What was typed is encrypted, whatever the object is: a ConfigMap may hold a password."""
+"""Model of drafts. The content is always encrypted, because any object may contain a password."""
 
 from django.db import models
 
-#: Characters of a kind's segment in URLs.
+#: Maximum characters of a kind's URL segment.
 MAX_KIND = 320
 
 
 class Draft(models.Model):
-    """`content`: what was typed and of what, packed and sealed; see `console.drafts.keeping`. `version`
-    counts the texts, so that an older page does not take the place of a newer one."""
+    """Draft of a manifest.
+
+    `content` is compressed and encrypted, see `console.drafts.keeping`. `version` is incremented
+    with each update, so that an outdated page can't overwrite a newer draft.
+    """
 
     account = models.CharField(max_length=253)
     cluster = models.CharField(max_length=63)

@@ -1,4 +1,4 @@
-"""Draining nodes: all pods that can run elsewhere are evicted, as `kubectl drain` does it.
+"""Draining nodes: evicts all pods that can run elsewhere, like `kubectl drain`.
 
 https://kubernetes.io/docs/tasks/administer-cluster/safely-drain-node/
 """

@@ -1,4 +1,4 @@
-"""What is offered on a node: to drain it, and on the panel of its drain to stop that and to go on."""
+"""Node actions: start a drain, and stop or resume it from its progress panel."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,9 @@ class PodsUnknown(NotArrived):
 
 
 class Drain(Action):
-    """The node is cordoned while the request lasts, so that whoever may not do it is told at once."""
+    """Starts a drain. The node is cordoned during the request, so that a missing permission is
+    reported immediately.
+    """
 
     name = "drain"
     label = pgettext_lazy("action", "Drain")
@@ -84,7 +86,7 @@ class _OnPanel(Action):
 
 
 class ResumeDrain(_OnPanel):
-    """As the last one was asked for."""
+    """Starts a drain with the options of the last one."""
 
     name = "resume-drain"
     label = pgettext_lazy("action", "Go on")
@@ -98,7 +100,7 @@ class ResumeDrain(_OnPanel):
 
 
 class StopDrain(_OnPanel):
-    """Whichever process does the work: it looks."""
+    """Requests a stop. The process that runs the drain polls the request."""
 
     name = "stop-drain"
     label = pgettext_lazy("action", "Stop")

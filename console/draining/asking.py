@@ -1,4 +1,4 @@
-"""What draining a node would do to each of its pods, as the cache has them."""
+"""Plan of a drain: effect on each pod of the node, computed from the cache."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from console.ui.relations.seeing import Line, Seeing
 from console.ui.relations.selecting import selecting
 from console.ui.subject import Subject
 
-#: Pods of one sort that are shown.
+#: Maximum number of pods shown per group.
 MOST = 50
 
 _TITLES: dict[Fate, tuple[str | Promise, str | Promise]] = {
@@ -41,7 +41,7 @@ _TITLES: dict[Fate, tuple[str | Promise, str | Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """Pods that the same becomes of: the first in `lines`, `total` of all."""
+    """Pods with the same disposition. `lines` contains the first of `total` pods."""
 
     title: str | Promise
     hint: str | Promise
@@ -55,9 +55,13 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`lost`: so many have nothing that controls them. `emptied`: so many lose data in emptyDir volumes,
-    the first in `emptied_lines`. `blocking`: disruption budgets that allow no eviction now, as far as the
-    viewer may see them."""
+    """Effects of a drain.
+
+    - `lost`: number of pods without a controller.
+    - `emptied`: number of pods that lose data in emptyDir volumes; `emptied_lines` contains the
+      first of them.
+    - `blocking`: disruption budgets visible to the viewer that currently allow no eviction.
+    """
 
     sorts: Sequence[Sort]
     lost: int
@@ -67,12 +71,12 @@ class Plan:
 
 
 def plan_of(subject: Subject) -> Plan | None:
-    """None while the pods are not known."""
+    """Return the plan, or None if the pods are not loaded."""
     seeing = Seeing(subject, PODS)
     if seeing.informer is None:
         return None
     entries = indexes_of(seeing.informer.store).by_node.get(subject.key.name)
-    # Whoever drains may list the pods of all namespaces.
+    # Draining requires permission to list pods in all namespaces.
     pods = sorted(seeing.among(entries), key=lambda entry: entry.key)
     found = [(guest_of(pod.original()), pod) for pod in pods]
     emptied = [one for guest, one in found if guest.loses_data and not guest.ending]
@@ -90,7 +94,7 @@ def plan_of(subject: Subject) -> Plan | None:
 
 
 def _is_asked_for(guest: Guest) -> bool:
-    """True if a budget has a say in its eviction."""
+    """Return True if the eviction is subject to disruption budgets."""
     return guest.fate in (Fate.LOST, Fate.MOVES) and not guest.ending
 
 

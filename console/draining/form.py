@@ -1,4 +1,4 @@
-"""What is filled in before a node is drained."""
+"""Form to start a drain."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy, ngettext
 from console.draining.asking import Plan
 from console.ui.forms import CheckField, ConsoleForm, NumberField
 
-#: Seconds that a pod may be given to end, and minutes that all of it may take.
+#: Maximum grace period of a pod in seconds; maximum and default timeout in minutes.
 LONGEST_GRACE, LONGEST, USUAL = 24 * 60 * 60, 24 * 60, 30
 
 
 class DrainForm(ConsoleForm):
-    """What nobody needs to agree to is not asked."""
+    """Drain options. Consent fields are only included if the plan requires them."""
 
     grace = NumberField(
         label=gettext_lazy("Seconds that each pod has to end"),

@@ -1,4 +1,4 @@
-"""What becomes of the pods of a node that is drained: as `kubectl drain --ignore-daemonsets` has it."""
+"""Disposition of a drained node's pods, with the rules of `kubectl drain --ignore-daemonsets`."""
 
 import enum
 from collections.abc import Mapping
@@ -8,19 +8,19 @@ from typing import Any
 from console.kube.gvr import Key
 from console.ui.manifests import listed, mapping, text
 
-#: On the pods that kube-apiserver shows of what a kubelet runs by itself.
+#: Annotation of mirror pods, which represent static pods in the API.
 _MIRROR = "kubernetes.io/config.mirror"
 
 
 class Fate(enum.StrEnum):
-    #: Something controls it and makes another one elsewhere.
+    #: A controller recreates the pod on another node.
     MOVES = "moves"
-    #: Nothing does.
+    #: No controller recreates the pod.
     LOST = "lost"
     ENDED = "ended"
-    #: Of a DaemonSet, which would place another one there at once.
+    #: A DaemonSet would immediately recreate the pod on the node.
     DAEMON = "daemon"
-    #: The kubelet runs it whatever the API says.
+    #: Static pod, which the kubelet runs independently of the API.
     STATIC = "static"
 
     @property
@@ -30,8 +30,11 @@ class Fate(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A pod of the node. `loses_data`: what it has in emptyDir volumes goes with it. `ending`: it is
-    being deleted already."""
+    """Pod of the node.
+
+    - `loses_data`: deleting the pod deletes data in its emptyDir volumes.
+    - `ending`: the pod is already terminating.
+    """
 
     key: Key
     uid: str

@@ -1,7 +1,7 @@
-"""How far the drain of a node is: a part of its page that browsers fetch again every few seconds.
+"""Progress panel of a drain, which browsers poll every few seconds.
 
-It is kept in SQL, so that every process shows it. Pods are named and counted as far as the viewer may
-list them.
+Progress is stored in the database, so every process can show it. Only pods that the viewer may
+list are counted and named.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,11 +38,11 @@ from console.views.actions import FIND_WAIT, find_action
 from console.views.guard import access_of
 from console.views.page import page
 
-#: Seconds between two looks: while it runs, and while nobody has begun it.
+#: Seconds between polls, while a drain is running and otherwise.
 SOON, LATER = 2, 15
-#: How long the end is shown, as long as the node is not uncordoned.
+#: Time for which an ended drain is shown, unless the node is uncordoned.
 SHOWN = timedelta(hours=1)
-#: Pods that are shown, those that wait for somebody first.
+#: Maximum number of pods shown; pods that need attention come first.
 MOST = 50
 _WORDS: Mapping[Step, tuple[str, str | Promise]] = {
     Step.UNAGREED: ("warn", gettext_lazy("Would be lost, or lose data")),
@@ -56,7 +56,7 @@ _WORDS: Mapping[Step, tuple[str, str | Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A pod that is still there. `since`: when it began to end."""
+    """Remaining pod. `since` is the time its termination was first observed."""
 
     name: str
     namespace: str
@@ -69,7 +69,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """As `ui/_action.html` takes it."""
+    """Button of the panel, as expected by `ui/_action.html`."""
 
     label: str | Promise
     url: str
@@ -79,7 +79,7 @@ class Button:
 
 
 async def progress_html(access: Access, kind: ResourceKind, entry: Entry[Any]) -> str:
-    """Of an object that the viewer may see; "" for a kind that nobody drains."""
+    """Render the panel of a visible object. Return "" for kinds that can't be drained."""
     if Drain.name not in kind.shown_actions:
         return ""
     node = ObjectReference(access.cluster.name, kind.gvr, entry.key, entry.projection.uid)
@@ -133,7 +133,9 @@ def _sees(access: Access, result: Result) -> bool:
 
 
 def _is_gone(access: Access, result: Result) -> bool:
-    """As the cache has it: also when nobody looks after the drain any more."""
+    """Return True if the pod no longer exists in the cache, which also works if the drain is no
+    longer running.
+    """
     informer = access.cluster.runtime.informers().get(PODS)
     if informer is None or not informer.freshness.synced:
         return False
@@ -168,7 +170,7 @@ def _severity(kept: Kept) -> str:
 
 
 def _text(kept: Kept) -> str:
-    """What became of it, and who is meant."""
+    """Return the text that describes the drain's state."""
     words = {
         "actor": visible(kept.actor),
         "stopper": visible(kept.stopper),
@@ -239,7 +241,7 @@ def _offered(kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Acti
 async def drain_progress(
     request: ConsoleRequest, cluster: Cluster, resource: str, name: str
 ) -> HttpResponse:
-    """Nothing for a node that is gone: then it is not asked for again."""
+    """Return the panel. The response is empty if the node no longer exists, which stops polling."""
     kind, _action = find_action(cluster, "", resource, Drain.name)
     access, key = access_of(request), Key("", name)
     check_seen(kind, access, key)

@@ -1,4 +1,6 @@
-"""How far a drain is with each pod, and why it has ended: what is kept in SQL, and nothing for people."""
+"""Stored progress of a drain: state of each pod, and why the drain ended. Contains no display
+texts.
+"""
 
 import enum
 from collections.abc import Iterable, Sequence
@@ -10,34 +12,35 @@ import msgspec
 
 class Step(enum.StrEnum):
     WAITING = "waiting"
-    #: A disruption budget does not allow it now.
+    #: A disruption budget currently doesn't allow the eviction.
     BLOCKED = "blocked"
-    #: Nobody knows whether it was done; it is tried again.
+    #: The result of the request is unknown; the eviction is retried.
     UNSURE = "unsure"
     REFUSED = "refused"
-    #: It would be lost, or lose data, to which nobody has agreed.
+    #: The pod or its data would be lost, and the user did not agree.
     UNAGREED = "unagreed"
     ENDING = "ending"
     GONE = "gone"
 
 
 class Reason(enum.StrEnum):
-    """Why it ended where it is not done and nobody stopped it."""
+    """Reason for a drain that ended without completing and without a stop request."""
 
     SESSION = "session"
     RIGHT = "right"
     TIME = "time"
     NODE = "node"
     UNCORDONED = "uncordoned"
-    #: There are pods that are `UNAGREED`.
+    #: At least one pod is `UNAGREED`.
     CONSENT = "consent"
     REFUSED = "refused"
     MISTAKE = "mistake"
 
 
 class Result(msgspec.Struct):
-    """Of one pod. `note`: what the cluster said. `since`: when it was seen to end, in seconds of the
-    epoch."""
+    """State of one pod. `note` is the cluster's message. `since` is when its termination was
+    observed, as a Unix timestamp.
+    """
 
     namespace: str
     name: str
@@ -53,7 +56,7 @@ def packed(results: Sequence[Result]) -> list[Any]:
 
 
 def unpacked(rows: Iterable[Any]) -> list[Result]:
-    """Without what another version of the console has written and this one does not know."""
+    """Decode stored results. Skip results written by an incompatible version of the console."""
     found: list[Result] = []
     for row in rows:
         with suppress(msgspec.ValidationError):

@@ -1,8 +1,8 @@
-"""The work: cordoned the node is already; its pods are evicted, and waited for until they are gone.
+"""Runs drains: evicts the pods of a cordoned node and waits until they are deleted.
 
-It is done as whoever began it, and every second it looks whether it still may be: somebody stopped it,
-the time is over, their session has ended, their right is lost, the node is another one. Pods are told
-apart by their uid. What a disruption budget does not allow is tried again.
+A drain uses the permissions of the user who started it. Every second it checks whether to stop:
+on request, on timeout, when the session ends, when permissions are lost, or when the node is
+replaced. Pods are identified by their UID. Evictions blocked by a disruption budget are retried.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ from console.views.problems import budget_words, has_cause
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks at the pods, and at what may end it.
+#: Seconds between two checks of the pods and of the stop conditions.
 EVERY = 1.0
-#: Seconds after which a pod that could not be evicted is tried again.
+#: Seconds before a failed eviction is retried.
 AGAIN = 5.0
 MINUTE = 60.0
-#: Evictions at a time.
+#: Number of concurrent evictions.
 AT_ONCE = 8
-#: Characters of what the cluster says of one pod.
+#: Maximum characters of the stored message per pod.
 LONGEST = 300
 
 NEEDS = (
@@ -53,7 +53,9 @@ NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """`version`: of the node when it was cordoned. `recorded`: what the trail says of every eviction."""
+    """Parameters of a drain. `version` is the resource version of the cordoned node, `recorded` the
+    audit action of each eviction.
+    """
 
     number: int
     cluster: Cluster
@@ -80,12 +82,12 @@ class Drain:
         self._verdict: tuple[State, str] = (State.INTERRUPTED, "")
 
     async def run(self) -> None:
-        """Until it is over. Whoever cancels it interrupts it."""
+        """Run the drain until it ends. Cancelling the task interrupts the drain."""
         watch = asyncio.create_task(self._watch())
         try:
             await self._work()
         except Exception:
-            log.exception("The drain %s failed", self._order.number)
+            log.exception("Drain %s failed", self._order.number)
             self._end(State.FAILED, Reason.MISTAKE)
         finally:
             watch.cancel()
@@ -94,26 +96,26 @@ class Drain:
                 results = packed(self._results)
                 await sync_to_async(end)(self._order.number, state, reason, results)
             except DatabaseError as error:
-                log.error("The end of the drain %s is not kept: %s", self._order.number, error)
+                log.error("Cannot store the end of drain %s: %s", self._order.number, error)
 
     def _end(self, state: State, reason: str = "") -> None:
-        """The first word counts."""
+        """Set the final state, unless it is already set."""
         if not self._over.is_set():
             self._verdict = (state, reason)
             self._over.set()
 
-    # Whether it goes on.
+    # Stop conditions.
 
     async def _watch(self) -> None:
         while not self._over.is_set():
             try:
                 await self._look_around()
             except (DatabaseError, Lost) as error:
-                # What nobody can stop must not go on.
-                log.error("The drain %s is interrupted: %r", self._order.number, error)
+                # Without the database the drain can't be stopped by users, so it is interrupted.
+                log.error("Drain %s interrupted: %r", self._order.number, error)
                 self._end(State.INTERRUPTED)
             except Exception:
-                log.exception("The drain %s failed", self._order.number)
+                log.exception("Drain %s failed", self._order.number)
                 self._end(State.FAILED, Reason.MISTAKE)
             await self._pause()
 
@@ -153,7 +155,7 @@ class Drain:
         except TimeoutError:
             return
 
-    # The pods.
+    # Pods.
 
     async def _work(self) -> None:
         found = await self._pods()
@@ -173,20 +175,20 @@ class Drain:
                 self._finish()
 
     async def _pods(self) -> Mapping[str, Guest] | None:
-        """Those that are there, by their uid; None while nobody knows."""
+        """Return the node's pods to evict by UID, or None if they can't be read."""
         try:
             found = await self._client.select(PODS, f"spec.nodeName={self._order.node.name}")
         except Forbidden:
             self._end(State.FAILED, Reason.RIGHT)
             return None
         except ApiError as error:
-            log.info("The pods of %s cannot be read: %s", self._order.node.name, error)
+            log.info("Cannot read the pods of node %s: %s", self._order.node.name, error)
             return None
         guests = map(guest_of, found)
         return {guest.uid: guest for guest in guests if guest.fate.leaves}
 
     def _agreed(self, found: Mapping[str, Guest]) -> bool:
-        """False, and the end, if there are pods that need more than what was agreed to."""
+        """Return False, and end the drain, if a pod requires consent that the user did not give."""
         order, missing = self._order, False
         for guest in sorted(found.values(), key=lambda guest: guest.key):
             result = Result(guest.key.namespace, guest.key.name, guest.uid)
@@ -226,7 +228,7 @@ class Drain:
             except NotFound:
                 self._step(result, Step.GONE)
             except Conflict:
-                # Another one has its name, which the next look at the pods tells.
+                # Another pod has the name now; the next check of the pods detects this.
                 self._due[result.uid] = _now() + AGAIN
             except TooManyRequests as error:
                 self._step(result, Step.BLOCKED, budget_words(error) or _said(error))
@@ -262,14 +264,15 @@ class Drain:
 def _step_of(error: ApiError) -> Step:
     if error.code in (401, 502, 503, 504):
         return Step.UNSURE
-    # Whoever deletes the namespace deletes the pod.
+    # The namespace is being deleted, and its pods with it.
     going = isinstance(error, Forbidden) and has_cause(error, "NamespaceTerminating")
     return Step.ENDING if going else Step.REFUSED
 
 
 def _said(error: ApiError) -> str:
-    """The cluster's own words. Ours are none for whoever reads them later in another language: the step
-    says as much."""
+    """Return the cluster's message. Messages of the console are omitted, because they are
+    translated and the step conveys the same information.
+    """
     return "" if isinstance(error.message, Sentence) else error.message
 
 
@@ -278,19 +281,19 @@ def _now() -> float:
 
 
 class Drains:
-    """Those of one loop."""
+    """Running drains of one event loop."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, order: Order) -> None:
         task = asyncio.create_task(Drain(order).run())
-        # The loop itself holds no task.
+        # The event loop only keeps weak references to tasks.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def interrupt(self) -> None:
-        """Before the loop ends: another process may go on."""
+        """Interrupt all drains before the process exits, so that another process may resume them."""
         tasks = [*self._tasks]
         for task in tasks:
             task.cancel()

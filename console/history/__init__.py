@@ -1,2 +1,5 @@
-"""What the console changed on objects: each change with what was before and after it, so that it can be
-looked at and taken back. The audit trail says who did what; it holds no manifests."""
+"""History of changes made with the console, with the state before and after each change.
+
+Changes can be viewed and undone. In contrast, the audit trail records all writes but contains no
+manifests.
+"""

@@ -1,4 +1,4 @@
-"""Keeping changes and finding them again. Synchronous: call it off the loop."""
+"""Storage of object changes. Synchronous: don't call these functions on the event loop."""
 
 import zlib
 from collections.abc import Mapping
@@ -13,7 +13,8 @@ from django.utils import timezone
 from console.history.models import ObjectChange
 from console.kube.gvr import ObjectReference
 
-#: Changes of one object, bytes of a manifest, and days.
+#: Maximum number of changes per object, maximum compressed size of a manifest in bytes, and
+#: retention in days.
 MOST, LARGEST, DAYS = 50, 256 * 1024, 90
 
 Manifest = Mapping[str, Any]
@@ -21,8 +22,11 @@ Manifest = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`number` finds it again; `verb` and `subresource` are those of the audit trail. What it is about is
-    kept packed: what is small there may be millions of characters long."""
+    """Change of an object.
+
+    `number` is the primary key; `verb` and `subresource` are those of the audit record. The
+    states stay compressed, because small compressed data may expand to millions of characters.
+    """
 
     number: int
     time: datetime
@@ -33,7 +37,7 @@ class Change:
 
     @property
     def size(self) -> int:
-        """Bytes of both states as JSON."""
+        """Size of both states as JSON in bytes."""
         return sum(len(zlib.decompress(one)) for one in self.packed)
 
     @property
@@ -53,8 +57,11 @@ def keep(
     before: Manifest,
     after: Manifest,
 ) -> None:
-    """Keeps one change; what is too large is not kept. Forgets what is too old, and the oldest of too
-    many. `done`: verb and subresource of the audit trail."""
+    """Store a change and delete expired and surplus changes. Changes with too large manifests are
+    not stored.
+
+    `done` is the verb and subresource of the audit record.
+    """
     packed = _pack(before), _pack(after)
     if any(len(one) > LARGEST for one in packed) or packed[0] == packed[1]:
         return
@@ -74,12 +81,12 @@ def keep(
 
 
 def changes_of(about: ObjectReference) -> list[Change]:
-    """The newest first."""
+    """Return the changes of an object, newest first."""
     return [_change(row) for row in _rows(about)]
 
 
 def change_of(about: ObjectReference, number: int) -> Change | None:
-    """One of them; None for a number of another object."""
+    """Return a change of the object, or None if the number doesn't belong to the object."""
     row = _rows(about).filter(pk=number).first()
     return _change(row) if row is not None else None
 

@@ -1,4 +1,4 @@
-"""One table. A row grants nothing: whoever looks at it must be allowed to see the object."""
+"""Model of object changes. Callers must check that the viewer may read the object."""
 
 from typing import Any
 
@@ -7,8 +7,11 @@ from django.utils import timezone
 
 
 class ObjectChange(models.Model):
-    """A change of one object that kube-apiserver has taken. `before` and `after` are manifests as
-    `console.history.keeping` packs them. `audit_id`: its record in the audit trail."""
+    """Change of an object that kube-apiserver accepted.
+
+    `before` and `after` are manifests in the format of `console.history.keeping`. `audit_id`
+    identifies the audit record.
+    """
 
     audit_id = models.CharField(max_length=36, unique=True)
     time = models.DateTimeField(default=timezone.now, db_index=True)

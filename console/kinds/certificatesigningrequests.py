@@ -1,4 +1,4 @@
-"""Requests of certificates."""
+"""The CertificateSigningRequest kind."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who has which role in the whole cluster."""
+"""The ClusterRoleBinding kind."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Roles of the cluster."""
+"""The ClusterRole kind."""
 
 from django.utils.translation import gettext_lazy
 
@@ -60,7 +60,9 @@ class ClusterRoleKind(ResourceKind):
     actions = (DeleteRole(level=Level.CLUSTER),)
 
     def create_url(self, cluster: str, namespace: str) -> str:
-        """The page that makes roles makes them on the host."""
+        """Return the URL of the role form for the host cluster, and of the YAML editor for other
+        clusters.
+        """
         if cluster != HOST:
             return super().create_url(cluster, namespace)
         return new_url(RoleScope(Level.CLUSTER))

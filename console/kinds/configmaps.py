@@ -1,4 +1,4 @@
-"""ConfigMaps: their keys, never what these hold."""
+"""The ConfigMap kind. Shows the keys of the data, but no values."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ from console.ui.registry import register
 from console.ui.relations.usedby import UsedByPanel
 from console.ui.text import visible
 
-#: Keys that the page before a deletion names.
+#: Maximum number of keys listed in the delete confirmation.
 NAMED = 10
 
 

@@ -1,4 +1,4 @@
-"""CronJobs. The columns are those of `kubectl get cronjobs -o wide`, and the last success."""
+"""The CronJob kind. Columns as in `kubectl get cronjobs -o wide`, plus the last successful run."""
 
 from collections.abc import Sequence
 from typing import Any

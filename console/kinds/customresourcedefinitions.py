@@ -1,4 +1,4 @@
-"""Definitions of custom resources."""
+"""The CustomResourceDefinition kind."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,7 +40,11 @@ _TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
 
 
 def status_of(definition: Definition) -> Status:
-    """A definition stays established when a later change of its names is refused."""
+    """Return the status of a definition.
+
+    A name conflict takes precedence: if a later change of the names is rejected, the definition
+    stays established.
+    """
     if definition.deleted is not None:
         return _TERMINATING
     if definition.conflict:
@@ -66,7 +70,7 @@ def objects_of(definition: Definition) -> Target | None:
 
 
 def _is_listed(definition: Definition, versions: tuple[str, ...]) -> bool:
-    """Whether its objects have a list as soon as they are served."""
+    """Return True if the console has a list page for the definition's objects."""
     group, plural = definition.group, definition.plural
     if kinds.declares(group, plural):
         return True

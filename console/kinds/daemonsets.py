@@ -1,4 +1,4 @@
-"""DaemonSets. The columns are those of `kubectl get daemonsets -o wide`."""
+"""The DaemonSet kind. Columns as in `kubectl get daemonsets -o wide`."""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,4 +1,4 @@
-"""Deployments. The columns are those of `kubectl get deployments -o wide`, and KubeSphere's."""
+"""The Deployment kind. Columns as in `kubectl get deployments -o wide` and in KubeSphere."""
 
 from django.utils.translation import gettext_lazy
 

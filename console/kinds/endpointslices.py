@@ -1,4 +1,6 @@
-"""Endpoint slices. A controller makes them from services, and makes deleted ones again."""
+"""The EndpointSlice kind. A controller creates EndpointSlices from services and recreates deleted
+ones.
+"""
 
 from collections.abc import Iterable
 

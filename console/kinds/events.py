@@ -1,4 +1,6 @@
-"""Events. The columns are those of `kubectl get events -o wide`. Nobody deletes events: they expire."""
+"""The Event kind. Columns as in `kubectl get events -o wide`. Events can't be deleted, because they
+expire.
+"""
 
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -67,5 +69,5 @@ class EventKind(ResourceKind):
     )
 
     def create_url(self, cluster: str, namespace: str) -> str:
-        """Nobody writes events by hand."""
+        """Return "" because events are not created by users."""
         return ""

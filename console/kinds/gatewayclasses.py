@@ -1,4 +1,4 @@
-"""Classes of gateways."""
+"""The GatewayClass kind of the Gateway API."""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,4 +1,4 @@
-"""Gateways of the Gateway API."""
+"""The Gateway kind of the Gateway API."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who has which role on the platform."""
+"""The GlobalRoleBinding kind: assignments of platform roles."""
 
 from collections.abc import Sequence
 from typing import Any

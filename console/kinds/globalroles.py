@@ -1,4 +1,4 @@
-"""Roles of the platform."""
+"""The GlobalRole kind: platform roles."""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,4 +1,4 @@
-"""Who is in which department."""
+"""The GroupBinding kind: members of a department."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Departments of workspaces."""
+"""The Group kind: departments of a workspace."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Autoscalers. The columns are those of `kubectl get horizontalpodautoscalers`."""
+"""The HorizontalPodAutoscaler kind. Columns as in `kubectl get horizontalpodautoscalers`."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

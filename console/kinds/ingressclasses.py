@@ -1,4 +1,4 @@
-"""Ingress classes."""
+"""The IngressClass kind."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ingresses."""
+"""The Ingress kind."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

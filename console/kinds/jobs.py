@@ -1,4 +1,4 @@
-"""Jobs. The columns are those of `kubectl get jobs -o wide`, and what controls the job."""
+"""The Job kind. Columns as in `kubectl get jobs -o wide`, plus the controlling owner."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,9 @@ from console.ui.workloads.runs import Rerun, Suspend, Unsuspend
 
 
 def completions_text(job: Job) -> str:
-    """As kubectl prints it (printJob): a work queue has no number to reach."""
+    """Return the completions in the format of kubectl's `printJob`. A work queue has no fixed
+    number of completions.
+    """
     if job.completions is not None:
         return f"{job.succeeded}/{job.completions}"
     workers = f" of {job.parallelism}" if job.parallelism > 1 else ""
@@ -39,7 +41,7 @@ def completions_text(job: Job) -> str:
 
 
 def completions_order(job: Job) -> tuple[float, int]:
-    """The least done first; among equals the smaller job."""
+    """Return the sort key: the completed fraction, then the number of completions."""
     wanted = 1 if job.completions is None else job.completions
     return (job.succeeded / wanted if wanted else 1.0, wanted)
 
@@ -80,7 +82,7 @@ class JobKind(WorkloadKind):
     actions = (ShowLogs(), Rerun(), Suspend(), Unsuspend(), DeleteOwner())
 
     def order_among_owned(self, entry: Entry[Any]) -> tuple[Any, ...] | None:
-        """The newest first."""
+        """Return a sort key that puts the newest job first."""
         created = entry.projection.created
         return (-created.timestamp() if created else 0.0,)
 

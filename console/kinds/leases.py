@@ -1,4 +1,6 @@
-"""Who leads. Controllers keep them up; deleting one would make them elect anew, so nothing offers it."""
+"""The Lease kind: current leaders of controllers. Deleting a lease would trigger a leader election,
+so no action is offered.
+"""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,4 +1,4 @@
-"""What containers, pods and claims of a project get and may ask for."""
+"""The LimitRange kind: default and permitted resources of containers, pods and claims in a project."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Attempts to log in. They are a record: nothing here changes one."""
+"""The LoginRecord kind: sign-in attempts, read-only."""
 
 from django.utils.translation import gettext_lazy
 

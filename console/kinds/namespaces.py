@@ -1,4 +1,4 @@
-"""Namespaces, here called projects. The columns are those of kubectl and of KubeSphere's list."""
+"""The Namespace kind, displayed as projects. Columns as in kubectl and in KubeSphere."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

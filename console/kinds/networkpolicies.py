@@ -1,4 +1,4 @@
-"""Network policies."""
+"""The NetworkPolicy kind."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +27,9 @@ DIRECTIONS = (
 
 
 def rules_text(rules: int | None) -> str:
-    """ "" for a direction that the policy leaves alone; 0 is one where nothing is allowed."""
+    """Return the number of rules, or "" if the policy does not affect the direction. 0 means that
+    all traffic is denied.
+    """
     return "" if rules is None else str(rules)
 
 
@@ -99,7 +101,7 @@ class NetworkPolicyKind(ResourceKind):
     actions = (Delete(),)
 
     def pod_selector(self, entry: Entry[Any]) -> LabelSelector | None:
-        """An empty one selects every pod."""
+        """Return the policy's pod selector. An empty selector matches all pods."""
         return super().pod_selector(entry) if entry.projection.selector else LabelSelector()
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

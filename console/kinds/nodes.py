@@ -1,4 +1,4 @@
-"""Nodes. The columns are those of `kubectl get nodes -o wide`, and KubeSphere's amounts."""
+"""The Node kind. Columns as in `kubectl get nodes -o wide`, plus KubeSphere's capacity columns."""
 
 from collections.abc import Sequence
 from typing import Any

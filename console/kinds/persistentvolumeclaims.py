@@ -1,4 +1,4 @@
-"""Claims of volumes."""
+"""The PersistentVolumeClaim kind."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -93,13 +93,15 @@ class PersistentVolumeClaimKind(ResourceKind):
     def cause(
         self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
     ) -> tuple[Severity | None, str]:
-        # The page of a project is about nothing beside it, so it has not looked at classes.
+        # The project overview loads only namespaced types, so storage classes are loaded here.
         classes = see(access, (STORAGE_CLASSES,)).get(STORAGE_CLASSES)
         why = why_pending(entry.projection, classes.readable, classes.informer) if classes else None
         return why if why is not None else (None, "")
 
     def is_trouble(self, status: Status) -> bool:
-        """So is one without a volume: nothing that uses it starts."""
+        """Return True for failing claims and for unbound claims, because pods that use them can't
+        start.
+        """
         pending = status.severity is Severity.PROGRESS and status.word != "Resizing"
         return pending or super().is_trouble(status)
 
@@ -117,6 +119,6 @@ class PersistentVolumeClaimKind(ResourceKind):
             status_fact(claim.status),
             (_("Volume"), f"{visible(claim.volume)} {visible(claim.capacity)}".strip()),
             (_("Storage class"), visible(claim.storage_class) or _("none")),
-            # The claim does not know the policy: it is the volume's.
+            # The reclaim policy is a field of the volume, not of the claim.
             (_("Data"), _("lost with the volume, unless its reclaim policy is Retain")),
         ]

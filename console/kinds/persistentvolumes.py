@@ -1,4 +1,4 @@
-"""Volumes of the cluster."""
+"""The PersistentVolume kind."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Disruption budgets. The columns are those of `kubectl get poddisruptionbudgets`, and the health."""
+"""The PodDisruptionBudget kind. Columns as in `kubectl get poddisruptionbudgets`, plus the health."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,12 +31,14 @@ from console.ui.registry import register
 from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.text import visible
 
-#: Digits of a number of pods.
+#: Maximum digits of a number of pods.
 LONGEST_BOUND = 10
 
 
 def bound_order(bound: str) -> tuple[int, int, str]:
-    """Numbers, then percentages, each by size, then what is neither; budgets without it come last."""
+    """Return the sort key of `minAvailable` or `maxUnavailable`: numbers, percentages, invalid
+    values, then empty values.
+    """
     digits = bound.removesuffix("%")
     known = digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_BOUND
     if not known:
@@ -100,7 +102,8 @@ class BudgetKind(ResourceKind):
     def pod_selector(self, entry: Entry[Any]) -> LabelSelector | None:
         if entry.projection.selector:
             return super().pod_selector(entry)
-        # Only the object itself tells a selector of everything, {}, from none at all.
+        # The projection does not distinguish an empty selector ({}), which matches all pods, from a
+        # missing one.
         spec = entry.original().get("spec")
         return LabelSelector() if isinstance(spec, dict) and spec.get("selector") == {} else None
 

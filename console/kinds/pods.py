@@ -1,4 +1,4 @@
-"""Pods."""
+"""The Pod kind."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,13 +43,15 @@ from console.ui.workloads.kind import SPEC_NAMES
 
 
 def cpu_limit_of(pod: Pod) -> str:
-    """Of a pod with one container: of several one may have none."""
+    """Return the CPU limit of a pod with a single container, or "". With several containers, some
+    may have no limit.
+    """
     held = pod.reserved
     return f"{held.cpu_limit}m" if held is not None and pod.containers == 1 else ""
 
 
 def memory_limit_of(pod: Pod) -> str:
-    """As `cpu_limit_of`."""
+    """Return the memory limit of a pod with a single container, or ""."""
     held = pod.reserved
     return str(held.memory_limit) if held is not None and pod.containers == 1 else ""
 
@@ -130,7 +132,11 @@ class PodKind(ResourceKind):
         return None, str(found.text) if found is not None else ""
 
     def owner(self, item: Pod) -> str:
-        """A deployment's replica sets are named after it and this label: nobody need follow them."""
+        """Return the owner of a pod. For a deployment's pod, this is the deployment.
+
+        The ReplicaSet's name consists of the deployment's name and the pod-template-hash label,
+        so no ReplicaSet has to be read.
+        """
         word, _slash, name = item.owner.partition("/")
         made = item.labels.get("pod-template-hash", "") if word == "ReplicaSet" else ""
         if made and name.endswith(f"-{made}"):
@@ -138,7 +144,9 @@ class PodKind(ResourceKind):
         return item.owner
 
     def logs_url(self, access: Access, namespaces: Sequence[str], labels: Sequence[str]) -> str:
-        """By labels, in one project."""
+        """Return the URL of the combined logs of pods selected by labels in a single project, or
+        "".
+        """
         if not labels or len(namespaces) != 1:
             return ""
         [namespace] = namespaces

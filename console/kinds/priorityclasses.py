@@ -1,4 +1,4 @@
-"""Which pods go before others."""
+"""The PriorityClass kind."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""ReplicaSets. The columns are those of `kubectl get replicasets -o wide`, and the revision."""
+"""The ReplicaSet kind. Columns as in `kubectl get replicasets -o wide`, plus the revision."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ class ReplicaSetKind(WorkloadKind):
     )
 
     def order_among_owned(self, entry: Entry[Any]) -> tuple[Any, ...] | None:
-        """What has pods first, then the newest revision."""
+        """Return a sort key that puts ReplicaSets with pods first, then the newest revision."""
         item: ReplicaSet = entry.projection
         return not (item.desired or item.current), -(item.revision or 0)
 

@@ -1,4 +1,4 @@
-"""Quotas of projects."""
+"""The ResourceQuota kind."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the roles of new workspaces and projects are made of."""
+"""The RoleBase kind: base roles that are copied into new workspaces and projects."""
 
 from django.utils.translation import gettext_lazy
 

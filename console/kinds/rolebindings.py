@@ -1,4 +1,4 @@
-"""Who has which role in a project."""
+"""The RoleBinding kind."""
 
 from django.utils.translation import gettext_lazy
 

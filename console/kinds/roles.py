@@ -1,4 +1,4 @@
-"""Roles of projects."""
+"""The Role kind."""
 
 from django.utils.translation import gettext_lazy
 
@@ -46,7 +46,9 @@ class RoleKind(ResourceKind):
     actions = (DeleteRole(level=Level.PROJECT),)
 
     def create_url(self, cluster: str, namespace: str) -> str:
-        """The page that makes roles makes them on the host, and must know the project."""
+        """Return the URL of the role form for a project of the host cluster, otherwise of the YAML
+        editor.
+        """
         if cluster != HOST or not namespace:
             return super().create_url(cluster, namespace)
         return new_url(RoleScope(Level.PROJECT, namespace=namespace))

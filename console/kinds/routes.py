@@ -1,4 +1,4 @@
-"""Routes of HTTP requests and of gRPC calls: the same but for what they carry."""
+"""The HTTPRoute and GRPCRoute kinds of the Gateway API."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runtime classes: with what the containers of a pod are run."""
+"""The RuntimeClass kind."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Secrets: what they are for and how much they hold; what, only to whoever asks to see it."""
+"""The Secret kind. Shows types and keys; values are only shown on request."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Service accounts."""
+"""The ServiceAccount kind."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Services."""
+"""The Service kind."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""StatefulSets. The columns are those of `kubectl get statefulsets -o wide`, and KubeSphere's."""
+"""The StatefulSet kind. Columns as in `kubectl get statefulsets -o wide` and in KubeSphere."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

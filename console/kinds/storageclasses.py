@@ -1,4 +1,4 @@
-"""Storage classes."""
+"""The StorageClass kind."""
 
 from collections.abc import Sequence
 from typing import Any

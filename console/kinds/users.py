@@ -1,4 +1,4 @@
-"""Accounts of people."""
+"""The User kind: user accounts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,8 @@ from console.ui.registry import register
 from console.ui.text import visible
 
 _TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
-#: `status.state` of KubeSphere; "" is one whom no controller has seen yet, which it calls Pending.
+#: Values of KubeSphere's `status.state`. "" means that the controller has not processed the user
+#: yet, which KubeSphere displays as Pending.
 _STATES = {
     "": Status(Severity.PROGRESS, gettext_noop("Waiting"), "Pending"),
     "Active": Status(Severity.OK, gettext_noop("Active")),
@@ -97,7 +98,7 @@ class UserKind(ResourceKind):
         return may_create(access)
 
     def page_url(self, cluster: str, key: Key) -> str:
-        """The account; of the users of other clusters nothing is known here."""
+        """Return the URL of the account page. Only users of the host cluster have one."""
         return show_url(key.name) if cluster == HOST else ""
 
     def create_url(self, cluster: str, namespace: str) -> str:

@@ -1,4 +1,4 @@
-"""Classes of snapshots."""
+"""The VolumeSnapshotClass kind."""
 
 from django.utils.translation import gettext_lazy, pgettext_lazy
 

@@ -1,4 +1,4 @@
-"""What snapshots are made of, as the storage system has it."""
+"""The VolumeSnapshotContent kind: snapshots in the storage system."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Snapshots of volumes."""
+"""The VolumeSnapshot kind."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

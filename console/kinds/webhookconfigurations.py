@@ -1,4 +1,4 @@
-"""Webhooks that may refuse a request, and those that may change one."""
+"""The ValidatingWebhookConfiguration and MutatingWebhookConfiguration kinds."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from console.ui.text import visible
 
 
 class _WebhookConfigurationKind(ResourceKind):
-    """`afterwards`: what is so once it is deleted."""
+    """Base class. `afterwards` describes the effect of deleting the configuration."""
 
     afterwards: ClassVar[str | Promise]
     projection = WebhookConfiguration

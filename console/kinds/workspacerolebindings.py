@@ -1,4 +1,4 @@
-"""Who has which role in a workspace."""
+"""The WorkspaceRoleBinding kind."""
 
 from django.utils.translation import gettext_lazy
 

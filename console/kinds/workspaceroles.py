@@ -1,4 +1,4 @@
-"""Roles of workspaces."""
+"""The WorkspaceRole kind."""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,7 +1,7 @@
-"""Workspaces as they are in this cluster.
+"""The Workspace kind.
 
-A controller makes each from its template and would make a deleted one again, so nothing here offers it:
-a workspace is deleted by its template.
+A controller creates each workspace from its template and recreates deleted ones. Deleting a
+workspace therefore means deleting its template, and no action is offered here.
 """
 
 from django.urls import reverse
@@ -38,7 +38,7 @@ class WorkspaceKind(ResourceKind):
     filters = (FieldFilter(param="manager", label=gettext_lazy("Manager")),)
 
     def page_url(self, cluster: str, key: Key) -> str:
-        """The workspace, which only the host's has a page."""
+        """Return the URL of the workspace page. Only workspaces of the host cluster have one."""
         return reverse("workspace", args=(key.name,)) if cluster == HOST else ""
 
     def create_url(self, cluster: str, namespace: str) -> str:

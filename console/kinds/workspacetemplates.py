@@ -1,4 +1,4 @@
-"""Workspaces as somebody wants them, and in which clusters."""
+"""The WorkspaceTemplate kind: desired state of a workspace and its clusters."""
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
@@ -56,7 +56,7 @@ class WorkspaceTemplateKind(ResourceKind):
     precious = True
 
     def page_url(self, cluster: str, key: Key) -> str:
-        """The workspace, which only the host's has a page."""
+        """Return the URL of the workspace page. Only workspaces of the host cluster have one."""
         return reverse("workspace", args=(key.name,)) if cluster == HOST else ""
 
     def create_url(self, cluster: str, namespace: str) -> str:

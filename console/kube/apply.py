@@ -1,11 +1,12 @@
-"""Changing an object to what somebody wants it to be: by server-side apply where that can do it.
+"""Update an object to a wanted state, with server-side apply where possible.
 
-Applied are the fields that are changed and those that the console has applied before, and no others:
-whoever changes the image does not become the owner of the number of replicas. Two things cannot be
-applied: to remove what another manager owns, and another order. So a dry run decides: if it does not
-come to what was wanted, and a merge patch comes to something else, that is the write (ADR 13).
+Only changed fields and fields that the console has applied before are applied. A user who
+changes the image does not become the owner of the replica count. Server-side apply cannot remove
+fields that another manager owns, and cannot reorder lists. Therefore a dry run decides: if its
+result differs from the wanted state and the result of a merge patch differs from it, the merge
+patch is used (ADR 13).
 
-Both are refused for another object of the name (uid) and for one that has changed (resourceVersion).
+Both are rejected if the object was recreated (uid) or has changed (resourceVersion).
 """
 
 import asyncio
@@ -30,7 +31,7 @@ from console.kube.merging import ABSENT, Change, changes, merge_patch, same
 
 Manifest = dict[str, Any]
 
-#: Of the metadata, what the server alone sets.
+#: Metadata fields that only the server sets.
 SERVER_SET = frozenset(
     {
         "creationTimestamp",
@@ -47,7 +48,7 @@ SERVER_SET = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A patch that has been tried."""
+    """A patch and its content type."""
 
     body: Manifest
     content_type: str
@@ -55,7 +56,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a write would come to. `warnings`: the server's."""
+    """The result of a dry run, with the server's warnings."""
 
     write: Write
     result: Manifest
@@ -64,14 +65,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A change, and who manages the field until now, beside the console."""
+    """A change and the other managers that own the changed field."""
 
     change: Change
     owners: tuple[Manager, ...]
 
 
 def content_of(manifest: Mapping[str, Any]) -> Manifest:
-    """Without what the server alone sets, status among it. The values are the manifest's own."""
+    """Return the manifest without status and server-set metadata. Values are not copied."""
     found = {name: value for name, value in manifest.items() if name != "status"}
     metadata = found.get("metadata")
     if isinstance(metadata, dict):
@@ -80,12 +81,12 @@ def content_of(manifest: Mapping[str, Any]) -> Manifest:
 
 
 def shape_of(manifest: Mapping[str, Any]) -> Tree | None:
-    """The tree of all that somebody manages; None if nobody does."""
+    """Return the merged field tree of all managers, or None if no manager owns a field."""
     return merged(manager.fields for manager in managers_of(manifest)) or None
 
 
 def owners(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Owned]:
-    """What is changed of what others manage."""
+    """Yield the changes to fields that other managers own."""
     others = [one for one in managers_of(live) if one.name != FIELD_MANAGER]
     for change in changes(content_of(live), wanted, shape_of(live)):
         found = tuple(manager for manager in others if manager.owns(change.path))
@@ -96,8 +97,8 @@ def owners(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Owned
 async def try_out(
     client: ObjectClient, gvr: GVR, key: Key, live: Manifest, wanted: Manifest
 ) -> Trial:
-    """Finds the write that makes `wanted` of `live`, by dry runs. Raises `ApiError`."""
-    # What is compared may be of a megabyte.
+    """Find the write that turns `live` into `wanted`, using dry runs. Raise `ApiError`."""
+    # Objects can be a megabyte large, so compare them in a thread.
     applied = await _dry_run(client, gvr, key, await asyncio.to_thread(_application, live, wanted))
     if await asyncio.to_thread(same, content_of(applied.result), wanted):
         return applied
@@ -109,7 +110,7 @@ async def try_out(
 async def carry_out(
     client: ObjectClient, gvr: GVR, key: Key, write: Write, *, audit_id: str
 ) -> Manifest:
-    """Raises `ApiError`."""
+    """Send the write. Raise `ApiError`."""
     return await client.patch(
         gvr,
         write.body,

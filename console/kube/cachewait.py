@@ -1,4 +1,4 @@
-"""Waiting until the cache has what was just written, so that the next page shows it."""
+"""Wait until the cache contains a write, so that the next page shows it."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,8 +13,10 @@ TIMEOUT = 5.0
 
 
 async def wait_until(informer: Informer[Any], is_so: Callable[[], bool], timeout: float) -> bool:
-    """True as soon as it is so, which is asked whenever the informer changes, on whichever loop that
-    lives; False after `timeout` seconds."""
+    """Return True as soon as `is_so()` is true, or False after `timeout` seconds.
+
+    `is_so` is called whenever the informer changes. The informer may run on another loop.
+    """
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
     def signal() -> None:
@@ -36,8 +38,12 @@ async def wait_until(informer: Informer[Any], is_so: Callable[[], bool], timeout
 async def wait_for_cache(
     informer: Informer[Any], key: Key, version: str, *, timeout: float = TIMEOUT
 ) -> bool:
-    """True as soon as the cache has the object in this version or a later one, or, with no version, not
-    at all any more; False after `timeout` seconds."""
+    """Return True as soon as the cache has the object in this version or later, or False on
+    timeout.
+
+    With an empty `version`, wait until the object is removed from the cache. `timeout` is in
+    seconds.
+    """
 
     def is_there() -> bool:
         entry = informer.store.get(key)

@@ -1,18 +1,19 @@
-"""HTTP to kube-apiserver: credentials, raw bytes in and out, typed errors.
+"""HTTP clients for kube-apiserver: credentials, raw request and response bodies, typed errors.
 
-Three clients, three identities (see `manifests/identities.yaml` and `reader.yaml`):
+There are three clients with three identities (see `manifests/identities.yaml` and
+`reader.yaml`):
 
-- `ReaderClient` lists and watches, nothing else. It feeds the shared cache.
-- `UserClient` does what a person asked for. It cannot be made without an `Identity` and sends it as
-  impersonation headers with every request; its credential may do nothing but impersonate, so a
-  request that lost the headers is refused by kube-apiserver.
-- `ConsoleClient` acts as the console itself, for controllers and named use cases.
+- `ReaderClient` only lists and watches. It feeds the shared cache.
+- `UserClient` sends the requests of a user. It requires an `Identity` and sends it as
+  impersonation headers with every request. Its credential grants nothing but impersonation, so
+  kube-apiserver rejects a request that lacks the headers.
+- `ConsoleClient` acts as the console itself, for controllers and a few named use cases.
 
-Where each has its credential from says `console.kube.credentials`.
+`console.kube.credentials` describes where each identity's credentials come from.
 
-Promises: redirects are never followed; no call is retried, but once after a 401 or a certificate that is
-not trusted, with the credentials and the authority read anew; failures are `ApiError`s. Calls run on the
-caller's event loop: a client keeps one HTTP session for each loop that uses it.
+Redirects are never followed. Calls are not retried, except once after a 401 or an untrusted
+certificate, with reloaded credentials and certificate authority. Failures are `ApiError`s. Calls
+run on the caller's event loop; a client keeps one HTTP session per loop.
 """
 
 import asyncio
@@ -62,29 +63,32 @@ from console.kube.throttledreader import Chunks, ThrottledReader
 from console.kube.websocket import Websocket
 
 FIELD_MANAGER = "quarterdeck"
-#: Seconds for an ordinary call, so that a page answers within 5 s when the server does not.
+#: Timeout of an ordinary call in seconds. A page responds within 5 s even if the server does not.
 CALL_TIMEOUT = 4.5
-#: Seconds until a stream has begun: what kube-apiserver has to ask a kubelet first may take longer.
+#: Timeout in seconds for opening a stream. kube-apiserver may have to contact a kubelet first.
 OPEN_TIMEOUT = 10.0
-#: Seconds that the other side of a websocket has to close it as well.
+#: Seconds to wait for the peer's close frame when closing a websocket.
 CLOSE_TIMEOUT = 1.0
-#: The same for what a program behind a proxy subresource answers, which may have to work for it.
+#: Timeout in seconds for the response headers of a program behind a proxy subresource.
 PROXY_TIMEOUT = 60.0
-#: Bytes of one answer. etcd holds no object of more than 1.5 MiB, and JSON doubles it at most.
+#: Maximum size of a response body in bytes. etcd objects are at most 1.5 MiB, and JSON at most
+#: doubles that.
 MAX_ANSWER = 16 * 2**20
-#: Objects of one page of a list, and pages after which no server has told the truth.
+#: Page size of a list, and the number of pages after which the server's `continue` tokens are not
+#: trusted anymore.
 PAGE, MOST_PAGES = 500, 1_000
-#: Bytes that are read of an answer that says what went wrong.
+#: Maximum number of bytes read from an error response.
 MAX_ERROR = 64 * 2**10
-#: Bytes that a TLS connection has ready for what it reads. asyncio's own would be most of what a followed
-#: log or a terminal costs; lists have it, which are read a tenth quicker with it.
+#: Read buffer size of a TLS connection in bytes. With asyncio's default, the buffer is most of the
+#: memory cost of a followed log or a terminal. Lists keep the default, which reads them 10% faster.
 _MUCH, sslproto.SSLProtocol.max_size = sslproto.SSLProtocol.max_size, 4 * 1024
-#: Bytes of a long answer that wait in its connection, in TLS and in HTTP each, before the server is held
-#: back: theirs of their own would be most of what an answer costs that nobody reads.
+#: Bytes of a long response that may be buffered in each of TLS and HTTP before flow control stops
+#: the server. With the defaults, these buffers are most of the memory cost of an unread response.
 _LITTLE = 32 * 1024
-#: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
+#: TCP keepalive: idle seconds before the first probe, seconds between probes, and the number of
+#: unanswered probes before the connection is dropped.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
-#: Seconds, at most, until connections that nobody uses are closed.
+#: Maximum seconds to wait for unused connections to close.
 _GOODBYE = 1.0
 
 log = logging.getLogger(__name__)
@@ -98,15 +102,18 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
 _TOO_LONG = Sentence("it took too long")
-#: Code, who warns, and the text in quotes.
+#: Warn code, warn agent and the quoted text.
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
-#: A resourceVersion that fits etcd's revisions.
+#: A resourceVersion within the range of etcd revisions.
 _VERSION = re.compile(r"[0-9]{1,18}")
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """Where kube-apiserver is, and how its certificate is checked. `authority` is PEM, "" for the
-    system's own; `server_name` is "" for that of the address."""
+    """The address of kube-apiserver and how to verify its certificate.
+
+    `authority` is a PEM bundle, or "" for the system's trust store. `server_name` is "" to use
+    the host of `url`.
+    """
 
     url: str
     authority: str = ""
@@ -114,14 +121,17 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """`warnings`: what the server says to whoever asked, though it did what was asked."""
+    """A response body and the texts of its `Warning` headers."""
 
     body: bytes
     warnings: tuple[str, ...] = ()
 
 
 class Proxied(msgspec.Struct, frozen=True):
-    """What a program behind a proxy subresource answers. Who does not read `content` holds it back."""
+    """The response of a program behind a proxy subresource.
+
+    Flow control stops the server while `content` is not read.
+    """
 
     code: int
     headers: Sequence[tuple[str, str]]
@@ -130,7 +140,7 @@ class Proxied(msgspec.Struct, frozen=True):
 
 @dataclass(eq=False, slots=True)
 class _Connections:
-    """Those of one event loop, made of one generation of the credentials."""
+    """The connections of one event loop, opened with one generation of the credentials."""
 
     generation: int
     session: aiohttp.ClientSession
@@ -144,20 +154,20 @@ class _Connections:
             await self.close()
 
     async def close(self) -> None:
-        """Returns when all are closed, also those on which TLS waits for the other side's goodbye."""
+        """Close all connections and wait until they are closed, including pending TLS shutdowns."""
         await self.session.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE):
                 while remaining := [one for one in self.sockets if one.fileno() >= 0]:
                     for one in remaining:
-                        # It may be closed already on the other side.
+                        # The peer may have closed the socket already.
                         with suppress(OSError):
                             one.shutdown(socket.SHUT_RDWR)
                     await asyncio.sleep(0)
 
 
 class Transport:
-    """Requests with one credential. Knows nothing of objects."""
+    """Send HTTP requests with one credential. Independent of Kubernetes object types."""
 
     def __init__(self, credentials: Credentials, *, user_agent: str = "quarterdeck") -> None:
         self.credentials = credentials
@@ -169,7 +179,7 @@ class Transport:
     def _connections(self) -> _Connections:
         loop = asyncio.get_running_loop()
         kept = self._kept.get(loop)
-        # Others who have these credentials, too, may have read them anew.
+        # Another transport that shares these credentials may have reloaded them.
         if kept is None or kept.session.closed or kept.generation != self.credentials.generation:
             self._retire()
             generation = self.credentials.generation
@@ -191,15 +201,18 @@ class Transport:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 trust_env=False,
-                # identity: compressing megabytes on loopback or in a cluster costs more than it saves.
+                # Compressing megabytes on loopback or inside a cluster costs more than it saves.
                 headers={"User-Agent": self._user_agent, "Accept-Encoding": "identity"},
             )
             kept = self._kept[loop] = _Connections(generation, session, sockets)
         return kept
 
     def _retire(self) -> None:
-        """The next request on the running loop has other connections. What is being read on these goes
-        on: whoever waits for more on one that is closed is not told."""
+        """Make the next request on the running loop open new connections.
+
+        The old connections stay open while they are in use, because readers of a closed
+        connection are not notified.
+        """
         loop = asyncio.get_running_loop()
         kept = self._kept.pop(loop, None)
         if kept is None:
@@ -220,7 +233,7 @@ class Transport:
             await kept.leave()
 
     async def close(self) -> None:
-        """Closes the running loop's connections, also those in use, but for retired ones."""
+        """Close the running loop's connections, including those in use, except retired ones."""
         kept = self._kept.pop(asyncio.get_running_loop(), None)
         if kept is not None:
             await kept.close()
@@ -238,10 +251,11 @@ class Transport:
         read_timeout: float | None = None,
         read_ahead: int | None = None,
     ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
-        """The response once its headers are there; `ApiError` for 300 and above, or for none at all.
+        """Send a request and yield the response as soon as its headers arrive.
 
-        `total_timeout` and `read_timeout` (between two reads) are seconds; None is no limit.
-        `read_ahead`: bytes, about, that are read before somebody wants them.
+        `total_timeout` and `read_timeout` (between two reads) are in seconds; None means no
+        limit. `read_ahead` is the approximate number of bytes buffered before they are read.
+        Raise `ApiError` for a status of 300 or above and if there is no response.
         """
         timeout = aiohttp.ClientTimeout(
             total=total_timeout, sock_connect=CALL_TIMEOUT, sock_read=read_timeout
@@ -260,7 +274,7 @@ class Transport:
                     allow_redirects=False,
                     proxy=self.credentials.proxy,
                     server_hostname=self.credentials.tls_server_name,
-                    # aiohttp stops at twice as much.
+                    # aiohttp pauses reading at twice this size.
                     read_bufsize=read_ahead // 2 if read_ahead else None,
                 ) as response,
             ):
@@ -278,7 +292,9 @@ class Transport:
     async def exchange(
         self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes | None
     ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
-        """Any answer, whatever its code, to a request whose path and query go out as they are."""
+        """Send a request and yield the response, whatever its status. `path` and its query are sent
+        unchanged.
+        """
         try:
             sent = await self._headers(headers)
             async with (
@@ -312,8 +328,10 @@ class Transport:
         params: Sequence[tuple[str, str]] = (),
         headers: Sequence[tuple[str, str]] = (),
     ) -> Websocket:
-        """A websocket that speaks `protocol`, for the caller to close; `ApiError` for any other answer,
-        or none at all."""
+        """Open a websocket with the subprotocol `protocol`. The caller must close it.
+
+        Raise `ApiError` for any other response, or if there is none.
+        """
         opened = await self._websocket(self.credentials.host + path, (protocol,), params, headers)
         if opened.protocol != protocol:
             await opened.close()
@@ -323,7 +341,9 @@ class Transport:
     async def relay(
         self, path: str, protocols: Sequence[str], headers: Sequence[tuple[str, str]]
     ) -> Websocket:
-        """The same with whichever of some protocols, or none, and with a path that goes out as it is."""
+        """Open a websocket with any of `protocols`, or without a subprotocol. `path` is sent
+        unchanged.
+        """
         url = URL(self.credentials.host + path, encoded=True)
         return await self._websocket(url, protocols, (), headers)
 
@@ -335,7 +355,8 @@ class Transport:
         headers: Sequence[tuple[str, str]],
     ) -> Websocket:
         sent = await self._headers(headers)
-        # A kubelet, to which it goes on, has no representations, and refuses whoever wants one.
+        # The request is forwarded to a kubelet, which has no content negotiation and rejects other
+        # values.
         sent["Accept"] = "*/*"
         kept = self._connections()
         kept.uses += 1
@@ -376,7 +397,7 @@ class Transport:
         body: bytes | None = None,
         timeout: float = CALL_TIMEOUT,
     ) -> Answer:
-        """The whole answer."""
+        """Send a request and return the complete response."""
 
         async def ask() -> Answer:
             async with self.open(
@@ -388,8 +409,9 @@ class Transport:
         return await self.trusted(ask)
 
     async def trusted(self, doing: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """A first 401, or a certificate that is not trusted, makes the credentials be read anew and the
-        call repeated."""
+        """Run `doing`. After a 401 or an untrusted certificate, reload the credentials and run it
+        once more.
+        """
         try:
             return await doing()
         except (Unauthorized, Distrusted):
@@ -398,13 +420,15 @@ class Transport:
             return await doing()
 
     async def reload(self) -> bool:
-        """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
+        """Reload the credentials. Return True if they may have changed; on errors the old ones
+        stay.
+        """
         kept = self._kept.get(asyncio.get_running_loop())
         used = kept.generation if kept is not None else 0
         try:
             anew = await asyncio.to_thread(self.credentials.reload)
-        except Exception as error:  # noqa: BLE001  files that are being written may be anything
-            log.warning("The credentials cannot be read anew: %s", error)
+        except Exception as error:  # noqa: BLE001  a partially written file can cause any exception
+            log.warning("Cannot reload the credentials: %s", error)
             return False
         if not anew and used == self.credentials.generation:
             return False
@@ -413,7 +437,7 @@ class Transport:
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
-    """Raises `ServerError` for one that does not come to an end."""
+    """Return the response body. Raise `ServerError` if it exceeds `MAX_ANSWER`."""
     pieces: list[bytes] = []
     size = 0
     async for piece in response.content.iter_any():
@@ -430,7 +454,9 @@ def _too_long() -> ServerError:
 
 
 class _Metadata(msgspec.Struct):
-    """Of it what callers rely on, which kube-apiserver sees to in all objects, custom ones too."""
+    """The metadata fields that callers rely on. kube-apiserver validates them for custom objects
+    too.
+    """
 
     name: str = ""
     namespace: str = ""
@@ -443,9 +469,12 @@ class _Metadata(msgspec.Struct):
 
 
 def _object(body: bytes, *, stored: bool = False) -> dict[str, Any]:
-    """What every answer to a call is: an object of Kubernetes, or its `Status`. A proxy in between may
-    answer 200 with anything. `stored`: an object that is in etcd, so that it has uid and version. Raises
-    `ServerError`, and `TooDeep` for what only a tenant can have made."""
+    """Decode a response body as a Kubernetes object or `Status`.
+
+    The body must be validated because a proxy in between may send anything with status 200.
+    `stored` requires a uid and a resourceVersion, which every object in etcd has. Raise
+    `ServerError`, or `TooDeep` for nesting that only a tenant's object can have.
+    """
     try:
         found = msgspec.json.decode(body, type=dict[str, Any])
         metadata = msgspec.convert(found.get("metadata"), _Metadata)
@@ -475,8 +504,10 @@ class _Page(msgspec.Struct):
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """One whose other side is asked for a sign of life when it is silent, so that a watch on a line that
-    is gone ends after `KEEP_ALIVE`, not after its deadline."""
+    """Create a socket with TCP keepalive.
+
+    A watch on a broken connection then fails after `KEEP_ALIVE` instead of at its deadline.
+    """
     family, kind, protocol, *_ = address
     made = socket.socket(family, kind, protocol)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -488,7 +519,9 @@ def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
 
 
 def _expect_much(response: aiohttp.ClientResponse) -> None:
-    """Where asyncio does not let us, it is only slower."""
+    """Enlarge the TLS read buffer. It relies on private attributes of asyncio; without them, reads
+    are only slower.
+    """
     transport = response.connection.transport if response.connection is not None else None
     protocol = getattr(transport, "_ssl_protocol", None)
     if protocol is not None:
@@ -496,14 +529,14 @@ def _expect_much(response: aiohttp.ClientResponse) -> None:
 
 
 def _read_no_further(response: aiohttp.ClientResponse, size: int) -> None:
-    """So many bytes of TLS wait until what came before is read."""
+    """Limit the unread TLS data to `size` bytes."""
     transport = response.connection.transport if response.connection is not None else None
     if isinstance(transport, sslproto._SSLProtocolTransport):
         transport.set_read_buffer_limits(size)
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:
-    """Breaks the connection. TLS would end it by asking the other side, which may be gone."""
+    """Abort the connection. A TLS shutdown would wait for the peer, which may not respond."""
     if response.connection is not None and response.connection.transport is not None:
         response.connection.transport.abort()
 
@@ -511,8 +544,10 @@ def _abort(response: aiohttp.ClientResponse) -> None:
 async def _refused(
     request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """Raises what an answer of 300 and above says, before a redirect could be followed. Of a websocket
-    that is refused nobody else reads it."""
+    """Raise the error of a response with status 300 or above before aiohttp follows a redirect.
+
+    For a rejected websocket handshake this is the only place that reads the response body.
+    """
     response = await send(request)
     if response.status < 300:
         return response
@@ -523,7 +558,7 @@ async def _refused(
 
 
 async def _error(response: aiohttp.ClientResponse) -> ApiError:
-    """The ApiError of an answer of 300 and above."""
+    """Return the `ApiError` for a response with status 300 or above."""
     if response.status < 400:
         why = Sentence("kube-apiserver answered with a redirect, which is never followed")
         return ServerError(502, why)
@@ -541,8 +576,11 @@ async def _error(response: aiohttp.ClientResponse) -> ApiError:
 
 
 async def _unless_status(code: int, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """What is to be read still. Raises the `ApiError` of a `Status`, which is what kube-apiserver says
-    itself: a program could send one too, and would be understood as it wants to be."""
+    """Return the response body as an iterator, or raise the `ApiError` if it is a `Status` object.
+
+    kube-apiserver sends its own errors as `Status`. A proxied program that sends a `Status` is
+    treated the same way.
+    """
     raw = b""
     async for piece in content:
         raw += piece
@@ -566,19 +604,22 @@ async def _unless_status(code: int, content: AsyncIterator[bytes]) -> AsyncItera
 
 
 def _warnings(values: Iterable[str]) -> Iterator[str]:
-    """The texts of `Warning` headers (RFC 7234, section 5.5)."""
+    """Yield the texts of `Warning` headers (RFC 7234, section 5.5)."""
     for value in values:
         for quoted in _WARNING.findall(value):
             yield re.sub(r"\\(.)", r"\1", quoted)
 
 
 def _seconds(retry_after: str) -> float | None:
-    """Seconds or a date (RFC 9110, section 10.2.3); kube-apiserver sends the former, a proxy may not."""
+    """Parse a `Retry-After` header: seconds or a date (RFC 9110, section 10.2.3).
+
+    kube-apiserver sends seconds, but a proxy may send a date.
+    """
     if retry_after.isdecimal():
         return float(retry_after)
     try:
         until = parsedate_to_datetime(retry_after)
-        # A date without a zone is in GMT.
+        # A date without a time zone is in GMT.
         until = until if until.tzinfo else until.replace(tzinfo=UTC)
         return max(0.0, (until - datetime.now(UTC)).total_seconds())
     except (ValueError, OverflowError):
@@ -594,7 +635,7 @@ def _no_websocket() -> ServerError:
 
 
 def _failure(error: BaseException) -> Unavailable:
-    """Of a connection."""
+    """Return the exception for a connection error."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError):
         why = Sentence("its certificate is not trusted")
         return Distrusted(Sentence("No answer from the Kubernetes API: %(why)s", why=why))
@@ -602,7 +643,7 @@ def _failure(error: BaseException) -> Unavailable:
 
 
 def _plain(error: BaseException) -> str:
-    """A sentence without addresses of memory, keys or headers."""
+    """Describe an error without memory addresses, keys or headers."""
     if isinstance(error, TimeoutError):
         return _TOO_LONG
     if isinstance(error, aiohttp.ClientConnectorError):
@@ -611,8 +652,11 @@ def _plain(error: BaseException) -> str:
 
 
 class ReaderClient:
-    """Lists and watches as the reader, each on a connection of its own: one that was kept may be dead,
-    and only the deadline would tell."""
+    """List and watch with the reader identity.
+
+    Each request uses a new connection. A reused one may be dead, which only the deadline would
+    detect.
+    """
 
     _headers: Sequence[tuple[str, str]] = (("Connection", "close"),)
     _reads_much: ClassVar[bool] = True
@@ -630,8 +674,10 @@ class ReaderClient:
         read_timeout: float,
         throttled: bool = False,
     ) -> AsyncGenerator[Chunks, None]:
-        """The bytes of a list or a watch, from when the server has accepted it. `throttled`: of one that
-        goes on for long (see `console.kube.throttledreader`)."""
+        """Yield the bytes of a list or watch response as soon as the server accepts the request.
+
+        Set `throttled` for long-running responses (see `console.kube.throttledreader`).
+        """
         async with self._transport.open(
             "GET",
             gvr.path(namespace),
@@ -645,14 +691,14 @@ class ReaderClient:
             yield ThrottledReader(response) if throttled else response.content
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:
-        """A list of one object at most, at the server's present resourceVersion, as JSON."""
+        """Return a JSON list of at most one object, at the server's current resourceVersion."""
         answer = await self._transport.request(
             "GET", gvr.path(namespace), params=[("limit", "1")], headers=self._headers
         )
         return answer.body
 
     async def ready(self) -> None:
-        """Proof of life: returns if /readyz answers 200 within 3 s, else raises `ApiError`."""
+        """Return if /readyz responds with 200 within 3 s. Raise `ApiError` otherwise."""
         await self._transport.request("GET", "/readyz", timeout=3)
 
     async def reload(self) -> None:
@@ -660,7 +706,7 @@ class ReaderClient:
 
 
 class ObjectClient:
-    """Reads and writes single objects as JSON dictionaries."""
+    """Read and write single objects as JSON dictionaries."""
 
     def __init__(self, transport: Transport, headers: Sequence[tuple[str, str]] = ()) -> None:
         self._transport = transport
@@ -678,7 +724,11 @@ class ObjectClient:
         warnings: list[str] | None = None,
         stored: bool = False,
     ) -> dict[str, Any]:
-        """`warnings`: gets those of the answer. `stored`: that is an object with uid and version."""
+        """Send a request and return the decoded object.
+
+        The response's warnings are appended to `warnings`. `stored` requires the object to have
+        a uid and a resourceVersion.
+        """
         headers = [*self._headers]
         data = None
         if body is not None:
@@ -700,7 +750,7 @@ class ObjectClient:
         return await self._call("GET", path, audit_id=audit_id, stored=True)
 
     async def select(self, gvr: GVR, fields: str) -> Sequence[dict[str, Any]]:
-        """The objects of all namespaces that a field selector chooses."""
+        """Return the objects of all namespaces that match the field selector `fields`."""
         params = {"limit": str(PAGE), "fieldSelector": fields}
         found: list[dict[str, Any]] = []
         for _page in range(MOST_PAGES):
@@ -726,7 +776,9 @@ class ObjectClient:
         warnings: list[str] | None = None,
         stored: bool = True,
     ) -> dict[str, Any]:
-        """`stored`: it is there from then on, as a review (`SubjectAccessReview`) is not."""
+        """Create an object. Set `stored=False` for objects that are not persisted, like
+        `SubjectAccessReview`.
+        """
         return await self._call(
             "POST",
             gvr.path(namespace),
@@ -747,7 +799,9 @@ class ObjectClient:
         subresource: str = "",
         audit_id: str = "",
     ) -> dict[str, Any]:
-        """Refused with `Conflict` unless `body` carries the object's current resourceVersion."""
+        """Replace an object. Raise `Conflict` unless `body` has the object's current
+        resourceVersion.
+        """
         _check_version(body)
         path = gvr.object_path(namespace, name, subresource)
         return await self._call(
@@ -767,9 +821,10 @@ class ObjectClient:
         audit_id: str = "",
         warnings: list[str] | None = None,
     ) -> dict[str, Any]:
-        """Refused with `Conflict` if `body` carries a resourceVersion that is not the current one. With
-        `APPLY_PATCH` it is applied, taking fields that another manager owns:
-        https://kubernetes.io/docs/reference/using-api/server-side-apply/
+        """Patch an object. Raise `Conflict` if `body` has an outdated resourceVersion.
+
+        `APPLY_PATCH` is a forced server-side apply: it takes over fields that other managers
+        own. https://kubernetes.io/docs/reference/using-api/server-side-apply/
         """
         _check_version(body)
         params = _writing(dry_run=dry_run)
@@ -787,7 +842,7 @@ class ObjectClient:
         )
 
     async def apply(self, gvr: GVR, body: dict[str, Any], *, audit_id: str = "") -> dict[str, Any]:
-        """Server-side apply of `body`."""
+        """Apply `body` with server-side apply."""
         metadata = body["metadata"]
         return await self.patch(
             gvr,
@@ -811,8 +866,10 @@ class ObjectClient:
         dry_run: bool = False,
         audit_id: str = "",
     ) -> dict[str, Any]:
-        """Deletes the object if it still is the one with `uid` and `resource_version`. `grace` (seconds)
-        and `policy` (of propagation) are kube-apiserver's own where they are not given."""
+        """Delete the object if it still has `uid` and `resource_version`.
+
+        `grace` (seconds) and `policy` (propagation policy) default to those of kube-apiserver.
+        """
         given = {"uid": uid, "resourceVersion": resource_version}
         options: dict[str, Any] = {
             "apiVersion": "v1",
@@ -829,7 +886,7 @@ class ObjectClient:
         try:
             return await self._call("DELETE", path, body=options, audit_id=audit_id)
         except TooDeep:
-            # It is done, whatever the object was.
+            # The object was deleted. Only the response could not be decoded.
             return {}
 
     async def evict(
@@ -842,8 +899,10 @@ class ObjectClient:
         dry_run: bool = False,
         audit_id: str = "",
     ) -> None:
-        """Deletes the pod if it still is the one with `uid`, and if its disruption budget allows it; else
-        refused with `TooManyRequests`. `grace` (seconds) is the pod's own where it is not given.
+        """Evict the pod if it still has `uid`.
+
+        `grace` (seconds) defaults to the pod's grace period. Raise `TooManyRequests` if a
+        PodDisruptionBudget does not allow the eviction.
         https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
         """
         options: dict[str, Any] = {"preconditions": {"uid": uid}}
@@ -862,7 +921,7 @@ class ObjectClient:
 
 
 class UserClient(ObjectClient):
-    """Acts as a person."""
+    """Send requests on behalf of a user."""
 
     def __init__(
         self,
@@ -871,9 +930,9 @@ class UserClient(ObjectClient):
         *,
         on_refusal: Callable[[str, Forbidden], None] | None = None,
     ) -> None:
-        """`on_refusal`: told of every path whose change or reading was forbidden, and why."""
+        """`on_refusal` is called with the path and the error of every request that is forbidden."""
         if not isinstance(identity, Identity):
-            raise TypeError("a UserClient needs an Identity")
+            raise TypeError("UserClient requires an Identity")
         super().__init__(transport, identity.headers())
         self.identity = identity
         self._on_refusal = on_refusal
@@ -887,8 +946,11 @@ class UserClient(ObjectClient):
             raise
 
     async def get_openapi(self, document: str = "") -> bytes:
-        """What kube-apiserver publishes of its types: the index of its documents, or the one of that
-        name (see `console.kube.openapi`)."""
+        """Return the index of kube-apiserver's OpenAPI v3 documents, or the document named
+        `document`.
+
+        See `console.kube.openapi`.
+        """
         path = f"/openapi/v3/{document}" if document else "/openapi/v3"
         return (await self._transport.request("GET", path, headers=self._headers)).body
 
@@ -896,8 +958,11 @@ class UserClient(ObjectClient):
     async def stream(
         self, path: str, params: Sequence[tuple[str, str]] = (), *, audit_id: str = ""
     ) -> AsyncGenerator[aiohttp.StreamReader, None]:
-        """The bytes of a long answer, from when the server has begun it. Whoever does not read them holds
-        the server back. Raises `ApiError`, also when the answer breaks off."""
+        """Yield the bytes of a long response as soon as its headers arrive.
+
+        Flow control stops the server while the stream is not read. Raise `ApiError` for an error
+        response and if the connection breaks.
+        """
         headers = self._recorded(audit_id)
         async with AsyncExitStack() as stack:
 
@@ -929,8 +994,7 @@ class UserClient(ObjectClient):
         *,
         audit_id: str = "",
     ) -> AsyncGenerator[Websocket, None]:
-        """A websocket with what is at `path`. Raises `ApiError`, also for whatever answers but does not
-        open one."""
+        """Yield a websocket to `path`. Raise `ApiError` if the server does not open one."""
         headers = self._recorded(audit_id)
         socket = await self._begin(
             lambda: self._transport.connect(path, protocol, params=params, headers=headers)
@@ -962,9 +1026,12 @@ class UserClient(ObjectClient):
         body: bytes | None = None,
         audit_id: str = "",
     ) -> AsyncGenerator[Proxied, None]:
-        """What a program answers behind a proxy subresource, from when it has begun to. `path`: with the
-        query, encoded. `headers`: none of a browser's that was not chosen; whom it is asked as is added
-        here. Raises `ApiError` for what kube-apiserver itself refuses, and when the answer breaks off."""
+        """Yield the response of a program behind a proxy subresource as soon as its headers arrive.
+
+        `path` is encoded and includes the query. `headers` must contain only allowed headers of
+        the browser's request; the impersonation headers are added here. Raise `ApiError` for
+        errors of kube-apiserver itself and if the connection breaks.
+        """
         sent = [*headers, *self._recorded(audit_id)]
         async with AsyncExitStack() as stack:
             found = await self._begin(
@@ -981,7 +1048,10 @@ class UserClient(ObjectClient):
         *,
         audit_id: str = "",
     ) -> AsyncGenerator[Websocket, None]:
-        """The same for a websocket. Raises `ApiError` for whatever answers but does not open one."""
+        """Yield a websocket to a program behind a proxy subresource.
+
+        Raise `ApiError` if the server does not open one.
+        """
         sent = [*headers, *self._recorded(audit_id)]
         socket = await self._begin(lambda: self._transport.relay(path, protocols, sent))
         try:
@@ -1006,17 +1076,21 @@ class UserClient(ObjectClient):
         return Proxied(response.status, answered, content)
 
     async def get_resources(self, group: str, version: str) -> bytes:
-        """The types of one group and version that kube-apiserver serves (see `console.kube.served`)."""
-        # The path of a type, without its plural.
+        """Return the resource types that kube-apiserver serves in a group version (see
+        `console.kube.served`).
+        """
+        # A resource path without the plural is the path of the group version.
         path = GVR(group, version, "").path()
         return (await self._transport.request("GET", path, headers=self._headers)).body
 
 
 class ConsoleClient(ObjectClient):
-    """Acts as the console itself."""
+    """Send requests as the console itself."""
 
     async def request_token(self, *, namespace: str, name: str, seconds: int) -> str:
-        """A token of a service account, for so long or what the server allows."""
+        """Return a service account token that is valid for `seconds`, or for the maximum the server
+        allows.
+        """
         body = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
@@ -1030,8 +1104,11 @@ class ConsoleClient(ObjectClient):
             raise _no_object() from error
 
     def guarded(self, check: Callable[[], None]) -> "ConsoleClient":
-        """One that asks before each write whether it still may: `check` raises `ApiError` if not. Such a
-        write takes `CALL_TIMEOUT` seconds in all at most."""
+        """Return a client that calls `check` before each write. `check` raises `ApiError` to reject
+        the write.
+
+        Each write takes at most `CALL_TIMEOUT` seconds in total.
+        """
         return _GuardedClient(self._transport, check)
 
 
@@ -1052,8 +1129,10 @@ class _GuardedClient(ConsoleClient):
 
 
 def _check_version(body: Any) -> None:
-    """Raises `Conflict` for a resourceVersion that no server gave out. kube-apiserver would fail of it,
-    with a 500, and it comes from forms."""
+    """Raise `Conflict` for a malformed resourceVersion.
+
+    The value comes from forms, and kube-apiserver would respond with status 500.
+    """
     metadata = body.get("metadata") if isinstance(body, dict) else None
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
     if version is not None and not _VERSION.fullmatch(version):

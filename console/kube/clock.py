@@ -1,4 +1,4 @@
-"""Time as an argument, so that whatever waits can be tested without waiting."""
+"""An injectable clock, so that tests do not have to wait."""
 
 import asyncio
 import time
@@ -8,11 +8,11 @@ from typing import Protocol
 
 class Clock(Protocol):
     def monotonic(self) -> float:
-        """Seconds from an arbitrary start, never going back."""
+        """Return monotonic seconds since an arbitrary start."""
         ...
 
     def now(self) -> datetime:
-        """The time of day, in UTC."""
+        """Return the current time in UTC."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...

@@ -1,9 +1,9 @@
-"""Controllers: level-triggered loops that make the world match what objects say.
+"""Controllers: level-triggered loops that reconcile the cluster with the objects' desired state.
 
-A reconciler gets a name, reads the world from the cache, compares and acts; it is called again for
-every change of the object, after failures with a doubling delay, and at start for every object. It
-must be idempotent and must not assume to be alone. See
-https://kubernetes.io/docs/concepts/architecture/controller/.
+A reconciler receives the name of an object, reads the current state from the cache, compares and
+acts. It is called for every object at startup, for every change of an object, and after failures
+with a delay that doubles each time. It must be idempotent and must tolerate concurrent writers.
+See https://kubernetes.io/docs/concepts/architecture/controller/.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds until another look when a cache has no list yet.
+#: Seconds until the next attempt if a cache is not synced.
 UNSYNCED_RETRY = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Which object to look at; it may be gone."""
+    """The name of the object to reconcile. The object may not exist anymore."""
 
     namespace: str
     name: str
@@ -35,21 +35,21 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`requeue_after`: look again after that many seconds, whatever happens."""
+    """The result of a reconciliation. `requeue_after`: reconcile again after this many seconds."""
 
     requeue_after: float | None = None
 
 
 class TerminalError(Exception):
-    """Trying again without a change of the object is useless."""
+    """A failure that a retry cannot fix unless the object changes."""
 
 
 class NotSynced(Exception):
-    """A cache that the look needs has no list yet. It is taken again soon."""
+    """A cache that the reconciler needs is not synced. The request is retried soon."""
 
 
 class Away(Exception):
-    """Something that the look needs beside the cluster does not answer, such as a database."""
+    """A dependency outside the cluster, such as a database, does not respond."""
 
 
 class Reconciler(Protocol):
@@ -57,27 +57,35 @@ class Reconciler(Protocol):
     gvr: GVR
 
     async def reconcile(self, request: Request) -> Result:
-        """Any exception means: again later (an `Away` and an `ApiError` are known troubles, of which the
-        log tells no more than the words); a `TerminalError` means: not before the next change; a
-        `NotSynced`: soon, and that is no failure."""
+        """Reconcile one object. Any exception causes a retry with backoff.
+
+        `Away` and `ApiError` are logged without a traceback. After `TerminalError` there is no
+        retry before the next change. `NotSynced` causes a retry soon and does not count as a
+        failure.
+        """
         ...
 
 
 @runtime_checkable
 class Folding(Protocol):
-    """A reconciler that looks at several objects together."""
+    """A reconciler that handles several objects in one request."""
 
     def request_for(self, key: Key) -> Request | None:
-        """The look that a change of this object asks for, the same for all that are looked at together;
-        None for no look."""
+        """Return the request for a change of `key`, or None for no request.
+
+        It must be the same for all objects that are reconciled together.
+        """
         ...
 
 
 @dataclass(slots=True)
 class Progress:
-    """How one controller does in this process. `done` and `failed` count looks since the start; `waiting`
-    are objects to look at, `early` among them those that were looked at too early, `retrying` those
-    whose last look failed."""
+    """Statistics of one controller in this process.
+
+    `done` and `failed` count reconciliations since startup. `waiting` is the number of queued
+    requests, including `early`, the requests whose cache was not synced. `retrying` is the
+    number of requests whose last attempt failed.
+    """
 
     done: int = 0
     failed: int = 0
@@ -93,7 +101,7 @@ _progress: dict[str, Progress] = {}
 
 
 def progress() -> Mapping[str, Progress]:
-    """Of every controller that ran here, by its name."""
+    """Return the statistics of every controller that has run in this process, by name."""
     for name, queue in _queues.items():
         found = _progress[name]
         found.waiting, found.retrying = len(queue) + len(found.early), queue.retrying
@@ -101,19 +109,19 @@ def progress() -> Mapping[str, Progress]:
 
 
 def register(factory: Factory) -> None:
-    """Adds a controller to those that `run_all` runs. Called while Django starts."""
+    """Add a controller for `run_all`. Call it while Django starts."""
     _factories.append(factory)
 
 
 async def run_all(runtime: "Runtime") -> None:
-    """Runs every registered controller until cancelled. On the core's loop."""
+    """Run every registered controller until cancelled. Core thread only."""
     async with asyncio.TaskGroup() as tasks:
         for factory in _factories:
             tasks.create_task(run(runtime, factory(runtime)))
 
 
 async def run(runtime: "Runtime", reconciler: Reconciler, *, workers: int = 2) -> None:
-    """Feeds one reconciler until cancelled."""
+    """Run one reconciler until cancelled."""
     queue: WorkQueue[Request] = WorkQueue(clock=runtime.clock)
     _queues[reconciler.name] = queue
     told = _progress.setdefault(reconciler.name, Progress())
@@ -159,17 +167,17 @@ async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progres
             log.warning("%s %s: %s", reconciler.name, request.name, error)
             queue.forget(request)
         except Conflict as error:
-            # Somebody else was quicker, and the watch brings what they wrote: that is no failure.
+            # Another client wrote first, and the watch delivers its change. This is not a failure.
             delay = queue.add_rate_limited(request)
-            log.debug("%s %s: %s; again in %.1f s", reconciler.name, request.name, error, delay)
+            log.debug("%s %s: %s; retrying in %.1f s", reconciler.name, request.name, error, delay)
         except (ApiError, Away) as error:
             told.failed += 1
             delay = queue.add_rate_limited(request)
-            log.info("%s %s: %s; again in %.1f s", reconciler.name, request.name, error, delay)
+            log.info("%s %s: %s; retrying in %.1f s", reconciler.name, request.name, error, delay)
         except Exception:
             told.failed += 1
             delay = queue.add_rate_limited(request)
-            log.exception("%s %s failed; again in %.1f s", reconciler.name, request.name, delay)
+            log.exception("%s %s failed; retrying in %.1f s", reconciler.name, request.name, delay)
         else:
             told.done += 1
             queue.forget(request)
@@ -177,5 +185,5 @@ async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progres
                 queue.add_after(request, result.requeue_after)
         finally:
             queue.done(request)
-        # A look that changes nothing waits for nothing, and the lease is renewed on this loop.
+        # A reconciliation without changes never suspends, and this loop also renews the lease.
         await asyncio.sleep(0)

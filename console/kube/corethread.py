@@ -1,4 +1,4 @@
-"""The thread on which the cluster core runs, with an event loop of its own."""
+"""The thread that runs the cluster core, with its own event loop."""
 
 import asyncio
 import logging
@@ -13,7 +13,10 @@ T = TypeVar("T")
 
 
 class CoreThread:
-    """Starts once and stops once. `closing` is awaited on the loop when the tasks have ended."""
+    """A thread with an event loop that starts and stops once.
+
+    `closing` is awaited on the loop after all tasks have ended.
+    """
 
     def __init__(self, closing: Callable[[], Awaitable[None]]) -> None:
         self._closing = closing
@@ -22,7 +25,7 @@ class CoreThread:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self) -> None:
-        """Returns when it runs."""
+        """Start the thread and return when its loop runs."""
         started = Event()
         self._thread = Thread(
             target=self._main, args=(started,), name="quarterdeck-core", daemon=True
@@ -31,7 +34,7 @@ class CoreThread:
         started.wait()
 
     def stop(self) -> None:
-        """Cancels what runs and waits for its end, 10 seconds at most."""
+        """Cancel all tasks and wait at most 10 seconds for them to end."""
         loop, thread = self._loop, self._thread
         if loop is None or thread is None:
             return
@@ -40,10 +43,10 @@ class CoreThread:
         thread.join(timeout=10)
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Runs a coroutine until it ends or the thread stops. From any thread."""
+        """Run a coroutine until it ends or the thread stops. Callable from any thread."""
         if self._loop is None:
             coroutine.close()
-            raise RuntimeError("the runtime is not started")
+            raise RuntimeError("the runtime has not been started")
         return asyncio.run_coroutine_threadsafe(self._supervised(coroutine), self._loop)
 
     def _main(self, started: Event) -> None:
@@ -66,7 +69,7 @@ class CoreThread:
         except asyncio.CancelledError:
             raise
         except BaseException:
-            log.exception("A task of the cluster core ended")
+            log.exception("A task of the cluster core failed")
             raise
         finally:
             if task is not None:

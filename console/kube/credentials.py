@@ -1,4 +1,4 @@
-"""What each of the console's identities goes to kube-apiserver with."""
+"""Credentials of the console's identities for kube-apiserver."""
 
 import logging
 import os
@@ -15,9 +15,9 @@ from console.kube.kubeconfig import ISSUER, replace_token
 from console.kube.sentences import Sentence
 from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
 
-#: Credentials are read anew at most this often (seconds), however many calls answer 401.
+#: Minimum seconds between two reloads of the credentials, however many calls receive a 401.
 RELOAD_INTERVAL = 5.0
-#: Seconds that the credential in a kubeconfig lasts. Past half of them the console writes another.
+#: Lifetime of the credential in a kubeconfig in seconds. The console renews it after half of it.
 KUBECONFIG_LIFETIME = 30 * 24 * 3600
 
 log = logging.getLogger(__name__)
@@ -26,19 +26,20 @@ _renewing = Lock()
 
 
 class NoCluster(Exception):
-    """There is neither a kubeconfig nor a service account to work with. `str()` says what to set."""
+    """Neither a kubeconfig nor a service account was found. `str()` says what to set."""
 
 
 class Credentials:
-    """One identity's way to the server, kept by the official package's loaders.
+    """The connection settings and credentials of one identity, read by the official client's
+    loaders.
 
-    - A kubeconfig with the context `issuer`, or a pod of that service account: the identity's token is
-      asked for with it (`console.kube.tokens`).
-    - A kubeconfig with a context of the identity's own name: that.
-    - Otherwise what is there serves all identities.
+    - With a kubeconfig that has the context `issuer`, or in a pod of that service account, the
+      identity's token is requested from the server (`console.kube.tokens`).
+    - With a kubeconfig that has a context named like the identity, that context is used.
+    - Otherwise the default context or service account is used for all identities.
 
-    The loaders run exec plugins, refresh their tokens before they expire and re-read a pod's own token; a
-    `tokenFile` they read once, which is why a 401 makes us load everything anew.
+    The loaders run exec plugins, refresh their tokens before they expire, and re-read a pod's
+    token. They read a `tokenFile` only once, so a 401 makes the client reload everything.
     """
 
     def __init__(self, role: str, kubeconfig: str | None = None) -> None:
@@ -47,7 +48,7 @@ class Credentials:
         self._lock = Lock()
         self._loaded_at = 0.0
         self._requested: Requested | None = None
-        #: Grows when they are read anew.
+        #: Incremented by each reload.
         self.generation = 0
         self._load()
 
@@ -63,7 +64,7 @@ class Credentials:
         self._loaded_at = time.monotonic()
 
     def reload(self) -> bool:
-        """Loads everything again, unless that happened a moment ago. True if it did."""
+        """Reload everything unless that happened within `RELOAD_INTERVAL`. Return True if reloaded."""
         with self._lock:
             if time.monotonic() - self._loaded_at < RELOAD_INTERVAL:
                 return False
@@ -77,7 +78,7 @@ class Credentials:
 
     @property
     def ca_file(self) -> Path | None:
-        """The certificate authority that the server's certificate is checked with, if one is named."""
+        """Return the path of the certificate authority for the server's certificate, if configured."""
         return Path(self._configuration.ssl_ca_cert) if self._configuration.ssl_ca_cert else None
 
     @property
@@ -90,12 +91,15 @@ class Credentials:
 
     @property
     def are_requested(self) -> bool:
-        """Whether they end by themselves within the hour."""
+        """Return True if the token is requested from the server and expires within an hour."""
         return self._requested is not None
 
     def authorization(self) -> str | None:
-        """The Authorization header, refreshed if need be. May run a program or ask the server: not on an
-        event loop. Raises `ApiError`."""
+        """Return the Authorization header, refreshed if necessary.
+
+        It may run a program or call the server, so do not call it on an event loop. Raise
+        `ApiError`.
+        """
         requested = self._requested
         if requested is not None:
             return f"Bearer {requested.text()}"
@@ -108,18 +112,23 @@ class Credentials:
         context = ssl.create_default_context(
             cafile=c.ssl_ca_cert or None, cadata=c.ca_cert_data or None
         )
-        # Certificates of many clusters lack the key-usage extensions that Python's strict mode wants.
+        # Certificates of many clusters lack the key-usage extensions that Python's strict mode
+        # requires.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         if not c.verify_ssl:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        # To kube-apiserver a certificate says more than a token does: it is the issuer's.
+        # kube-apiserver prefers a client certificate to a token, and the certificate belongs to the
+        # issuer.
         if c.cert_file and self._requested is None:
             context.load_cert_chain(c.cert_file, c.key_file)
         return context
 
     def _ask(self) -> str:
-        """A token of the role. The kubeconfig is read each time: another process may have renewed it."""
+        """Request a token for the role.
+
+        The kubeconfig is read each time because another process may have renewed its credential.
+        """
         try:
             issuer, _issues = _read(self._path, self.role)
         except NoCluster as error:
@@ -132,7 +141,7 @@ class Credentials:
 
 
 def _read(path: str | None, role: str) -> tuple[official.Configuration, bool]:
-    """And whether it is the issuer's. Raises `NoCluster`."""
+    """Return the configuration and True if it is the issuer's. Raise `NoCluster`."""
     configuration = official.Configuration()
     try:
         if not path:
@@ -147,8 +156,8 @@ def _read(path: str | None, role: str) -> tuple[official.Configuration, bool]:
         return configuration, context == ISSUER
     except (official_config.ConfigException, OSError) as error:
         raise _no_cluster(str(error)) from error
-    except Exception as error:  # a file that is being written may be anything
-        raise _no_cluster(f"it cannot be read: {type(error).__name__}") from error
+    except Exception as error:  # A file that is being written can cause any exception.
+        raise _no_cluster(f"the file cannot be read: {type(error).__name__}") from error
 
 
 def _no_cluster(why: str) -> NoCluster:
@@ -156,21 +165,28 @@ def _no_cluster(why: str) -> NoCluster:
 
 
 def _renew(path: Path, issuer: official.Configuration) -> None:
-    """Puts a new token into the kubeconfig once half of the old one's time is over. Never raises: the
-    old one still counts, and the next who asks tries again."""
+    """Replace the token in the kubeconfig once half of its lifetime has passed.
+
+    Errors are only logged: the old token is still valid, and the next token request retries.
+    """
     old = _bearer(issuer)
     claims = claims_of(old)
     left = claims.expires - time.time()
     if not claims.lifetime or left > claims.lifetime / 2:
         return
-    # One of the identities does it for all of the process.
+    # One identity renews it for the whole process.
     if not _renewing.acquire(blocking=False):
         return
     try:
         if not replace_token(path, old, request_token(issuer, ISSUER, KUBECONFIG_LIFETIME)):
-            log.info("%s has another token by now", path)
-    except Exception as error:  # noqa: BLE001  a file that is being written may be anything
-        log.warning("The credential in %s ends in %.0f h: %r", path, left / 3600, error)
+            log.info("The token in %s was already replaced", path)
+    except Exception as error:  # noqa: BLE001  a partially written file can cause any exception
+        log.warning(
+            "Cannot renew the credential in %s, which expires in %.0f h: %r",
+            path,
+            left / 3600,
+            error,
+        )
     finally:
         _renewing.release()
 

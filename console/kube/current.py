@@ -1,7 +1,7 @@
-"""The runtime of the host cluster, for what belongs to that alone: accounts, platform roles, workspaces.
+"""The runtime of the host cluster, for host-only data: accounts, platform roles and workspaces.
 
-Whoever reads what is of any cluster has its runtime from `access.cluster`; import-linter keeps them from
-this module.
+Code that reads objects of any cluster uses the runtime from `access.cluster`. import-linter
+forbids such code to import this module.
 """
 
 from console.kube.runtime import Runtime
@@ -10,12 +10,12 @@ _current: Runtime | None = None
 
 
 def set_runtime(runtime: Runtime | None) -> None:
-    """Says which runtime this process has. The composition root's alone, and tests'."""
+    """Set the runtime of this process. Only for the composition root and tests."""
     global _current
     _current = runtime
 
 
 def get_runtime() -> Runtime:
     if _current is None:
-        raise RuntimeError("no runtime: console.asgi has not started one")
+        raise RuntimeError("no runtime has been set; console.asgi starts one")
     return _current

@@ -1,14 +1,13 @@
-"""What is worked out from a store's objects, and kept up to date change by change.
+"""Data derived from a store's objects and updated incrementally.
 
-Promises:
-- Brought up to date when it is read, by the reader: the writer never waits, and what nobody reads
-  costs nothing.
-- Within `current` it is the state of one version of the store. Any thread may enter; one at a time.
-- A change costs what its object costs. Everything is worked out anew only at first, and after so many
-  changes at once that the store does not remember them.
+- The reader updates it when it is read. The writer never waits, and unread data costs nothing.
+- Within `current` it matches one version of the store. Any thread may enter, one at a time.
+- A change costs as much as its object. Everything is recomputed only on first use and after more
+  changes than the store remembers.
 
-Subclasses must not keep what `_rebuild` is given. While one holds its lock it may read an index of the
-same store, and nothing else that is derived: indexes read nothing in turn, so no two wait for each other.
+Subclasses must not keep the mapping passed to `_rebuild`. While holding its lock, a subclass may
+read an index of the same store but no other derived data. Indexes read nothing else, so
+deadlocks are impossible.
 """
 
 import weakref
@@ -25,27 +24,33 @@ _NEVER = -1
 
 
 class Derived(ABC, Generic[P]):
-    """`version` and `resource_version` say up to where; they are for use within `current`."""
+    """Base class of data derived from a store.
+
+    `version` and `resource_version` identify the store state it matches. Read them only within
+    `current`.
+    """
 
     def __init__(self, store: Store[P]) -> None:
         self._store_ref = weakref.ref(store)
         self._lock = Lock()
         self.version = _NEVER
         self.resource_version = ""
-        #: How often everything was worked out anew.
+        #: Number of full recomputations.
         self.rebuilds = 0
 
     @property
     def _store(self) -> Store[P]:
-        """Held by whoever uses it, not by what was derived from it: kinds that nobody looks at end."""
+        """Return the store. It is referenced weakly so that the stores of unused kinds can be
+        freed.
+        """
         store = self._store_ref()
         if store is None:
-            raise ReferenceError("the store is gone")
+            raise ReferenceError("the store no longer exists")
         return store
 
     @property
     def behind(self) -> int:
-        """About how many objects must be looked at before this can be read."""
+        """Return the approximate number of objects to process before the next read."""
         return len(self._store) if self.version < 0 else self._store.version - self.version
 
     def catch_up(self) -> None:
@@ -54,26 +59,29 @@ class Derived(ABC, Generic[P]):
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Holds the lock while what was derived is true and does not change."""
+        """Update the derived data and hold the lock, so that it does not change meanwhile."""
         with self._lock:
             try:
                 self._catch_up()
             except BaseException:
-                # Half of a change may have been taken in: next time everything is worked out anew.
+                # A change may be half applied. Recompute everything next time.
                 self.version = _NEVER
                 raise
             yield
 
     @abstractmethod
     def _rebuild(self, entries: Mapping[Key, Entry[P]]) -> None:
-        """Starts over with these objects."""
+        """Recompute everything from these objects."""
 
     @abstractmethod
     def _apply(self, key: Key, entry: Entry[P] | None) -> None:
-        """Takes in one change; None: the object is gone. What is known already changes nothing."""
+        """Apply one change. `entry` is None for a deleted object. Applying a change twice must be
+        harmless.
+        """
 
     def _catch_up(self) -> None:
-        # Before the changes: a bookmark in between then makes this say less than it knows.
+        # Read before the changes: a bookmark in between then makes this version too old, never too
+        # new.
         resource_version = self._store.resource_version
         found = self._store.changes_since(self.version)
         if found is None:
@@ -84,7 +92,7 @@ class Derived(ABC, Generic[P]):
             resource_version = snapshot.resource_version
             found = self._store.changes_since(snapshot.version)
             if found is None:
-                # So much has changed meanwhile that it must be done again, at the next reading.
+                # Too much has changed meanwhile. The next read recomputes everything.
                 self.resource_version = resource_version
                 return
         self.version, changes = found

@@ -1,7 +1,7 @@
-"""Which custom resources the cluster has, as its CustomResourceDefinitions say from moment to moment.
+"""The custom resource types of the cluster, from its CustomResourceDefinitions.
 
-Definitions come and go while the console runs. What is asked here is answered from the cache of them,
-by any thread.
+Definitions change while the console runs. All functions read the cache and may be called from
+any thread.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,9 +17,12 @@ from console.kube.store import Entry
 
 @dataclass(frozen=True, slots=True)
 class CustomType:
-    """One served version of a defined type. `uid` is the definition's: another one means that the type
-    was deleted and defined anew. `preferred`: the version that people mean who name none.
-    `conditions`: its objects have conditions in their status."""
+    """One served version of a custom resource type.
+
+    `uid` is the definition's; a different uid means the type was deleted and defined again.
+    `preferred` marks the version to use if the user does not name one. `conditions` is True if
+    the objects have conditions in their status.
+    """
 
     gvr: GVR
     kind: str
@@ -33,7 +36,7 @@ class CustomType:
 
 
 class _Known(Derived[Definition]):
-    """The types of each definition; current within `current`."""
+    """The types of each definition. Read it within `current`."""
 
     def _rebuild(self, entries: Mapping[Key, Entry[Definition]]) -> None:
         self.by_gvr: dict[GVR, CustomType] = {}
@@ -66,36 +69,38 @@ class _Known(Derived[Definition]):
 
 
 class Types:
-    """`informer`: the one of CustomResourceDefinitions."""
+    """The defined types. `informer` is the informer of CustomResourceDefinitions."""
 
     def __init__(self, informer: Informer[Any]) -> None:
-        # What is derived of it does not keep it.
+        # Keep a strong reference: `_Known` only holds a weak one.
         self._store = informer.store
         self._known = _Known(informer.store)
 
     def get(self, gvr: GVR) -> CustomType | None:
-        """The type if it is defined and established, and served in this version."""
+        """Return the type if it is defined, established, and served in this version."""
         with self._known.current():
             return self._known.by_gvr.get(gvr)
 
     def find(self, group: str, resource: str) -> CustomType | None:
-        """The preferred version of a type."""
+        """Return the preferred version of a type."""
         with self._known.current():
             return self._known.preferred.get((group, resource))
 
     def of(self, key: Key) -> tuple[CustomType, ...]:
-        """The served versions of the type that a definition of this name defines."""
+        """Return the served versions of the type that the definition `key` defines."""
         with self._known.current():
             return self._known.of(key)
 
     def __iter__(self) -> Iterator[CustomType]:
-        """Every served version of every established type, by name."""
+        """Iterate over all served versions of all established types, sorted by name."""
         with self._known.current():
             return iter(self._known.sorted())
 
 
 def definition_of(key: Key) -> tuple[str, str]:
-    """Group and plural of a CustomResourceDefinition's name, which is always `plural.group`."""
+    """Return group and plural from a CustomResourceDefinition's name, which is always
+    `plural.group`.
+    """
     plural, _dot, group = key.name.partition(".")
     return group, plural
 

@@ -1,7 +1,8 @@
-"""What kube-apiserver answers when it does not do what was asked, as exceptions.
+"""Error responses of kube-apiserver as exceptions.
 
-Every failure of a call is an `ApiError`: an HTTP status with the `Status` object of the answer, or
-`Unavailable` when there was no answer. Nothing of a request (headers, token, body) is kept in one.
+Every failed call raises an `ApiError`: an HTTP status with the `Status` object of the response,
+or `Unavailable` if there was no response. Exceptions never contain request data (headers, token,
+body).
 """
 
 from collections.abc import Mapping
@@ -12,17 +13,20 @@ from console.kube.sentences import Sentence
 Status = Mapping[str, Any]
 
 
-#: Seconds that a server may ask to be left alone, whatever it says.
+#: Maximum `Retry-After` in seconds that is honored.
 LONGEST_WAIT = 300
 
 
 class ApiError(Exception):
-    """An answer of 400 or above.
+    """A response with status 400 or above.
 
-    `code`: HTTP status. `reason`: Kubernetes' own word (`NotFound`, `Conflict`, ...). `message`: for
-    people, the server's own words or a `Sentence` of ours. `status`: the whole `Status` object, empty if
-    there was none. `retry_after`: seconds the server asked to wait, or None. `body`: the answer as it
-    came, or as much of it as was read. `harmless`: whatever became of the request, it changed nothing.
+    - `code`: HTTP status
+    - `reason`: Kubernetes' reason (`NotFound`, `Conflict`, ...)
+    - `message`: a message for users, from the server or a `Sentence`
+    - `status`: the `Status` object, empty if there was none
+    - `retry_after`: seconds the server asked to wait, or None
+    - `body`: the response body, possibly truncated
+    - `harmless`: True if the request certainly changed nothing
     """
 
     default_reason: ClassVar[str] = "Unknown"
@@ -42,15 +46,18 @@ class ApiError(Exception):
         self.status: Status = status or {}
         self.reason = str(self.status.get("reason") or self.default_reason)
         told = self.status.get("message")
-        # A `Sentence` stays one.
+        # A `Sentence` must not be converted to str.
         self.message = str(told) if told else message
         self.retry_after = retry_after
         super().__init__(f"{code} {self.reason}: {self.message}")
 
     @property
     def page_code(self) -> int:
-        """The HTTP status of a page that tells of it. What broke behind the console is no error of the
-        console's own (500), RFC 9110, section 15.6.3."""
+        """Return the HTTP status for a page that shows this error.
+
+        An upstream failure is not an internal error (500) of the console but 502 (RFC 9110,
+        section 15.6.3).
+        """
         return 502 if self.code >= 500 and self.code not in (503, 504) else self.code
 
 
@@ -75,15 +82,17 @@ class Conflict(ApiError):
 
 
 class Replaced(Conflict):
-    """Of ours: another object has taken the name since."""
+    """Raised by the console: the name now belongs to a different object."""
 
     def __init__(self) -> None:
         super().__init__(409, Sentence("The object is not the one that was read."))
 
 
 class Overtaken(Conflict):
-    """Of ours: the object is the one that was meant, and somebody else has changed it since. `key`: what
-    of it; with none it changed each time that it was tried."""
+    """Raised by the console: the object was changed by another client.
+
+    `key` is the changed key. Without it, every attempt was overtaken by another change.
+    """
 
     def __init__(self, key: str = "") -> None:
         often = Sentence("It is changed too often.")
@@ -92,7 +101,7 @@ class Overtaken(Conflict):
 
 
 class Gone(ApiError):
-    """410: the resourceVersion or the continue token is older than the server remembers."""
+    """410: the resourceVersion or the continue token is too old."""
 
     default_reason = "Expired"
 
@@ -112,7 +121,7 @@ class ServerError(ApiError):
 
 
 class TooDeep(ServerError):
-    """Of ours: the answer is an object that is nested too deeply to be read."""
+    """Raised by the console: the object in the response is nested too deeply to decode."""
 
     def __init__(self) -> None:
         super().__init__(502, Sentence("The answer of the Kubernetes API is nested too deeply"))
@@ -123,7 +132,7 @@ class TooDeep(ServerError):
 
 
 class Unavailable(ApiError):
-    """No answer: connection refused, reset, timed out, or not TLS that we trust."""
+    """No response: connection refused, reset, timed out, or untrusted TLS."""
 
     default_reason = "ServiceUnavailable"
 
@@ -132,7 +141,7 @@ class Unavailable(ApiError):
 
 
 class Distrusted(Unavailable):
-    """Somebody answers whose certificate is not from an authority that we know, or none at all."""
+    """The server's certificate is missing or not signed by a trusted authority."""
 
 
 _BY_CODE: dict[int, type[ApiError]] = {
@@ -150,8 +159,11 @@ _BY_CODE: dict[int, type[ApiError]] = {
 def error_from_status(
     code: int, status: Status, *, retry_after: float | None = None, body: bytes = b""
 ) -> ApiError:
-    """The exception for an answer; also for the `Status` object inside a watch's ERROR event, which has
-    what is else a header in its details."""
+    """Return the exception for an error response or for the `Status` object in a watch's ERROR
+    event.
+
+    In an ERROR event, the details contain the `Retry-After` value.
+    """
     if retry_after is None:
         details = status.get("details")
         seconds = details.get("retryAfterSeconds") if isinstance(details, Mapping) else None

@@ -1,13 +1,13 @@
-"""Which kinds are followed, from their first use until nobody has looked at them for a while.
+"""Shared informers, each followed from first use until it has been unused for a while.
 
-Promises:
-- `get` may be called from any thread. What it returns is followed for at least `idle` seconds more,
-  and for as long as it has listeners; kept kinds never stop.
-- A kind that stopped starts anew at its next use, with an informer and a list of its own. Whoever still
-  holds the old informer can see that nobody follows it: its `freshness` is stale and says why.
-- A kind whose type is gone stops at once and forgets its objects. If its type comes back while somebody
-  listens, that very informer goes on, with a fresh list.
-- An error of our own in a kind stops no other, is shown by its `freshness`, and is tried again.
+- `get` may be called from any thread. The returned informer is followed for at least `idle`
+  seconds, and as long as it has listeners. Kinds passed to `keep` never stop.
+- A stopped kind restarts on next use with a new informer and a new list. Holders of the old
+  informer can see that it is not followed: its `freshness` is stale and contains the reason.
+- A kind whose type was deleted stops immediately and drops its objects. If the type is created
+  again while listeners remain, the same informer continues with a fresh list.
+- An internal error in one kind does not stop the others. `freshness` reports it, and it is
+  retried.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from console.kube.sentences import Sentence
 
 log = logging.getLogger(__name__)
 
-#: Seconds without a reader and without a listener after which a kind is not followed any more.
+#: Seconds without readers and listeners after which a kind is not followed anymore.
 IDLE = 600.0
-#: Seconds until a kind is tried again that an error of our own has stopped.
+#: Seconds until a kind that stopped with an internal error is retried.
 RETRY = 10.0
 
 IDLED = Sentence("Nobody has looked at this kind for a while, so it is not followed any more")
@@ -40,23 +40,26 @@ class UnknownKind(LookupError):
 
 
 class NeverCached(UnknownKind):
-    """Objects of this type are read as the viewer alone: see `console.kube.livelist`."""
+    """Objects of this type are only read on behalf of the user (see `console.kube.livelist`)."""
 
 
 class InformerBuilder(Protocol):
     def make(self, gvr: GVR) -> Informer[Any]:
-        """An informer for a type; raises `UnknownKind`."""
+        """Return an informer for a type. Raise `UnknownKind`."""
         ...
 
     async def follow(self, informer: Informer[Any]) -> None:
-        """Follows the server until cancelled."""
+        """Follow the server until cancelled."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class _Kind:
-    """`own`: listeners that the core itself has. `ending`: why it is to stop, or "". `followed`: the
-    loop that follows it has not ended."""
+    """The state of one kind.
+
+    `own` is the number of listeners of the core itself. `ending` is the reason to stop, or "".
+    `followed` is True until the task that follows the kind has ended.
+    """
 
     informer: Informer[Any]
     used: float
@@ -72,8 +75,11 @@ class _Kind:
 
 
 class Factory:
-    """`notify`: whom of the core itself to tell of changes of a kind, while that is followed. This is
-    no use that would keep it."""
+    """Create, start and stop the shared informers.
+
+    `notify` maps kinds to listeners of the core itself. These listeners do not keep a kind
+    alive.
+    """
 
     def __init__(
         self,
@@ -91,29 +97,29 @@ class Factory:
         self._notify = notify
         self._lock = Lock()
         self._kinds: dict[GVR, _Kind] = {}
-        # Replaced whenever `_kinds` changes: every page asks for it.
+        # Replaced, not modified, when `_kinds` changes: every page reads it without the lock.
         self._informers: Mapping[GVR, Informer[Any]] = MappingProxyType({})
-        # Those whose type is gone and whom somebody listens to. The core's thread alone.
+        # Kinds whose type was deleted and that still have listeners. Core thread only.
         self._vanished: dict[GVR, _Kind] = {}
 
     # Any thread.
 
     def get(self, gvr: GVR) -> Informer[Any]:
-        """The shared informer of a type, started if nobody follows it. Raises `UnknownKind`."""
+        """Return the shared informer of a type and start it if necessary. Raise `UnknownKind`."""
         return self._use(gvr).informer
 
     def keep(self, gvr: GVR) -> Informer[Any]:
-        """As `get`, and from now on it never stops."""
+        """Like `get`, but the informer never stops."""
         kind = self._use(gvr)
         kind.kept = True
         return kind.informer
 
     def informers(self) -> Mapping[GVR, Informer[Any]]:
-        """Those that are followed. Looking at them is no use that would keep one."""
+        """Return the followed informers. This does not count as use."""
         return self._informers
 
     def _use(self, gvr: GVR) -> _Kind:
-        # With the lock held a kind is either followed for `idle` seconds from now, or not at all.
+        # While the lock is held, a kind is either followed for `idle` more seconds or not at all.
         with self._lock:
             kind = self._kinds.get(gvr)
             if kind is not None:
@@ -136,7 +142,7 @@ class Factory:
         return kind
 
     def _recount(self) -> None:
-        """With the lock held."""
+        """Update `_informers`. Call it with the lock held."""
         found = {gvr: kind.informer for gvr, kind in self._kinds.items()}
         self._informers = MappingProxyType(found)
 
@@ -144,10 +150,10 @@ class Factory:
         kind.followed = True
         self._spawn(self._follow(kind))
 
-    # The core's thread.
+    # Core thread only.
 
     def sweep(self) -> None:
-        """Stops what nobody has used for long enough."""
+        """Stop kinds that have been unused for `idle` seconds."""
         now = self._clock.monotonic()
         with self._lock:
             for kind in self._kinds.values():
@@ -162,7 +168,7 @@ class Factory:
             del self._vanished[gvr]
 
     def vanish(self, gvr: GVR) -> None:
-        """The type is gone."""
+        """Stop a kind whose type was deleted."""
         with self._lock:
             kind = self._kinds.pop(gvr, None)
             self._recount()
@@ -173,7 +179,7 @@ class Factory:
             self._vanished[gvr] = kind
 
     def appear(self, gvr: GVR) -> None:
-        """The type is there, or there again."""
+        """Resume a kind whose type was created again."""
         kind = self._vanished.pop(gvr, None)
         if kind is None or not kind.listened:
             return
@@ -187,11 +193,11 @@ class Factory:
                 self._begin(kind)
 
     def vanished(self) -> Collection[GVR]:
-        """Types that are gone and that somebody listens to all the same."""
+        """Return the deleted types that still have listeners."""
         return self._vanished.keys()
 
     def renew(self, gvr: GVR) -> None:
-        """The type is not the one it was: lists it anew."""
+        """List the kind again because its type was redefined."""
         with self._lock:
             kind = self._kinds.get(gvr)
         if kind is not None and kind.run is not None:
@@ -203,7 +209,9 @@ class Factory:
             kind.run.cancel()
 
     async def _follow(self, kind: _Kind) -> None:
-        """Until the kind is to end. A task of its own can be ended, or begun anew, by itself."""
+        """Follow the kind until it is stopped. The inner task can be cancelled or restarted
+        separately.
+        """
         while not kind.ending:
             kind.run = asyncio.create_task(self._builder.follow(kind.informer))
             try:
@@ -214,7 +222,7 @@ class Factory:
                 raise
             if not kind.run.cancelled():
                 error = kind.run.exception()
-                log.error("Following %s ended", kind.informer.gvr.qualified, exc_info=error)
+                log.error("Following %s failed", kind.informer.gvr.qualified, exc_info=error)
                 kind.informer.disconnected(BROKEN)
                 await self._clock.sleep(RETRY)
         kind.run, kind.followed = None, False

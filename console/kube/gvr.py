@@ -1,7 +1,8 @@
-"""Names of resource types and of objects, and the REST paths they have.
+"""Names of resource types and objects, and their REST paths.
 
-A type is a group, a version and a plural; an object is a type, a namespace (empty where the type is
-cluster-scoped) and a name. Paths follow https://kubernetes.io/docs/reference/using-api/api-concepts/.
+A type is a group, a version and a plural. An object is a type, a namespace (empty for
+cluster-scoped types) and a name. Paths follow
+https://kubernetes.io/docs/reference/using-api/api-concepts/.
 """
 
 from collections.abc import Collection
@@ -13,8 +14,8 @@ from urllib.parse import quote
 from console.kube.errors import NotFound
 from console.kube.sentences import Sentence
 
-#: The groups of Kubernetes itself: whatever else is defined in a cluster, their plurals are unique but
-#: for `events`, which the core group and events.k8s.io both serve.
+#: The API groups of Kubernetes itself. Their plurals are unique, except for `events`, which the
+#: core group and events.k8s.io both serve.
 #: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.34/
 BUILT_IN_GROUPS = frozenset(
     {
@@ -42,9 +43,9 @@ BUILT_IN_GROUPS = frozenset(
     }
 )
 
-#: Characters of a name where a column holds it.
+#: Maximum length of a name in a database column.
 LONGEST_NAME = 253
-#: Segments that change the path they are in (RFC 3986, section 3.3).
+#: Dot segments (RFC 3986, section 3.3).
 STEPS = frozenset({".", ".."})
 
 
@@ -62,15 +63,15 @@ class GVR:
 
     @property
     def qualified(self) -> str:
-        """`deployments.apps`, as in RBAC messages; `pods` for the core group."""
+        """Return `deployments.apps`, as in RBAC messages, or `pods` for the core group."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The URL path of the collection or the object, each segment percent-encoded.
+        """Return the URL path of the collection or object, with percent-encoded segments.
 
-        Raises `NotFound` for a segment that every HTTP client takes for a step in the path, encoded or
-        not, and for one that kube-apiserver would take for several, since it reads paths decoded: no
-        object has such a name, and the request would be about another one.
+        Raise `NotFound` for dot segments, which HTTP clients resolve even when encoded, and for
+        segments with a slash or percent sign, which kube-apiserver splits after decoding. No
+        object has such a name, and the request would address a different object.
         https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names
         """
         parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
@@ -82,14 +83,18 @@ class GVR:
         return "/" + "/".join(quote(part, safe="") for part in parts)
 
     def object_path(self, namespace: str, name: str, subresource: str = "") -> str:
-        """That of one object. Raises `NotFound` without a name: such a path is that of all objects."""
+        """Return the path of one object. Raise `NotFound` for an empty name, which would address
+        all objects.
+        """
         if not name:
             raise NotFound(404, Sentence("no object is without a name"))
         return self.path(namespace, name, subresource)
 
 
 class Key(NamedTuple):
-    """What identifies an object within its type. Not the UID: a recreated object is an update."""
+    """Identifies an object within its type. The UID is not part of it: a recreated object is an
+    update.
+    """
 
     namespace: str
     name: str
@@ -99,8 +104,10 @@ class Key(NamedTuple):
 
 
 def in_column(name: str) -> str:
-    """A name as a column of a table holds it; one that is longer than any column, or has a character that
-    not every database takes, by its hash. A role may be called nearly anything, at any length.
+    """Return a name for a database column.
+
+    A name that is too long or contains NUL is replaced with its hash. Role names have almost no
+    restrictions.
     """
     if len(name) <= LONGEST_NAME and "\0" not in name:
         return name
@@ -109,7 +116,9 @@ def in_column(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ObjectReference:
-    """One object of one cluster, told by its uid from another one that has its name later."""
+    """A reference to one object of one cluster. The uid distinguishes it from a later object of the
+    same name.
+    """
 
     cluster: str
     gvr: GVR
@@ -117,7 +126,9 @@ class ObjectReference:
     uid: str
 
     def columns(self) -> dict[str, str]:
-        """As tables have it. Its version is left out: one object is served in several."""
+        """Return the values for database columns, without the version: an object is served in
+        several versions.
+        """
         return {
             "cluster": self.cluster,
             "group": self.gvr.group,
@@ -129,8 +140,11 @@ class ObjectReference:
 
 
 def named(keys: Collection[Key], names: Collection[Key]) -> set[Key]:
-    """Those of `keys` that `names` mean. Among these `Key("", name)` is the object of that name in every
-    namespace, as rules with `resourceNames` have it."""
+    """Return the keys in `keys` that `names` select.
+
+    `Key("", name)` in `names` selects the objects of that name in all namespaces, like
+    `resourceNames` in RBAC rules.
+    """
     found = {key for key in names if key in keys}
     everywhere = {key.name for key in names if not key.namespace}
     if everywhere:
@@ -160,7 +174,7 @@ CONTROLLER_REVISIONS = GVR("apps", "v1", "controllerrevisions")
 JOBS = GVR("batch", "v1", "jobs")
 CRON_JOBS = GVR("batch", "v1", "cronjobs")
 
-#: What people run. Jobs come and go by themselves.
+#: Workloads that users create. Jobs are mostly created by CronJobs.
 WORKLOADS = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, CRON_JOBS)
 
 HORIZONTAL_POD_AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")

@@ -1,6 +1,6 @@
-"""Whether kube-apiserver is there, asked every few seconds, and who is to know.
+"""Probe kube-apiserver every few seconds and notify the informers.
 
-A connection that hangs says nothing, so a watch alone would never notice.
+A hanging connection reports nothing, so a watch alone would not notice an outage.
 """
 
 import asyncio
@@ -13,21 +13,22 @@ from console.kube.clock import Clock
 from console.kube.errors import ApiError
 from console.kube.informer import Informer
 
-#: Seconds between two probes while they are answered, and while they are not.
+#: Seconds between two probes after a success and after a failure.
 PROBE_INTERVAL, PROBE_RETRY = 3.0, 1.0
-#: Answers that a proxy gives for a server that is not there, or that mean that there was no answer.
+#: Statuses that mean the server cannot be reached: sent by a proxy, or set when there was no
+#: response.
 ABSENT = frozenset({502, 503, 504})
-#: In what kube-apiserver says when it cannot reach etcd. Its watches stay open then, and say nothing.
-#: https://kubernetes.io/docs/reference/using-api/health-checks/
+#: Part of the /readyz response when kube-apiserver cannot reach etcd. Watches then stay open
+#: without events. https://kubernetes.io/docs/reference/using-api/health-checks/
 NO_ETCD = b"[-]etcd"
-#: Seconds for which reasons to wake are gathered: a hundred new bindings are one reason.
+#: Seconds during which wake requests are merged, for example for a hundred new bindings.
 WAKE_GAP = 0.25
 
 Informers = Callable[[], Iterable[Informer[Any]]]
 
 
 class Heartbeat:
-    """`answered`: when kube-apiserver last gave a sign of life (UTC)."""
+    """Probe kube-apiserver. `answered` is the time of its last response (UTC)."""
 
     def __init__(self, reader: ReaderClient, informers: Informers, clock: Clock) -> None:
         self._reader = reader
@@ -37,8 +38,11 @@ class Heartbeat:
         self.answered: datetime = clock.now()
 
     async def run(self) -> None:
-        """Doubts the informers while there is no answer. When there is one again it wakes those that
-        wait, and has the others take up their watches anew."""
+        """Mark the informers as stale while the server does not respond.
+
+        When it responds again, wake the informers that wait for a retry and restart the watches
+        of the others.
+        """
         silent = deaf = False
         while True:
             try:
@@ -49,7 +53,7 @@ class Heartbeat:
                     deaf = True
                     self._doubt(self.answered)
                 else:
-                    # It is not ready, but there: what it says on open watches counts.
+                    # The server is not ready but running, and open watches still deliver events.
                     self._alive()
             else:
                 if deaf:
@@ -65,7 +69,9 @@ class Heartbeat:
         self._doubt(None)
 
     def wake_soon(self) -> None:
-        """What informers wait for may have come: a type, a right. On the core's loop."""
+        """Retry failed informers soon because a type or permission may have been added. Core thread
+        only.
+        """
         if not self._waking:
             self._waking = True
             asyncio.get_running_loop().call_later(WAKE_GAP, self._wake)
@@ -75,7 +81,7 @@ class Heartbeat:
             informer.doubt(since)
 
     def _renew(self) -> None:
-        """Whatever lost our questions may have lost the connections of the watches as well."""
+        """Restart all watches. Their connections may have been lost together with the probes."""
         for informer in self._informers():
             informer.renew()
 

@@ -1,6 +1,6 @@
-"""How busy each kind has been of late, for people to look at.
+"""Event rates of each kind over the last minutes, for display.
 
-`sample` belongs to one thread; the rest may be called from any.
+`sample` must be called from one thread. Everything else may be called from any thread.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from console.kube.clock import Clock
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
 
-#: Seconds between two samples, and how many are kept: ten minutes.
+#: Seconds between two samples, and the number of samples: ten minutes.
 STEP, KEPT = 5.0, 120
 
 
@@ -19,19 +19,21 @@ class History:
         self._clock = clock
         self._counts: dict[GVR, int] = {}
         self._at = clock.monotonic()
-        # Replaced as a whole, so that a reader sees one moment.
+        # Replaced as a whole, so that readers see a consistent state.
         self._seconds: tuple[float, ...] = ()
         self._events: Mapping[GVR, tuple[int, ...]] = {}
 
     def sample(self, informers: Mapping[GVR, Informer[Any]]) -> None:
-        """Notes how many events came since the last call. Kinds that are gone are forgotten."""
+        """Record the number of events since the last call. Kinds that are not followed anymore are
+        dropped.
+        """
         now = self._clock.monotonic()
         seconds = (*self._seconds, now - self._at)[-KEPT:]
         events = {}
         for gvr, informer in informers.items():
             count = informer.events
             before = self._counts.get(gvr, 0)
-            # A kind that was started anew counts from zero.
+            # A restarted kind counts from zero.
             came = count - before if count >= before else count
             earlier = self._events.get(gvr, (0,) * (len(seconds) - 1))
             events[gvr] = (*earlier, came)[-KEPT:]
@@ -40,7 +42,9 @@ class History:
         self._at, self._seconds, self._events = now, seconds, events
 
     def rates(self, gvr: GVR | None = None) -> Sequence[float]:
-        """Events per second in each step, the oldest first; of all kinds together for None."""
+        """Return events per second for each sample, oldest first; for all kinds together if `gvr`
+        is None.
+        """
         seconds, events = self._seconds, self._events
         if gvr is not None:
             counts: Sequence[int] = events.get(gvr, ())
@@ -49,7 +53,7 @@ class History:
         return [count / span if span > 0 else 0.0 for count, span in _aligned(counts, seconds)]
 
     def rate(self, gvr: GVR | None = None, *, last: float = 60.0) -> float:
-        """Events per second over about the last so many seconds."""
+        """Return events per second over about the last `last` seconds."""
         rates, seconds = self.rates(gvr), self._seconds
         total = spent = 0.0
         for rate, span in reversed(_aligned(rates, seconds)):
@@ -60,6 +64,6 @@ class History:
 
 
 def _aligned(values: Sequence[float], seconds: Sequence[float]) -> list[tuple[float, float]]:
-    """The latest values with their spans."""
+    """Pair the latest values with their durations."""
     size = min(len(values), len(seconds))
     return list(zip(values[len(values) - size :], seconds[len(seconds) - size :], strict=True))

@@ -1,8 +1,8 @@
-"""Whom a request to kube-apiserver is made as.
+"""The user that a request to kube-apiserver impersonates.
 
-An `Identity` can only be made of names that reach the server unchanged and that are nobody's but a
-person's: kube-apiserver trims header values and treats an empty `Impersonate-User` as no
-impersonation at all, so empty, padded, non-ASCII and `system:` names are refused here, once.
+kube-apiserver trims header values and treats an empty `Impersonate-User` as no impersonation.
+Therefore `Identity` rejects names that are empty, padded or not ASCII, and `system:` names,
+which belong to Kubernetes itself.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ def _check(name: str, what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A person: `name`, and `groups` without `system:authenticated`, which is always added."""
+    """A user: `name`, and `groups` without `system:authenticated`, which is always added."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -34,7 +34,8 @@ class Identity:
             _check(group, "group")
 
     def headers(self) -> list[tuple[str, str]]:
-        """Impersonation headers, see
-        https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/."""
+        """Return the impersonation headers, see
+        https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
+        """
         groups = (*self.groups, AUTHENTICATED_GROUP)
         return [("Impersonate-User", self.name), *(("Impersonate-Group", g) for g in groups)]

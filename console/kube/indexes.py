@@ -1,7 +1,8 @@
-"""Objects of a store by something other than their key.
+"""Look up a store's objects by something other than their key.
 
-An index is made at its first use and kept up to date from then on, as `console.kube.derived` promises.
-`indexes_of` has those that every kind has; a kind may make its own with `Index`, and a module with `by`.
+An index is built on first use and updated from then on (see `console.kube.derived`).
+`indexes_of` returns the indexes that every kind has. Use `Index` for a custom index, or `by` for
+a shared one.
 """
 
 import weakref
@@ -18,7 +19,7 @@ KeysOf = Callable[[Entry[P]], Iterable[Hashable]]
 
 
 class Index(Derived[P]):
-    """`keys_of` says under which values an object is found: none, one or many."""
+    """An index. `keys_of` returns the values under which an object is found: zero, one or more."""
 
     def __init__(self, store: Store[P], keys_of: KeysOf[P]) -> None:
         super().__init__(store)
@@ -27,7 +28,7 @@ class Index(Derived[P]):
         self._values: dict[Key, tuple[Hashable, ...]] = {}
 
     def get(self, value: Hashable) -> tuple[Entry[P], ...]:
-        """The objects under a value; none if there are none."""
+        """Return the objects that have this value."""
         with self.current():
             return tuple(self._found.get(value, {}).values())
 
@@ -36,7 +37,7 @@ class Index(Derived[P]):
             return len(self._found.get(value, ()))
 
     def values(self) -> Mapping[Hashable, int]:
-        """Every value that there is, with the number of its objects."""
+        """Return every value with the number of its objects."""
         with self.current():
             return {value: len(found) for value, found in self._found.items()}
 
@@ -71,27 +72,27 @@ class Indexes(Generic[P]):
 
     @cached_property
     def by_owner(self) -> Index[P]:
-        """By the uid of the owner that controls the object."""
+        """Index by the uid of the owner that controls the object."""
         return self._index(lambda entry: _text(entry, "owner_uid"))
 
     @cached_property
     def by_node(self) -> Index[P]:
-        """By the name of the node that the object is on."""
+        """Index by the name of the object's node."""
         return self._index(lambda entry: _text(entry, "node"))
 
     @cached_property
     def by_label(self) -> Index[P]:
-        """By `key=value`."""
+        """Index by `key=value`."""
         return self._index(_labels)
 
     def by(self, keys_of: KeysOf[P]) -> Index[P]:
-        """One of somebody's own, who asks with the same function each time."""
+        """Return a custom index. Callers must pass the same function each time to share it."""
         return self._own.get(keys_of) or self._own.setdefault(keys_of, self._index(keys_of))
 
     def _index(self, keys_of: KeysOf[P]) -> Index[P]:
         store = self._store_ref()
         if store is None:
-            raise ReferenceError("the store is gone")
+            raise ReferenceError("the store no longer exists")
         return Index(store, keys_of)
 
 
@@ -99,7 +100,7 @@ _indexes: WeakKeyDictionary[Store[Any], Indexes[Any]] = WeakKeyDictionary()
 
 
 def indexes_of(store: Store[P]) -> Indexes[P]:
-    """The store's own, shared by all who ask."""
+    """Return the shared indexes of a store."""
     found = _indexes.get(store)
     if found is None:
         found = _indexes.setdefault(store, Indexes(store))

@@ -1,17 +1,18 @@
-"""A store that follows the server, and whoever wants to know when it changes.
+"""A store that follows the server and notifies listeners of changes.
 
-Promises:
-- One reflector for all there is, or one for each namespace that is followed, which lists and replaces the
-  objects of that one alone, whatever the number of listeners and readers.
-- Per key, listeners hear of changes in order and after the store has them. A key says that something
-  changed, not what: read the store.
-- A listener that raises is logged and dropped; the store and the other listeners go on.
-- `freshness` is true at all times: since when the store may differ from the server, and why. It is that
-  of all namespaces together: synced once every one has been listed, stale while one of them cannot be
-  followed; then `problem` names it.
+- One reflector follows all namespaces, or one reflector follows each namespace and replaces only
+  the objects of that namespace. The number of listeners and readers does not matter.
+- For each key, listeners are notified of changes in order, after the store has them. A key only
+  says that the object changed; read the store for its state.
+- A listener that raises an exception is logged and removed. The store and other listeners
+  continue.
+- `freshness` is always current: since when the store may differ from the server, and why. It
+  covers all namespaces together: synced after every namespace has been listed, stale while any
+  of them cannot be followed, with the reason in `problem`.
 
-Listeners run on the core's thread. They must only mark and return; work belongs to a queue of theirs.
-`add_listener` may be called from any thread; keys that changed before it are not repeated.
+Listeners run on the core thread. They must only mark work and return; the work belongs in a
+queue of the listener. `add_listener` may be called from any thread. Earlier changes are not
+replayed.
 """
 
 import asyncio
@@ -35,9 +36,10 @@ from console.kube.store import Decode, Projected, Store, older
 
 log = logging.getLogger(__name__)
 
-#: The namespace of a source that has them all.
+#: The namespace of a source that covers all namespaces.
 EVERYWHERE = ""
-#: Objects of a first list from which on the collector never looks at them again.
+#: Number of objects in an initial list above which the objects are frozen for the garbage
+#: collector.
 MANY = 1_000
 
 P = TypeVar("P", bound=Projected)
@@ -47,8 +49,11 @@ OnState = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """`synced`: a list has arrived. `stale_since` (UTC): the last moment that the store is known to
-    have followed the server; None while it does. `problem`: why, or ""."""
+    """How current a store is.
+
+    `synced` is True after the first list. `stale_since` (UTC) is the last time the store is
+    known to have matched the server, or None while it does. `problem` is the reason, or "".
+    """
 
     synced: bool = False
     stale_since: datetime | None = None
@@ -62,7 +67,7 @@ class _Listener:
 
 
 class Gathering(Protocol):
-    """A list on its way into a store, as `Store.replacing` gives one."""
+    """A list that is being received into a store (see `Store.replacing`)."""
 
     def add(self, raws: Sequence[msgspec.Raw]) -> None: ...
 
@@ -80,7 +85,7 @@ class Informer(Generic[P]):
         self._connected = False
         self._doubt: datetime | None = None
         self._parts: tuple[_Part[P], ...] = ()
-        #: Of each namespace; none while nothing is followed.
+        #: One per namespace. Empty while the informer does not follow the server.
         self.reflectors: tuple[Reflector, ...] = ()
         self._followed: tuple[Source, ...] = ()
         self.events = 0
@@ -88,13 +93,15 @@ class Informer(Generic[P]):
 
     @property
     def refusal(self) -> Forbidden | None:
-        """kube-apiserver's last word, if that was that these objects may not be listed."""
+        """Return the error if kube-apiserver's last response was that these objects may not be
+        listed.
+        """
         found = (item.refused for item in self._followed if isinstance(item, ListWatch))
         return next((refused for refused in found if refused is not None), None)
 
     @property
     def refused_verb(self) -> str:
-        """What kube-apiserver has last not allowed."""
+        """Return the verb that kube-apiserver last refused."""
         found = [item for item in self._followed if isinstance(item, ListWatch) and item.refused]
         return found[0].refused_verb if found else "list"
 
@@ -103,8 +110,11 @@ class Informer(Generic[P]):
         return len(self._listeners)
 
     async def follow(self, sources: Mapping[str, Source]) -> None:
-        """Follows the sources, by namespace, until cancelled. May be called again afterwards: nothing
-        then goes back to what the server may still remember of an earlier time."""
+        """Follow the sources (by namespace) until cancelled.
+
+        It may be called again afterwards. The store then never returns to an older state, even
+        if the server's cache is behind.
+        """
         oldest = "" if self.freshness.synced else "0"
         self._followed = tuple(sources.values())
         self._parts = tuple(_Part(self, namespace) for namespace in sources)
@@ -114,31 +124,37 @@ class Informer(Generic[P]):
         )
         tasks = [asyncio.create_task(reflector.run()) for reflector in self.reflectors]
         try:
-            # No TaskGroup: one that is cancelled is left to the garbage collector, with all it knows,
-            # and what a first list brought is out of the collector's sight.
+            # A cancelled TaskGroup is only freed by the garbage collector, with everything it
+            # references, and the objects of an initial list are frozen for the collector.
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:
                 task.cancel()
-            # They know this informer, which would know them.
+            # Parts and reflectors reference this informer. Break the reference cycle.
             self._parts, self.reflectors = (), ()
 
     def wake(self) -> None:
-        """The server may be back: try now. On the core's loop."""
+        """Retry disconnected reflectors now because the server may be reachable again. Core thread
+        only.
+        """
         for part, reflector in zip(self._parts, self.reflectors, strict=True):
             if not part.connected_now:
                 reflector.wake()
 
     def renew(self) -> None:
-        """The server is back, and an open watch may be deaf: take it up anew. On the core's loop."""
+        """Restart open watches, which may have missed events while the server was away. Core thread
+        only.
+        """
         for part, reflector in zip(self._parts, self.reflectors, strict=True):
-            # What a deaf watch has missed, the next one tells: until then the store stays doubtful.
+            # The new watch delivers the missed events. Until then the store stays stale.
             if self._doubt is not None:
                 part.connected_now = self._connected = False
             reflector.renew()
 
     def doubt(self, since: datetime | None) -> None:
-        """The server has not answered a probe since then, though the watch is open; None: it has."""
+        """Mark the store as stale because the server has not answered probes since `since`. None
+        clears it.
+        """
         if since != self._doubt:
             self._doubt = since
             self._restate()
@@ -146,9 +162,9 @@ class Informer(Generic[P]):
     def add_listener(
         self, on_change: OnChange, on_state: OnState | None = None
     ) -> Callable[[], None]:
-        """Calls `on_change(key)` for every change and `on_state()` when `freshness` changes.
+        """Call `on_change(key)` for every change and `on_state()` when `freshness` changes.
 
-        Returns a function that removes the listener; calling it twice is harmless.
+        Return a function that removes the listener. It may be called more than once.
         """
         listener = _Listener(on_change, on_state)
         with self._lock:
@@ -163,11 +179,11 @@ class Informer(Generic[P]):
     # The reflectors' sinks.
 
     def gathering(self, namespace: str) -> Gathering:
-        """Takes a namespace's list."""
+        """Start to receive the list of a namespace."""
         return self.store.replacing(namespace)
 
     def part_listed(self, changed: Sequence[Key]) -> None:
-        """One namespace has been listed. Listeners hear of it at once, `synced` is for all."""
+        """Notify listeners after the list of one namespace. `synced` waits for all namespaces."""
         if self.freshness.synced or all(part.listed for part in self._parts):
             self.replaced(changed)
         else:
@@ -175,12 +191,12 @@ class Informer(Generic[P]):
                 self._changed(key)
 
     def part_bookmark(self, resource_version: str) -> None:
-        """One namespace is that far; another may have been further."""
+        """Advance the store's resourceVersion, unless another namespace is further ahead."""
         if not older(resource_version, self.store.resource_version):
             self.store.bookmark(resource_version)
 
     def part_moved(self) -> None:
-        """A namespace's connection is good or bad now."""
+        """Update `freshness` after the connection of a namespace changed."""
         bad = next((part for part in self._parts if not part.connected_now), None)
         if bad is None:
             self.connected()
@@ -189,8 +205,8 @@ class Informer(Generic[P]):
 
     def replaced(self, changed: Sequence[Key]) -> None:
         if not self.freshness.synced and len(changed) >= MANY:
-            # They stay. Without this the collector would look at all of them again and again, and every
-            # page would wait for it. What is garbage now would stay as well.
+            # These objects are long-lived. Without freezing, every full collection traverses all of
+            # them and delays pages. Collect first, because garbage would be frozen too.
             gc.collect()
             gc.freeze()
         self._restate(synced=True)
@@ -213,7 +229,7 @@ class Informer(Generic[P]):
         self._restate(problem=problem)
 
     def _restate(self, *, synced: bool = False, problem: str = "") -> None:
-        """Works out `freshness` anew and tells the listeners if it changed."""
+        """Recompute `freshness` and notify listeners if it changed."""
         old = self.freshness
         stale_since = None
         if not self._connected and (old.synced or problem):
@@ -222,7 +238,7 @@ class Informer(Generic[P]):
         elif self._doubt is not None:
             stale_since = self._doubt
             problem = problem or Sentence("The Kubernetes API does not answer")
-        # Between the first list and its watch the store is as fresh as it gets.
+        # The store is fresh between the first list and its watch.
         if synced and not old.synced:
             stale_since, problem = None, ""
         self.freshness = Freshness(synced or old.synced, stale_since, problem)
@@ -231,25 +247,25 @@ class Informer(Generic[P]):
                 try:
                     if listener.on_state is not None:
                         listener.on_state()
-                except Exception:  # noqa: BLE001  whatever a listener raises is its own
+                except Exception:  # noqa: BLE001  listeners may raise any exception
                     self._drop(listener)
 
     def _changed(self, key: Key) -> None:
         for listener in self._listeners:
             try:
                 listener.on_change(key)
-            except Exception:  # noqa: BLE001  whatever a listener raises is its own
+            except Exception:  # noqa: BLE001  listeners may raise any exception
                 self._drop(listener)
 
     def _drop(self, listener: _Listener) -> None:
-        """Called while the exception is handled."""
-        log.exception("A listener of %s failed and is dropped", self.gvr.qualified)
+        """Remove a failed listener. Call it in an exception handler."""
+        log.exception("A listener of %s failed and was removed", self.gvr.qualified)
         self.listener_failures += 1
         with self._lock:
             self._listeners = tuple(item for item in self._listeners if item is not listener)
 
     def replace(self, objects: Sequence[msgspec.Raw], resource_version: str) -> None:
-        """As if a list had brought these objects, and no others."""
+        """Replace all objects, like a list would."""
         self.replaced(self.store.replace(objects, resource_version))
 
 
@@ -265,7 +281,7 @@ class _Part(Generic[P]):
 
     @property
     def told(self) -> str:
-        """The problem with the namespace that has it."""
+        """Return the problem, prefixed with the namespace."""
         if not self._namespace:
             return self.problem
         place, problem = self._namespace, self.problem
@@ -290,7 +306,7 @@ class _Part(Generic[P]):
 
 
 class _Replacing(Generic[P]):
-    """One namespace's list on its way into the informer."""
+    """A namespace's list that is being received into the informer."""
 
     def __init__(self, informer: Informer[P], part: _Part[P], namespace: str) -> None:
         self._informer = informer

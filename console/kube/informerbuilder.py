@@ -1,4 +1,4 @@
-"""How each kind is followed: with which decoder, in which namespaces, in whose name."""
+"""Select the decoder and the namespaces of each kind's informer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,8 +18,10 @@ from console.kube.window import Window
 
 
 class ClusterInformerBuilder:
-    """The `InformerBuilder` of a cluster. `namespaces`: those to which the console is confined, if
-    any."""
+    """The `InformerBuilder` of a cluster.
+
+    `namespaces` are the namespaces that the console is restricted to, if any.
+    """
 
     def __init__(self, reader: ReaderClient, namespaces: Sequence[str], clock: Clock) -> None:
         self._reader = reader
@@ -41,19 +43,19 @@ class ClusterInformerBuilder:
     async def follow(self, informer: Informer[Any]) -> None:
         gvr = informer.gvr
         if gvr not in DECODERS and self.types.get(gvr) is not None:
-            # What is kept of its objects may be something else than when it was last followed.
+            # The printer columns may have changed since the kind was last followed.
             informer.store.decode_with(self.decoder(gvr))
         namespaces = self.namespaces_of(gvr)
         await informer.follow({name: ListWatch(self._reader, gvr, name) for name in namespaces})
 
     def namespaces_of(self, gvr: GVR) -> Sequence[str]:
-        """Where a type is listed: `EVERYWHERE` alone, or each namespace by itself."""
+        """Return the namespaces to list separately, or `EVERYWHERE` alone."""
         if self._namespaces and is_namespaced(gvr, self.types):
             return self._namespaces
         return (EVERYWHERE,)
 
     def decoder(self, gvr: GVR) -> Decode[Any]:
-        """What is made of a type's objects. Raises `UnknownKind`."""
+        """Return the decoder of a type's objects. Raise `UnknownKind`."""
         decode = DECODERS.get(gvr)
         if decode is not None:
             return decode

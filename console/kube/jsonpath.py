@@ -1,13 +1,14 @@
-"""The JSONPath of printer columns, as kube-apiserver reads it: client-go's dialect, of which a column
-may use whatever starts with a dot.
+"""JSONPath of printer columns, as kube-apiserver evaluates it.
 
-`.spec.a`, `.spec.a\\.b`, `.spec['a\\.b']`, `.list[0]`, `.list[-1]`, `.list[1:3]`, `.list[*].name`,
-`.map.*` and `.status.conditions[?(@.type=="Ready")].status`; of several matches the first one counts,
-as in kube-apiserver's own tables (apiextensions-apiserver, pkg/registry/customresource/tableconvertor).
+The dialect is client-go's, limited to paths that start with a dot: `.spec.a`, `.spec.a\\.b`,
+`.spec['a\\.b']`, `.list[0]`, `.list[-1]`, `.list[1:3]`, `.list[*].name`, `.map.*` and
+`.status.conditions[?(@.type=="Ready")].status`. The first of several matches counts, as in
+kube-apiserver's own tables (apiextensions-apiserver,
+pkg/registry/customresource/tableconvertor).
 
-A path is written by whoever defines a type, so it is bounded, and what cannot be read matches nothing.
-Reading one costs what it is long; looking one up visits no part of an object twice at one step.
-https://kubernetes.io/docs/reference/kubectl/jsonpath/
+Paths are written by authors of custom resource definitions, so their size is limited. Parsing is
+linear in the length of the path, and a lookup visits each part of an object at most once per
+step. https://kubernetes.io/docs/reference/kubectl/jsonpath/
 """
 
 import operator
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-#: Characters and steps of a path; longer ones are nobody's.
+#: Maximum number of characters and steps of a path.
 MAX_LENGTH, MAX_STEPS = 1000, 32
-#: What ends a name that is not quoted.
+#: Characters that end an unquoted name.
 _ENDS = frozenset(" \t\r\n,.[]$@{}")
 _COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -33,23 +34,25 @@ Step = Callable[[Any], Iterable[Any]]
 
 
 class BadPath(ValueError):
-    """A path that cannot be read."""
+    """A path that cannot be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """`head`: the member of the object that the path begins with. `steps`: what follows."""
+    """A parsed path. `head` is the object's top-level field, `steps` are the steps that follow."""
 
     head: str
     steps: tuple[Step, ...]
 
     def first(self, value: Any) -> Any:
-        """What the path finds first in the value of `head`; None if it finds nothing, or null."""
+        """Return the first match in the value of `head`, or None if nothing matches or the match is
+        null.
+        """
         return next(_walk(value, self.steps), None)
 
 
 def parse(text: str) -> Path:
-    """Raises `BadPath`."""
+    """Parse a path. Raise `BadPath`."""
     if not text.startswith(".") or len(text) > MAX_LENGTH:
         raise BadPath(text[:MAX_LENGTH])
     reader = _Reader(text)
@@ -66,7 +69,7 @@ def _walk(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
 
 
 class _Reader:
-    """`inner`: within a filter, which holds no other."""
+    """A parser. `inner` is True within a filter; filters cannot be nested."""
 
     def __init__(self, text: str, *, inner: bool = False) -> None:
         self._text, self._at, self._inner = text, 0, inner
@@ -80,19 +83,19 @@ class _Reader:
             yield self._step()
 
     def name_after_dot(self) -> str:
-        """A name, its dots escaped with a backslash."""
+        """Read a name. Dots in it are escaped with a backslash."""
         self._take(".")
         name = ""
         while self._at < len(self._text) and (char := self._text[self._at]) not in _ENDS:
             if char == "\\":
                 self._at += 1
                 if self._at == len(self._text):
-                    raise BadPath("nothing is escaped")
+                    raise BadPath("nothing follows the backslash")
                 char = self._text[self._at]
             name += char
             self._at += 1
         if not name:
-            raise BadPath("a name is missing")
+            raise BadPath("expected a name")
         return name
 
     def _step(self) -> Step:
@@ -110,18 +113,18 @@ class _Reader:
             return _every
         quoted = _quoted(inner)
         if quoted is not None:
-            # Quotes change nothing but where a name may stand: dots in them are escaped, too.
+            # Quotes only allow a name in brackets. Dots in it must be escaped as well.
             within = tuple(_Reader(f".{quoted}", inner=True).steps())
             return lambda value: _walk(value, within)
         return _slice(inner)
 
     def _take(self, char: str) -> None:
         if not self._text.startswith(char, self._at):
-            raise BadPath(f"{char!r} is missing")
+            raise BadPath(f"expected {char!r}")
         self._at += 1
 
     def _until_closed(self) -> str:
-        """What is between the brackets; those in quotes do not count."""
+        """Return the text up to the closing bracket, ignoring brackets in quotes."""
         start, quote = self._at, ""
         while self._at < len(self._text):
             char = self._text[self._at]
@@ -134,7 +137,7 @@ class _Reader:
                 quote = char
             elif char == "]":
                 return self._text[start : self._at - 1].strip()
-        raise BadPath("']' is missing")
+        raise BadPath("expected ']'")
 
 
 def _member(name: str) -> Step:
@@ -151,7 +154,7 @@ def _every(value: Any) -> Iterable[Any]:
 
 
 def _slice(text: str) -> Step:
-    """`2`, `-1`, `1:3`, `:2`, `::2`."""
+    """Parse `2`, `-1`, `1:3`, `:2` or `::2`."""
     parts = [part.strip() for part in text.split(":")]
     if len(parts) > 3 or not all(_is_number(part) or not part for part in parts):
         raise BadPath(text)
@@ -159,7 +162,7 @@ def _slice(text: str) -> Step:
     if len(parts) == 1:
         if start is None:
             raise BadPath(text)
-        # `[-1]` is the last one, which a slice up to 0 would leave out.
+        # `[-1]` is the last element. A slice with a stop of 0 would be empty.
         stop = start + 1 if start != -1 else None
     if stride is not None and stride < 1:
         raise BadPath(text)
@@ -173,7 +176,7 @@ def _is_number(text: str) -> bool:
 
 
 def _filter(text: str) -> Step:
-    """`@.type=="Ready"`, or `@.type` alone for those that have it."""
+    """Parse `@.type=="Ready"`, or `@.type` for elements that have the field."""
     left, sign, right = _split(text)
     inner = _relative(left.strip())
     if not sign:
@@ -194,7 +197,9 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def _kind(value: Any) -> type | None:
-    """Values compare within their kind alone; None for those that have no order."""
+    """Return the comparison type. Only values of the same type compare; None for types without an
+    order.
+    """
     if isinstance(value, bool):
         return bool
     if isinstance(value, int | float):
@@ -212,7 +217,9 @@ def _relative(text: str) -> Callable[[Any], Iterator[Any]]:
 
 
 def _split(text: str) -> tuple[str, str, str]:
-    """Left of the sign, the sign, right of it; signs in quotes are text."""
+    """Return the text before the operator, the operator, and the text after it. Quoted operators
+    are ignored.
+    """
     quote, at = "", 0
     while at < len(text):
         char = text[at]
@@ -241,7 +248,7 @@ def _literal(text: str) -> Any:
 
 
 def _quoted(text: str) -> str | None:
-    """What is between quotes, None for a text without."""
+    """Return the text between quotes, or None if the text is not quoted."""
     if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
         return None
     return text[1:-1]

@@ -1,4 +1,4 @@
-"""The console's kubeconfig: one credential, which asks for the tokens of the three identities."""
+"""The console's kubeconfig with the credential that requests the tokens of the three identities."""
 
 import base64
 import os
@@ -13,7 +13,7 @@ import yaml
 #: The service accounts of manifests/identities.yaml.
 NAMESPACE = "quarterdeck-system"
 READER, WRITER, CONSOLE, ISSUER = "reader", "writer", "console", "issuer"
-#: What the console acts as. `ISSUER` is none of them: it may ask for their tokens and nothing else.
+#: The identities of the console. `ISSUER` is not included: it may only request their tokens.
 ROLES = (READER, WRITER, CONSOLE)
 
 
@@ -24,9 +24,9 @@ def service_account(role: str) -> str:
 def write_console_kubeconfig(
     path: Path, server: str, ca_file: Path, tokens: Mapping[str, str]
 ) -> None:
-    """One cluster, and a context for each of the tokens, readable by its owner alone.
+    """Write a kubeconfig with one cluster and a context for each token, readable only by its owner.
 
-    `tokens`: of `ISSUER`, or of each of `ROLES`. Raises OSError.
+    `tokens` contains the token of `ISSUER`, or the tokens of all `ROLES`. Raise OSError.
     """
     authority = base64.b64encode(Path(ca_file).read_bytes()).decode()
     users = [{"name": role, "user": {"token": token}} for role, token in tokens.items()]
@@ -44,8 +44,11 @@ def write_console_kubeconfig(
 
 
 def replace_token(path: Path, old: str, new: str) -> bool:
-    """False where nobody has the old one any more. May raise anything for what is no kubeconfig."""
-    # A link stays one.
+    """Replace the token `old` in a kubeconfig. Return False if no user has it.
+
+    May raise any exception if the file is not a kubeconfig.
+    """
+    # Keep a symbolic link and replace its target.
     path = path.resolve()
     config = yaml.safe_load(path.read_text(encoding="utf-8"))
     users = [one.get("user") or {} for one in config["users"]]
@@ -58,7 +61,7 @@ def replace_token(path: Path, old: str, new: str) -> bool:
 
 
 def _write(path: Path, config: Mapping[str, Any]) -> None:
-    """Whoever reads it meanwhile reads the old one or the new one. JSON is YAML."""
+    """Replace the file atomically. JSON is valid YAML."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(descriptor, "wb") as file:

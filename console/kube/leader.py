@@ -1,13 +1,12 @@
-"""One replica works at a time, by a Lease, after client-go's `tools/leaderelection`.
+"""Leader election with a Lease, modeled on client-go's `tools/leaderelection`.
 
-Promises:
-- Work runs only while the Lease says so. Whoever could not renew it for `RENEW_WITHIN` seconds stops, and
-  nobody else starts before `LEASE_SECONDS` have passed, counted by the observer's own clock: clocks that
-  differ do no harm.
-- A replica that was frozen finds out before it writes: `check` is asked before each write, and measures
-  from when the last renewal *began*. What was under way ends within a call's time-out, which is shorter
-  than the gap between the two.
-- Ending gives the Lease back, so that the next one need not wait.
+- Work only runs while this replica holds the Lease. A replica that cannot renew it for
+  `RENEW_WITHIN` seconds stops. Others start at the earliest after `LEASE_SECONDS`, measured by
+  their own clock, so clock skew does not matter.
+- A replica that was frozen notices before it writes: `check` is called before each write and
+  measures from the *start* of the last renewal. Requests in flight end within the call timeout,
+  which is shorter than the difference between the two.
+- On exit the Lease is released, so that the next replica does not have to wait.
 
 https://kubernetes.io/docs/concepts/architecture/leases/#leader-election
 """
@@ -35,7 +34,7 @@ log = logging.getLogger(__name__)
 Manifest = dict[str, Any]
 Work = Callable[[], Coroutine[Any, Any, None]]
 
-#: Seconds: how long a Lease holds, within which it must be renewed, and between two tries.
+#: Seconds: duration of a Lease, renewal deadline, and interval between attempts.
 LEASE_SECONDS, RENEW_WITHIN, RETRY_EVERY = 15.0, 10.0, 2.0
 assert RENEW_WITHIN + CALL_TIMEOUT < LEASE_SECONDS  # noqa: S101
 
@@ -59,7 +58,7 @@ class _Lease(msgspec.Struct):
 
 
 def _read(lease: Manifest) -> _Lease:
-    """Raises `ServerError` for what is no Lease."""
+    """Decode a Lease. Raise `ServerError` if the object is not one."""
     try:
         return msgspec.convert({**lease, "spec": lease.get("spec") or {}}, _Lease)
     except msgspec.ValidationError as error:
@@ -67,11 +66,14 @@ def _read(lease: Manifest) -> _Lease:
 
 
 class NotLeading(Unavailable):
-    """This replica may not write: another one works, or may."""
+    """This replica must not write because another one is the leader, or may be."""
 
 
 class Leader:
-    """`name`, `namespace`: of the Lease. `identity` is this replica's, and nobody else's."""
+    """Leader election for one replica.
+
+    `name` and `namespace` identify the Lease. `identity` must be unique to this replica.
+    """
 
     def __init__(
         self,
@@ -85,9 +87,9 @@ class Leader:
         self._client, self._clock = client, clock
         self._name, self._namespace = name, namespace
         self.identity = identity or f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}"
-        # When the last renewal that went well began.
+        # Start time of the last successful renewal.
         self._held_since: float | None = None
-        # Another's Lease as it was seen, and when it was first seen so.
+        # Version of another holder's Lease, and when it was first seen.
         self._seen: Any = None
         self._seen_at = 0.0
         self.transitions = 0
@@ -98,27 +100,29 @@ class Leader:
 
     @property
     def _left(self) -> float:
-        """Seconds until this replica has to stop."""
+        """Return the seconds until this replica must stop."""
         held = self._held_since
         if held is None:
             return 0.0
         return max(0.0, held + RENEW_WITHIN - self._clock.monotonic())
 
     def check(self) -> None:
-        """Raises `NotLeading`. Any thread."""
+        """Raise `NotLeading` unless this replica is the leader. Callable from any thread."""
         if not self.leading:
-            raise NotLeading("Another replica of the controllers has the lease, or may have it")
+            raise NotLeading("Another controller replica holds the lease or may hold it")
 
     async def run(self, work: Work) -> None:
-        """Works whenever the Lease is ours, until cancelled or until the work ends by itself."""
+        """Run `work` whenever this replica holds the Lease, until cancelled or until `work`
+        returns.
+        """
         try:
             while True:
                 await self._until_held()
-                log.info("%s leads", self.identity)
+                log.info("%s is the leader", self.identity)
                 self.transitions += 1
                 if await self._hold(work):
                     return
-                log.warning("%s has lost the lease", self.identity)
+                log.warning("%s lost the lease", self.identity)
         finally:
             await self._release()
 
@@ -127,7 +131,7 @@ class Leader:
             await self._clock.sleep(RETRY_EVERY)
 
     async def _hold(self, work: Work) -> bool:
-        """True if the work ended by itself; raises what it raised."""
+        """Run `work` while the Lease is held. Return True if `work` returned; raise its exceptions."""
         working = asyncio.ensure_future(work())
         try:
             while self.leading:
@@ -147,19 +151,24 @@ class Leader:
         return False
 
     async def _try(self) -> bool:
-        """Takes or renews the Lease. True if it is ours then; what cannot be asked changes nothing."""
+        """Acquire or renew the Lease and return True if it is held. A failed request changes
+        nothing.
+        """
         began = self._clock.monotonic()
         try:
             async with asyncio.timeout(min(CALL_TIMEOUT, self._left or CALL_TIMEOUT)):
                 mine = await self._take()
         except (ApiError, TimeoutError) as error:
-            log.info("The lease cannot be had: %s", error or "it took too long")
+            log.info("Cannot acquire the lease: %s", error or "timed out")
             return False
         self._held_since = began if mine else None
         return mine
 
     async def _take(self) -> bool:
-        """False if another one has it. Raises `ApiError`, `Conflict` if somebody else was quicker."""
+        """Acquire or renew the Lease. Return False if another replica holds it.
+
+        Raise `ApiError`, in particular `Conflict` if another replica was faster.
+        """
         try:
             lease = await self._client.get(LEASES, namespace=self._namespace, name=self._name)
         except NotFound:
@@ -185,7 +194,10 @@ class Leader:
         return True
 
     def _has_run_out(self, lease: _Lease) -> bool:
-        """By our clock, since we first saw it as it is: the times in it are another machine's."""
+        """Return True if the Lease has not changed for its duration, measured by the local clock.
+
+        The timestamps in the Lease come from another machine.
+        """
         seen = lease.metadata.resource_version
         if seen != self._seen:
             self._seen, self._seen_at = seen, self._clock.monotonic()
@@ -205,7 +217,7 @@ class Leader:
         }
 
     async def _release(self) -> None:
-        """Best effort: without it the next one waits until the Lease has run out."""
+        """Release the Lease, best effort. Otherwise the next replica waits until it expires."""
         if not self.leading:
             return
         self._held_since = None

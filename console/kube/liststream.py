@@ -1,14 +1,14 @@
-"""A list response, decoded while its bytes arrive.
+"""Decode a list response while its bytes arrive.
 
-kube-apiserver sends a list as one JSON object, `{"kind":…,"metadata":{…},"items":[…]}`. Waiting for its
-end would hold all of it in memory and leave this side idle meanwhile. So what has arrived is cut where
-an item seems to begin, and the parser says whether that was right: a cut inside of an item leaves
-brackets open, which is no array of JSON values. What is left at the end, behind the response's own
-beginning, is again a whole list response, and brings the metadata wherever it stands.
+kube-apiserver sends a list as one JSON object, `{"kind":…,"metadata":{…},"items":[…]}`. Waiting
+for its end would hold all of it in memory and leave the CPU idle. Therefore the received bytes
+are cut where an item seems to start, and the parser validates the cut: a cut inside an item
+leaves brackets open, which is not a valid JSON array. The rest, appended to the start of the
+response, is again a complete list response and contains the metadata, wherever it is.
 
-Promises: every object once, in the server's order, byte for byte; no more than a batch and the largest
-object are held at a time, and of what is no list `MOST` bytes. An object that is nested too deeply for
-the parser does not stop the others.
+Every object is returned once, in the server's order, byte for byte. At most one batch and the
+largest object are held in memory, and at most `MOST` bytes of a malformed response. An object
+nested too deeply for the parser does not affect the others.
 """
 
 from collections.abc import AsyncIterator
@@ -19,12 +19,12 @@ from console.kube.errors import ServerError
 from console.kube.scan import end_of_array, split
 from console.kube.sentences import Sentence
 
-#: Bytes that are gathered before a cut is tried.
+#: Bytes to collect before a cut is tried.
 BATCH = 1024 * 1024
-#: Bytes that are held of an answer in which no object ends. One whose objects cannot be told from each
-#: other before its end, as when it is indented, is read whole, up to that.
+#: Maximum number of buffered bytes without a complete object. A response that cannot be cut, for
+#: example because it is indented, is read whole up to this size.
 MOST = 512 * 1024 * 1024
-#: Cuts that are tried before more bytes are waited for.
+#: Number of cuts to try before waiting for more bytes.
 _TRIES = 4
 _ITEMS = b'"items":['
 
@@ -43,9 +43,9 @@ _array = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class ListStream:
-    """Iterates once over batches of objects; `metadata` is there when the iteration has ended.
+    """Iterate once over batches of objects. `metadata` is set when the iteration has ended.
 
-    Raises `msgspec.DecodeError` if the response ends early, `ServerError` if it does not end.
+    Raise `msgspec.DecodeError` if the response is truncated, `ServerError` if it is too long.
     """
 
     def __init__(self, chunks: AsyncIterator[bytes], *, batch: int = BATCH) -> None:
@@ -72,7 +72,9 @@ class ListStream:
         yield page.items or []
 
     def _cut(self, buffer: bytearray) -> list[msgspec.Raw]:
-        """Takes whole objects off the front, as many as there are; none if that cannot be told."""
+        """Remove as many complete objects as possible from the front. Return none if no valid cut
+        was found.
+        """
         if not self._head and not self._begin(buffer):
             return []
         end = len(buffer)
@@ -89,7 +91,7 @@ class ListStream:
         return []
 
     def _begin(self, buffer: bytearray) -> bool:
-        """Sets the response's beginning aside, and notes how its objects begin."""
+        """Store the start of the response, and detect the bytes that start each item."""
         items = buffer.find(_ITEMS) + len(_ITEMS)
         first_key = buffer.find(b":", items)
         if items < len(_ITEMS) or first_key < 0:
@@ -101,7 +103,7 @@ class ListStream:
 
 
 def _objects(text: bytes) -> list[msgspec.Raw]:
-    """Of JSON values with commas between them. Raises `msgspec.DecodeError` if that is not what it is."""
+    """Split comma-separated JSON values. Raise `msgspec.DecodeError` for anything else."""
     try:
         return _array.decode(b"[%b]" % text)
     except RecursionError:

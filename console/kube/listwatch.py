@@ -1,9 +1,9 @@
-"""Lists and watches of one resource type, as a stream of decoded envelopes around raw objects.
+"""List and watch one resource type as a stream of decoded envelopes around raw objects.
 
-`ListWatch` speaks the protocol of
-https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes and nothing
-more: it does not retry, remember or interpret. `Source` is what the reflector needs of it, so that
-tests can script one.
+`ListWatch` implements the protocol of
+https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes. It
+does not retry, cache or interpret objects. `Source` is the interface the reflector needs, so
+that tests can provide a scripted one.
 """
 
 import random
@@ -21,23 +21,23 @@ from console.kube.sentences import Sentence
 from console.kube.store import UNREADABLE
 from console.kube.throttledreader import Chunks
 
-#: Seconds without a byte after which a watch is given up. Bookmarks come about once a minute.
+#: Seconds without data after which a watch is closed. Bookmarks arrive about once a minute.
 READ_TIMEOUT = 90.0
-#: Seconds between two parts of a list. A minute is what kube-apiserver allows itself for the whole.
+#: Maximum seconds between two chunks of a list. kube-apiserver limits the whole list to a minute.
 LIST_READ_TIMEOUT = 60.0
-#: One event is at most an object (etcd's limit is 1.5 MB) and its envelope.
+#: Maximum bytes of an event: an object (limited to 1.5 MB by etcd) and its envelope.
 LINE_LIMIT = 16 * 1024 * 1024
 
 
 class WatchEvent(msgspec.Struct):
-    """`type` is ADDED, MODIFIED, DELETED or BOOKMARK; an ERROR is raised, never delivered."""
+    """An event of a watch. `type` is ADDED, MODIFIED, DELETED or BOOKMARK; ERROR events are raised."""
 
     type: str
     object: msgspec.Raw
 
 
 class Listing(Protocol):
-    """A list's objects in batches, once. `metadata` is there when the iteration has ended."""
+    """A list's objects in batches, iterable once. `metadata` is set when the iteration has ended."""
 
     metadata: ListMeta
 
@@ -46,25 +46,31 @@ class Listing(Protocol):
 
 class Source(Protocol):
     def list(self, resource_version: str) -> AbstractAsyncContextManager[Listing]:
-        """All objects at `resource_version` or later: "0" is what the server has in memory, "" is the
-        present and never older than anything seen before."""
+        """List all objects at `resource_version` or later.
+
+        "0" returns the state in the server's cache. "" returns the current state, which is never
+        older than any state returned before.
+        """
         ...
 
     def watch(
         self, resource_version: str
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent]]:
-        """Entered when the server has accepted the watch; ends when the server ends it.
+        """Yield an iterator of events as soon as the server accepts the watch. It ends when the
+        server ends it.
 
-        Raises `Gone` when `resource_version` is too old, `Unavailable` when the connection breaks.
+        Raise `Gone` if `resource_version` is too old, `Unavailable` if the connection breaks.
         """
         ...
 
     async def latest(self) -> str:
-        """The server's resourceVersion now. Lower than one it gave before: it was restored."""
+        """Return the server's current resourceVersion. If it is lower than before, the server was
+        restored.
+        """
         ...
 
     async def reload(self) -> None:
-        """Reads the credentials anew."""
+        """Reload the credentials."""
         ...
 
 
@@ -78,15 +84,15 @@ _status_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 class ListWatch:
-    """The `Source` over HTTP. `namespace` "" is all of them."""
+    """The `Source` over HTTP. An empty `namespace` means all namespaces."""
 
     def __init__(self, client: ReaderClient, gvr: GVR, namespace: str = "") -> None:
         self._client = client
         self._gvr = gvr
         self._namespace = namespace
-        #: kube-apiserver's last word, if that was that this is not allowed.
+        #: The error if kube-apiserver's last response was that the request is forbidden.
         self.refused: Forbidden | None = None
-        #: What it was that is not allowed.
+        #: The verb of the forbidden request.
         self.refused_verb = "list"
 
     @contextmanager
@@ -99,7 +105,7 @@ class ListWatch:
 
     @asynccontextmanager
     async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
-        # One response: kube-apiserver makes it from its watch cache, once, and sends as it goes.
+        # Not paginated: kube-apiserver serves a full list from its watch cache and streams it.
         params = [("resourceVersion", resource_version)] if resource_version else []
         with self._noting_refusals("list"):
             async with self._client.stream(
@@ -123,7 +129,7 @@ class ListWatch:
             ("watch", "true"),
             ("resourceVersion", resource_version),
             ("allowWatchBookmarks", "true"),
-            # Spread over minutes, so that a restarted server is not met by all watches at once.
+            # Randomized, so that a restarted server does not receive all watches at the same time.
             ("timeoutSeconds", str(random.randint(300, 600))),  # noqa: S311
         ]
         async with self._client.stream(
@@ -150,9 +156,9 @@ _TYPES = {b'{"type":"%b"' % kind.encode(): kind for kind in ("ADDED", "MODIFIED"
 
 
 def _event(line: bytes) -> WatchEvent:
-    """The envelope as kube-apiserver writes it is cut off; any other is decoded.
+    """Decode an event. The envelope that kube-apiserver writes is stripped without parsing.
 
-    Whether the object inside is whole is for its own decoder to say, which reads it anyway.
+    The object's own decoder, which runs anyway, detects a malformed object.
     """
     head, _, rest = line.partition(_OBJECT)
     kind = _TYPES.get(head)
@@ -162,7 +168,7 @@ def _event(line: bytes) -> WatchEvent:
 
 
 async def _lines(content: Chunks) -> AsyncGenerator[bytes, None]:
-    """Lines as they complete. What a broken connection left of the last one is dropped."""
+    """Yield complete lines. An incomplete last line of a broken connection is dropped."""
     rest = b""
     async for chunk in content.iter_any():
         *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)

@@ -1,13 +1,12 @@
-"""A list that is read as one viewer, for what the shared cache must not hold.
+"""A list that is read on behalf of one user, for objects that the shared cache must not contain.
 
-A `LiveList` is read like an `Informer`: it has a store, a freshness and listeners. It lives within its
-`with` block, which is that of a page or of a socket.
+A `LiveList` has the interface of an `Informer`: a store, a freshness and listeners. It lives as
+long as its `with` block, which is that of a page or a websocket.
 
-Promises:
-- Every request carries the viewer's identity, so kube-apiserver decides, and every minute anew: a
-  watch that was allowed outlives the right to it by `RECHECK` at most.
-- At most `LIMIT` objects are asked for and kept; `truncated` says that there may be more.
-- Of a private type only what `console.kube.uncached` lets through is ever kept.
+- Every request carries the user's identity, so kube-apiserver authorizes it. A watch is
+  reauthorized every `RECHECK` seconds and ends by then if the user lost the permission.
+- At most `LIMIT` objects are requested and stored. `truncated` is True if there may be more.
+- Objects of a private type are redacted by `console.kube.uncached` before they are stored.
 """
 
 import asyncio
@@ -36,7 +35,7 @@ from console.kube.store import Decode, P
 from console.kube.window import last_seen
 
 LIMIT = 5_000
-#: Seconds that a watch lasts before the server is asked again whether it is allowed.
+#: Seconds after which a watch is restarted, so that the server authorizes it again.
 RECHECK = 60.0
 ENDED = Sentence("This list is closed")
 
@@ -45,13 +44,13 @@ Spawn = Callable[[Coroutine[Any, Any, None]], Any]
 
 
 class UserReader(ReaderClient):
-    """Lists and watches as a person. Its credential may do nothing but impersonate."""
+    """List and watch on behalf of a user. Its credential grants nothing but impersonation."""
 
     _reads_much = False
 
     def __init__(self, transport: Transport, identity: Identity) -> None:
         if not isinstance(identity, Identity):
-            raise TypeError("a UserReader needs an Identity")
+            raise TypeError("UserReader requires an Identity")
         super().__init__(transport)
         self._headers = identity.headers()
 
@@ -65,7 +64,7 @@ class UserSource(ListWatch):
 
     @asynccontextmanager
     async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
-        # Without a resourceVersion, since "0" would make the server pass over the limit.
+        # Without a resourceVersion: with "0" the server would ignore the limit.
         with self._noting_refusals("list"):
             async with self._client.stream(
                 self._gvr, self._namespace, [("limit", str(LIMIT))], read_timeout=LIST_READ_TIMEOUT
@@ -77,7 +76,7 @@ class UserSource(ListWatch):
     async def watch(self, resource_version: str) -> AsyncGenerator[AsyncIterator[WatchEvent], None]:
         with self._noting_refusals("watch"):
             async with super().watch(resource_version) as events:
-                # A right that came back, to a list that is still there.
+                # The permission was granted again while the list is still shown.
                 self.refused = None
                 yield self._for_a_while(events)
 
@@ -95,7 +94,7 @@ class UserSource(ListWatch):
 
 
 class _Redacted:
-    """A listing of which nobody sees more than may be kept."""
+    """A listing whose objects are redacted."""
 
     def __init__(self, listing: ListStream, redact: Redact) -> None:
         self._listing = listing
@@ -113,7 +112,10 @@ def as_it_is(raw: msgspec.Raw) -> msgspec.Raw:
 
 
 class LiveList(Informer[P]):
-    """Use as a context manager. `sources` are by namespace, "" for the one that has them all."""
+    """An informer for one user. Use it as a context manager.
+
+    `sources` are by namespace; "" is the source of all namespaces.
+    """
 
     def __init__(
         self,
@@ -143,8 +145,10 @@ class LiveList(Informer[P]):
         return len(self.store) >= self._limit
 
     async def wait(self, *, timeout: float) -> bool:  # noqa: ASYNC109
-        """True once everything has been listed, False after `timeout` seconds, and sooner where nothing
-        comes any more in that time; raises `Forbidden`."""
+        """Return True once all namespaces are listed, or False after `timeout` seconds.
+
+        A `LiveObject` returns False immediately after a failed request. Raise `Forbidden`.
+        """
         await wait_until(self, self._is_answered, timeout)
         refusal = self.refusal
         if refusal is not None:

@@ -1,9 +1,9 @@
-"""One object that is read as one viewer, who may read it by its name and may not list its like.
+"""One object that is read on behalf of a user who may get it by name but not list its type.
 
-A right that names objects usually is a right to `get` them, and neither list nor watch: so it is read
-again every few seconds while somebody looks. In all else a `LiveObject` is a `LiveList` of one, and
-promises the same: every request carries the viewer's identity, and of a private type only what
-`console.kube.uncached` lets through is kept.
+A rule with `resourceNames` usually grants `get` but neither list nor watch. Therefore the object
+is polled every few seconds while it is shown. Otherwise a `LiveObject` behaves like a `LiveList`
+with one object: every request carries the user's identity, and objects of a private type are
+redacted by `console.kube.uncached`.
 """
 
 import msgspec
@@ -15,12 +15,12 @@ from console.kube.gvr import GVR, Key
 from console.kube.livelist import ENDED, LiveList, Redact, Spawn, as_it_is
 from console.kube.store import Decode, P
 
-#: Seconds between two looks.
+#: Seconds between two requests.
 INTERVAL = 5.0
 
 
 class LiveObject(LiveList[P]):
-    """Use as a context manager."""
+    """A `LiveList` of one object. Use it as a context manager."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class LiveObject(LiveList[P]):
         return "get"
 
     def _is_answered(self) -> bool:
-        # What has failed is not tried again soon.
+        # A failed request is not retried before the next interval.
         return super()._is_answered() or bool(self.freshness.problem)
 
     async def _run(self) -> None:

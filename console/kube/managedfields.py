@@ -1,10 +1,11 @@
-"""Who manages which fields of an object, and what that tells of its lists: `metadata.managedFields`.
+"""Field ownership from `metadata.managedFields`.
 
 https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 
-Fields are a tree, as in `FieldsV1`: `f:name` is a field, `k:{"name":"x"}` an item of a list by its keys,
-`v:"x"` one of a set; what has nothing below it is owned as a whole. There is no need for a schema to
-know which lists have keys: kube-apiserver has written it down for every field that somebody set.
+Fields are a tree as in `FieldsV1`: `f:name` is a field, `k:{"name":"x"}` an item of a list
+identified by its keys, `v:"x"` an item of a set. A leaf is owned as a whole. No schema is
+necessary to know the keys of a list, because kube-apiserver records them for every field that
+has a manager.
 """
 
 import json
@@ -13,18 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 Tree = Mapping[str, Any]
-#: Parts as in `FieldsV1`.
+#: Path elements as in `FieldsV1`.
 Path = tuple[str, ...]
 
 APPLY = "Apply"
-#: Stands in a tree of what is chosen: the value as a whole, whoever owns parts of it.
+#: Marks a value that is selected as a whole, even if several managers own parts of it.
 WHOLE = "*"
 NOTHING: Tree = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """`subresource`: through which it wrote, "" for the object itself."""
+    """A field manager. `subresource` is the subresource it wrote to, or "" for the object itself."""
 
     name: str
     operation: str
@@ -32,7 +33,7 @@ class Manager:
     fields: Tree
 
     def owns(self, path: Path) -> bool:
-        """Whether it owns the field, something in it, or what it is a part of."""
+        """Return True if the manager owns the field, a part of it, or a parent of it."""
         node: Tree = self.fields
         for part in path:
             if _is_leaf(node) and node is not self.fields:
@@ -44,7 +45,7 @@ class Manager:
 
 
 def managers_of(manifest: Mapping[str, Any]) -> list[Manager]:
-    """What cannot be read is left out."""
+    """Return the field managers of an object. Malformed entries are skipped."""
     metadata = manifest.get("metadata")
     entries = metadata.get("managedFields") if isinstance(metadata, Mapping) else None
     found = []
@@ -59,13 +60,15 @@ def managers_of(manifest: Mapping[str, Any]) -> list[Manager]:
 
 
 def applied_by(managers: Iterable[Manager], name: str) -> Tree:
-    """What a manager has applied, and would remove by not naming it again."""
+    """Return the fields that a manager has applied and would remove by omitting them from the next
+    apply.
+    """
     wanted = (m for m in managers if m.name == name and m.operation == APPLY and not m.subresource)
     return next((manager.fields for manager in wanted), NOTHING)
 
 
 def merged(trees: Iterable[Tree]) -> Tree:
-    """One tree that has what any of them has."""
+    """Return the union of the trees."""
     found: dict[str, Any] = {}
     for tree in trees:
         for part, below in tree.items():
@@ -74,7 +77,7 @@ def merged(trees: Iterable[Tree]) -> Tree:
 
 
 def tree_of(paths: Iterable[Path]) -> Tree:
-    """Of values as wholes."""
+    """Return the tree that selects the values at `paths` as wholes."""
     return merged(_branch(path) for path in paths)
 
 
@@ -86,14 +89,16 @@ def _branch(path: Path) -> Tree:
 
 
 def selected(value: Any, tree: Tree, shape: Tree) -> Any:
-    """The part of a value that is in `tree`, items of lists with the keys that tell them apart. `shape`:
-    of all managers."""
+    """Return the part of `value` that is selected by `tree`. List items include their keys.
+
+    `shape` is the merged tree of all managers.
+    """
     below = _below(tree)
     if WHOLE in below:
         return value
     if isinstance(value, dict):
         if not below:
-            # Owned as a whole, unless others own what is in it.
+            # Owned as a whole, unless other managers own parts of it.
             return {} if _below(shape) else value
         return {
             name: selected(item, below[f"f:{name}"], under(shape, f"f:{name}"))
@@ -121,7 +126,7 @@ def _selected_item(item: Any, tree: Tree, shape: Tree, keys: frozenset[str]) -> 
 
 
 def elements_of(items: Sequence[Any], shape: Tree) -> list[str] | None:
-    """What tells the items of a list apart; None for a list that is one value."""
+    """Return the path element of each list item, or None for an atomic list."""
     parts = _below(shape)
     if any(part.startswith("v:") for part in parts):
         found = [f"v:{_text(item)}" for item in items if not isinstance(item, dict | list)]
@@ -136,7 +141,7 @@ def elements_of(items: Sequence[Any], shape: Tree) -> list[str] | None:
 
 
 def is_whole(shape: Tree | None) -> bool:
-    """True for an object that is owned as one value, as a selector is."""
+    """Return True for an object that is owned as one value, such as a selector."""
     return shape is not None and not _below(shape)
 
 
@@ -146,7 +151,7 @@ def under(tree: Tree, part: str) -> Tree:
 
 
 def path_text(path: Path) -> str:
-    """`.spec.containers[name="web"].image`, as kube-apiserver names a field."""
+    """Format a path like kube-apiserver: `.spec.containers[name="web"].image`."""
     return "".join(map(_part_text, path))
 
 
@@ -160,13 +165,13 @@ def _part_text(part: str) -> str:
 
 
 def _keys(shape: Tree) -> frozenset[str]:
-    """The names by which items are told apart."""
+    """Return the names of the key fields of the list's items."""
     parts = (part for part in _below(shape) if part.startswith("k:"))
     return frozenset(name for part in parts for name in json.loads(part[2:]))
 
 
 def _is_leaf(tree: Tree) -> bool:
-    """Whether there is nothing below it. Costs nothing, however much there is."""
+    """Return True if the tree has no children, in constant time."""
     return len(tree) == (1 if "." in tree else 0)
 
 
@@ -175,7 +180,7 @@ def _below(tree: Tree) -> Tree:
 
 
 def _canonical(tree: Tree) -> Tree:
-    """With keys of items written in one way, and without what cannot be read."""
+    """Normalize the keys of list items and drop malformed elements."""
     found: dict[str, Any] = {}
     for part, below in tree.items():
         name = part

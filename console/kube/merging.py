@@ -1,7 +1,7 @@
-"""What differs between two states of an object, and the one that two changes of it make together.
+"""Diff and three-way merge of object states.
 
-`shape` is the tree of all managers' fields (`console.kube.managedfields`): it tells which lists have
-items with keys; all others are one value.
+`shape` is the merged field tree of all managers (`console.kube.managedfields`). It determines
+which lists have items with keys. All other lists are atomic.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ class _Absent(Enum):
     ABSENT = "absent"
 
 
-#: In the place of a value that is not there.
+#: Represents a missing value.
 ABSENT: Final = _Absent.ABSENT
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A value that is another one, has come or is gone (`ABSENT`)."""
+    """A value that was changed, added or removed (`ABSENT`)."""
 
     path: Path
     old: Any
@@ -31,7 +31,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """A value that two have changed, each in their own way. It may be `ABSENT` for each."""
+    """A value that both sides changed differently. Each side may be `ABSENT`."""
 
     path: Path
     base: Any
@@ -40,7 +40,7 @@ class MergeConflict:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are one in JSON: for Python true is 1."""
+    """Return True if two values are equal in JSON. In Python, True equals 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
@@ -51,7 +51,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def changes(old: Any, new: Any, shape: Tree | None, path: Path = ()) -> Iterator[Change]:
-    """`shape` is None where nobody knows of it."""
+    """Yield the changes from `old` to `new`. `shape` is None if unknown."""
     if same(old, new):
         return
     parts = _parts((old, new), shape)
@@ -63,18 +63,18 @@ def changes(old: Any, new: Any, shape: Tree | None, path: Path = ()) -> Iterator
         below = under(shape, part) if shape is not None and part in shape else None
         yield from changes(before.get(part, ABSENT), after.get(part, ABSENT), below, (*path, part))
     if list(before) != list(after) and before.keys() == after.keys() and isinstance(old, list):
-        # The same items in another order.
+        # The same items in a different order.
         yield Change(path, old, new)
 
 
-#: Decides a conflict.
+#: Resolves a conflict.
 Choose = Callable[[MergeConflict], Any]
 
 
 def merge(
     base: Any, mine: Any, theirs: Any, shape: Tree | None, choose: Choose, path: Path = ()
 ) -> Any:
-    """What both changes make of `base`; where they are about the same value `choose` is asked."""
+    """Merge the changes of `mine` and `theirs` relative to `base`. `choose` resolves conflicts."""
     if same(mine, theirs) or same(base, theirs):
         return mine
     if same(base, mine):
@@ -102,14 +102,14 @@ def merge(
 
 
 def _begun(base: Any, mine: Any) -> Any:
-    """Two that have come together have begun with nothing."""
+    """Return an empty `base` for a value that both sides added."""
     return type(mine)() if base is ABSENT and isinstance(mine, dict | list) else base
 
 
 def _order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> Sequence[str]:
-    """Mine, unless theirs alone is another one than before."""
+    """Return the order of `mine`, or of `theirs` if only `theirs` changed the order."""
     kept = [part for part in mine if part in base]
     before = [part for part in base if part in mine]
     first, second = (theirs, mine) if kept == before else (mine, theirs)
@@ -117,7 +117,7 @@ def _order(
 
 
 def _parts(values: Sequence[Any], shape: Tree | None) -> list[dict[str, Any]] | None:
-    """The fields or the items of each, None if they cannot be told apart."""
+    """Return the fields or items of each value by path element, or None if the values are atomic."""
     if all(isinstance(value, dict) for value in values):
         if is_whole(shape) and all(values):
             return None
@@ -134,7 +134,7 @@ def _parts(values: Sequence[Any], shape: Tree | None) -> list[dict[str, Any]] | 
 
 
 def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes `new` of `old` (RFC 7386). Lists are one value."""
+    """Return the JSON merge patch (RFC 7386) from `old` to `new`. Lists are atomic."""
     found: dict[str, Any] = {name: None for name in old if name not in new}
     for name, value in new.items():
         before = old.get(name, ABSENT)

@@ -1,9 +1,8 @@
-"""One look at what nodes and pods use, as metrics-server lists it.
+"""Read the resource usage of nodes and pods from metrics-server.
 
-Promises:
-- Raises nothing: what went wrong is a `Problem`.
-- What the server says is not believed to make sense: what is no amount, or more than any machine has, is
-  left out, and no answer is read for longer than it can honestly be.
+- No exceptions: failures are returned as a `Problem`.
+- The response is not trusted: values that are malformed or implausibly large are skipped, and
+  the response size is limited.
 
 https://github.com/kubernetes/metrics/blob/master/pkg/apis/metrics/v1beta1/types.go
 """
@@ -22,16 +21,16 @@ from console.kube.liststream import ListStream
 from console.kube.quantity import parse_quantity
 from console.kube.throttledreader import Chunks
 
-#: Seconds for the whole of one type's list, and between two of its parts.
+#: Seconds for the list of one type, and between two chunks of it.
 TIMEOUT, READ_TIMEOUT = 20.0, 10.0
-#: Bytes of an answer, and objects of it, that are looked at.
+#: Maximum number of bytes and objects of a response.
 MOST_BYTES, MOST_OBJECTS = 256 * 1024 * 1024, 500_000
-#: Cores, bytes: more is no measurement.
+#: Largest plausible measurements in cores and bytes.
 _CORES, _BYTES = 1e6, 1e18
 
 
 class Problem(StrEnum):
-    """Why there are no numbers. `WAITING`: nothing has been asked yet."""
+    """Why there is no data. `WAITING` means no request has been sent yet."""
 
     WAITING = "waiting"
     ABSENT = "absent"
@@ -41,7 +40,7 @@ class Problem(StrEnum):
 
 
 class Used(NamedTuple):
-    """Cores, bytes."""
+    """Usage in cores and bytes."""
 
     cpu: float = 0.0
     memory: float = 0.0
@@ -54,7 +53,7 @@ Add = Callable[[msgspec.Raw], None]
 
 
 class Lister(Protocol):
-    """`console.kube.client.ReaderClient`."""
+    """The part of `console.kube.client.ReaderClient` that is used here."""
 
     def stream(
         self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
@@ -90,7 +89,7 @@ _pod = msgspec.json.Decoder(_PodMetrics)
 
 
 async def nodes_used(lister: Lister) -> tuple[dict[str, Used], Problem | None]:
-    """By name."""
+    """Return the usage of each node by name."""
     found: dict[str, Used] = {}
 
     def add(raw: msgspec.Raw) -> None:
@@ -106,7 +105,10 @@ async def nodes_used(lister: Lister) -> tuple[dict[str, Used], Problem | None]:
 async def pods_used(
     lister: Lister, namespaces: Sequence[str]
 ) -> tuple[dict[Key, Used], Problem | None]:
-    """Of these namespaces, "" for all; of none of them if one could not be read."""
+    """Return the usage of the pods in `namespaces` ("" for all).
+
+    The result is empty if any of the namespaces could not be read.
+    """
     found: dict[Key, Used] = {}
 
     def add(raw: msgspec.Raw) -> None:
@@ -124,7 +126,7 @@ async def pods_used(
 
 
 async def _listed(lister: Lister, gvr: GVR, namespace: str, add: Add) -> Problem | None:
-    """None if all of it could be read; single objects that cannot are left out."""
+    """Pass each object of a list to `add`. Return None on success; malformed objects are skipped."""
     seen = good = 0
     try:
         async with (
@@ -137,7 +139,7 @@ async def _listed(lister: Lister, gvr: GVR, namespace: str, add: Add) -> Problem
                     if seen > MOST_OBJECTS:
                         return Problem.UNREADABLE
                     good += _added(add, raw)
-                # Thousands at once would keep the core from everything else.
+                # Yield to the event loop: a batch has thousands of objects.
                 await asyncio.sleep(0)
     except NotFound:
         return Problem.ABSENT
@@ -151,7 +153,7 @@ async def _listed(lister: Lister, gvr: GVR, namespace: str, add: Add) -> Problem
 
 
 class _TooMuch(Exception):
-    """More bytes than anybody's answer has."""
+    """The response exceeds the size limit."""
 
 
 async def _bounded(content: Chunks) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""What kube-apiserver publishes of its types as OpenAPI v3: one document for each group and version.
+"""Read kube-apiserver's OpenAPI v3 documents. There is one document per group version.
 
 https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
 """
@@ -14,7 +14,7 @@ from console.kube.sentences import Sentence
 
 T = TypeVar("T")
 
-#: Where a schema refers to another one. Inside of a text the quotes would be escaped.
+#: A reference to another schema. Inside a JSON string the quotes would be escaped.
 _REFERENCE = re.compile(rb'"\$ref"\s*:\s*"#/components/schemas/([^"\\]+)"')
 _HASH = re.compile(r"[0-9A-Za-z]{1,128}")
 
@@ -48,13 +48,15 @@ class _Document(msgspec.Struct):
 
 
 def document_path(group: str, version: str) -> str:
-    """The name of a document in the index: `api/v1`, `apis/apps/v1`."""
+    """Return the name of a document in the index, such as `api/v1` or `apis/apps/v1`."""
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
 def document_hash(index: bytes, path: str) -> str | None:
-    """The hash of a document, which changes with its content; "" if it has none, None if there is no
-    such document. Raises `ServerError`."""
+    """Return the hash of a document, "" if it has none, or None if there is no such document.
+
+    The hash changes with the content. Raise `ServerError`.
+    """
     place = _decode(index, _Index).paths.get(path)
     if place is None:
         return None
@@ -63,10 +65,11 @@ def document_hash(index: bytes, path: str) -> str | None:
 
 
 def kind_schema(document: bytes, group: str, version: str, kind: str) -> bytes | None:
-    """The schema of one kind with all that it refers to, as JSON: a reference to the kind's own, and the
-    document's components as far as they are needed. None if there is no such kind. Raises `ServerError`.
+    """Return the schema of one kind and all schemas it references as JSON, or None if the kind is
+    unknown.
 
-    References stay references: some kinds contain themselves.
+    The result has a reference to the kind's schema and the required components. References are
+    not resolved because some kinds contain themselves. Raise `ServerError`.
     """
     schemas = _decode(document, _Document).components.schemas
     wanted = _GroupVersionKind(group, version, kind)

@@ -1,10 +1,10 @@
-"""Keeps the originals of one type small.
+"""Compress the original JSON of the objects of one type.
 
-Objects of a type are much alike, so from the first of them a dictionary is trained, and each further
-one takes a fraction of what it would alone. `managedFields` are cut out before: they are nearly half of
-an object, and nobody shows them.
+Objects of a type are similar, so a dictionary is trained from the first objects, and each
+further object takes a fraction of its size. `managedFields` are removed before: they are nearly
+half of an object and are never shown.
 
-`pack` and `train` belong to one thread; any thread may `unpack`, at the same time.
+Call `pack` and `train` on one thread. `unpack` may be called from any thread concurrently.
 """
 
 import logging
@@ -19,7 +19,8 @@ log = logging.getLogger(__name__)
 
 LEVEL = 1
 DICTIONARY_BYTES = 64 * 1024
-#: So many objects make a dictionary worth the tenth of a second that it takes; so many make it good.
+#: Minimum number of objects for a useful dictionary, which takes 0.1 s to train, and the number for
+#: a good one.
 ENOUGH, SAMPLES = 50, 500
 
 _MANAGED_FIELDS = b'"managedFields":'
@@ -35,32 +36,36 @@ class Packer:
 
     @property
     def untrained(self) -> bool:
-        """True until `train` was called, whatever came of it."""
+        """Return True until `train` has been called, even if it failed."""
         return not self._tried
 
     def train(self, samples: Sequence[bytes]) -> None:
-        """Learns from the first objects. Those packed before stay readable."""
+        """Train the dictionary with the first objects. Objects packed before stay readable."""
         self._tried = True
         try:
             dictionary = zstandard.train_dictionary(DICTIONARY_BYTES, list(samples), level=LEVEL)
         except zstandard.ZstdError as error:
-            log.info("Originals are packed without a dictionary: %s", error)
+            log.info("Compressing objects without a dictionary: %s", error)
             return
         dictionary.precompute_compress(level=LEVEL)
-        # What unpacks must know the dictionary before anything is packed with it.
+        # Readers need the dictionary before the first object is packed with it.
         self._dictionary = dictionary
         self._compressor = zstandard.ZstdCompressor(level=LEVEL, dict_data=dictionary)
 
     def pack(self, original: bytes) -> bytes:
-        # The compressor allocates for the worst case and then shrinks, which leaves holes that fit
-        # nothing: 6 KB of them for each 10 KB object. A copy of the right size leaves none.
+        # The compressor allocates for the worst case and then shrinks the result, which leaves
+        # holes that cannot be reused: 6 KB for each 10 KB object. A copy of the exact size leaves
+        # none.
         return bytes(memoryview(self._compressor.compress(original)))
 
     def unpack(self, packed: bytes) -> dict[str, Any]:
         return _to_dict.decode(self._decompressor().decompress(packed))
 
     def _decompressor(self) -> zstandard.ZstdDecompressor:
-        """One for each thread, since two must not use the same at once; anew once trained."""
+        """Return this thread's decompressor, because decompressors are not thread-safe.
+
+        A new one is created after the dictionary is trained.
+        """
         known: tuple[Any, zstandard.ZstdDecompressor] | None = getattr(self._own, "known", None)
         dictionary = self._dictionary
         if known is None or known[0] is not dictionary:
@@ -74,9 +79,10 @@ class Packer:
 
 
 def without_managed_fields(original: bytes, managed_fields: msgspec.Raw) -> bytes:
-    """`original` without the member whose value is `managed_fields`, byte for byte else.
+    """Return `original` without its `managedFields` member. All other bytes are unchanged.
 
-    Left as it is where there is more than one such member, since only one of them is meant.
+    If there are several such members, return `original` unchanged, because only one is the
+    object's.
     """
     size = len(managed_fields)
     if not size:
@@ -88,7 +94,7 @@ def without_managed_fields(original: bytes, managed_fields: msgspec.Raw) -> byte
         return original
     if original.find(_MANAGED_FIELDS, end) >= 0:
         return original
-    # One comma goes with it: the one before, or, if it was the first member, the one after.
+    # Remove one comma too: the one before the member or, for the first member, the one after.
     if original[at - 1 : at] == b",":
         at -= 1
     elif original[end : end + 1] == b",":

@@ -1,9 +1,8 @@
-"""What was used before the last hour, asked of a Prometheus that scrapes kubelets. Optional.
+"""Usage history beyond the last hour, from an optional Prometheus that scrapes kubelets.
 
-Promises: an answer within `TIMEOUT` or a problem, `MOST_BYTES` of it at most, each question once in
-`FRESH` seconds. Redirects are not followed. Whatever it says is only ever a list of numbers, so that a
-wrong or hostile one can spoil a plot and nothing else.
-
+A response takes at most `TIMEOUT` seconds and `MOST_BYTES`, and each query is sent at most once
+in `FRESH` seconds. Redirects are not followed. Responses are only used as lists of numbers, so a
+faulty or malicious server can only corrupt a plot.
 https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries
 """
 
@@ -20,7 +19,7 @@ from console.kube.clock import Clock, SystemClock
 from console.kube.metricslist import Problem
 from console.kube.usage import KEPT, UsageHistory
 
-#: Seconds; bytes; seconds; answers that are kept.
+#: Seconds, bytes, seconds, and the number of cached responses.
 TIMEOUT, MOST_BYTES, FRESH, KEPT_ANSWERS = 3.0, 1024 * 1024, 30.0, 200
 
 #: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names
@@ -31,7 +30,7 @@ _MEMORY = "sum(container_memory_working_set_bytes{{{where}}})"
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """`problem` is None where there is a history, be it an empty one."""
+    """A usage history. `problem` is None on success, even if the history is empty."""
 
     history: UsageHistory = UsageHistory()
     problem: Problem | None = None
@@ -53,7 +52,7 @@ _decoder = msgspec.json.Decoder(_Response)
 
 
 class Prometheus:
-    """Use on one loop."""
+    """A client for one Prometheus. Use it on one event loop."""
 
     def __init__(self, url: str, clock: Clock | None = None) -> None:
         self._url = f"{url.rstrip('/')}/api/v1/query_range"
@@ -61,7 +60,9 @@ class Prometheus:
         self._known: OrderedDict[tuple[str, int], tuple[float, Past]] = OrderedDict()
 
     async def past(self, namespaces: Collection[str] | None, *, seconds: int) -> Past:
-        """CPU and memory of the pods of these namespaces, None for all, in `KEPT` steps until now."""
+        """Return CPU and memory of the pods in `namespaces` (None for all) in `KEPT` steps until
+        now.
+        """
         where = _where(namespaces)
         if where is None:
             return Past()
@@ -101,12 +102,15 @@ class Prometheus:
             while len(body) <= MOST_BYTES and (more := await response.content.read(MOST_BYTES)):
                 body += more
         if len(body) > MOST_BYTES:
-            raise ValueError("more than a plot can need")
+            raise ValueError("the response is too long")
         return _numbers(_decoder.decode(body).data.result, start, step)
 
 
 def _numbers(result: list[_Series], start: int, step: int) -> tuple[float, ...]:
-    """One for each step, NaN for none. A sum has one series; of others the first counts."""
+    """Return one value for each step, NaN if missing.
+
+    A sum has one series. If a server returns several, the first one is used.
+    """
     found = [math.nan] * KEPT
     for moment, text in result[0].values if result else ():
         value = float(text)
@@ -117,10 +121,10 @@ def _numbers(result: list[_Series], start: int, step: int) -> tuple[float, ...]:
 
 
 def _where(namespaces: Collection[str] | None) -> str | None:
-    """None for no namespace that there can be."""
+    """Return the label matchers, or None if no namespace name is valid."""
     pods = 'container!=""'
     if namespaces is None:
         return pods
     names = sorted(name for name in namespaces if _LABEL.fullmatch(name))
-    # In such names nothing is special to a regular expression but "-", and that only in brackets.
+    # In DNS labels only "-" could be special in a regular expression, and only within brackets.
     return f'{pods},namespace=~"{"|".join(names)}"' if names else None

@@ -1,4 +1,4 @@
-"""Amounts as Kubernetes writes them: `250m`, `1.5`, `512Mi`, `2G`, `12e6`.
+"""Parse Kubernetes quantities such as `250m`, `1.5`, `512Mi`, `2G` and `12e6`.
 
 https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 """
@@ -6,7 +6,7 @@ https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 import re
 from decimal import Decimal
 
-#: Characters of a quantity that is looked at; Kubernetes' own have a dozen.
+#: Maximum length of a quantity. Those written by Kubernetes have about a dozen characters.
 _LONGEST = 64
 _FORM = re.compile(
     r"(?P<number>[+-]?([0-9]+\.?[0-9]*|\.[0-9]+))"
@@ -33,7 +33,9 @@ _FACTORS = {
 
 
 def parse_quantity(text: str) -> Decimal | None:
-    """The exact amount in base units (cores, bytes, pieces), None for what is no quantity."""
+    """Return the exact amount in base units (cores, bytes, pieces), or None for a malformed
+    quantity.
+    """
     match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         return None

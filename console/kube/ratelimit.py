@@ -1,4 +1,4 @@
-"""How long to wait before trying again."""
+"""Delays between retries."""
 
 from dataclasses import dataclass, field
 from random import Random
@@ -6,10 +6,10 @@ from random import Random
 
 @dataclass(slots=True)
 class Backoff:
-    """Doubling delays with jitter, as client-go's reflector has them: 0.8 s to 30 s by default.
+    """Exponential backoff with jitter, like client-go's reflector: 0.8 s to 30 s by default.
 
-    `next()` is in seconds and lies between the step and twice the step, so that many clients that
-    failed together do not return together; `reset()` starts over after a success.
+    `next()` returns seconds between the step and twice the step, so that clients that failed
+    together do not retry together. `reset()` starts over after a success.
     """
 
     first: float = 0.8

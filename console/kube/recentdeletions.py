@@ -1,8 +1,8 @@
-"""Which objects went away of late: the one change that objects cannot tell of themselves.
+"""The most recently deleted objects, which cannot be found in the store.
 
-Of kinds that are followed, while they are. What went while the connection was lost is noted when it is
-found to be missing. The newest `KEPT` are remembered. `note` belongs to the core's thread; any thread may
-read.
+Only deletions of followed kinds are recorded. A deletion during a disconnect is recorded when
+the object is missing from the next list. At most `KEPT` deletions are kept. Call `note` on the
+core thread; any thread may read.
 """
 
 from collections import deque
@@ -30,11 +30,11 @@ class RecentDeletions:
         self._known: deque[Deletion] = deque(maxlen=KEPT)
 
     def note(self, gvr: GVR, key: Key) -> None:
-        """The object changed: was that its end?"""
+        """Record a deletion if the changed object no longer exists."""
         informer = self._find(gvr)
         if informer is not None and informer.store.get(key) is None:
             self._known.append(Deletion(gvr, key, self._clock.now()))
 
     def latest(self) -> list[Deletion]:
-        """The last one first."""
+        """Return the deletions, newest first."""
         return list(reversed(self._known.copy()))

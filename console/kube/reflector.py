@@ -1,17 +1,18 @@
-"""Keeps a sink equal to the server: list once, then watch for ever.
+"""Keep a sink in sync with the server: list once, then watch.
 
-Promises:
-- After a list the sink equals the server at that resourceVersion.
-- A watch that ends or breaks is taken up again from the last resourceVersion seen (bookmarks count);
-  nothing is lost and nothing is applied out of order. 410 Gone makes it list again.
-- A server that comes back with a younger state, restored from a backup, is noticed and listed again.
-- Every failure waits: doubling delays with jitter up to 30 s, or what Retry-After asked for. `wake()`
-  ends a wait early, when somebody knows that the server is back, but none that the server asked for.
-- A fault that lasts costs about one list in 30 s at most, whatever else works meanwhile.
-- `renew()` takes up the list or the watch anew, when somebody knows that its connection may be dead.
-- The sink hears at once when the connection is good and when it is not.
+- After a list the sink equals the server's state at that resourceVersion.
+- A watch that ends or breaks resumes from the last resourceVersion, including bookmarks. No
+  event is lost or applied out of order. 410 Gone causes a new list.
+- A server that was restored from a backup, and so has an older state, is detected and listed
+  again.
+- Failures are retried with exponential backoff and jitter up to 30 s, or after the server's
+  Retry-After. `wake()` ends a backoff early when the server is known to be back, but not a
+  Retry-After.
+- A persistent failure causes at most about one list per 30 s.
+- `renew()` restarts the list or watch when its connection may be dead.
+- The sink is notified immediately when the connection is established or lost.
 
-It runs as one task until cancelled and never raises.
+A reflector runs as one task until cancelled and never raises.
 """
 
 import asyncio
@@ -37,15 +38,17 @@ from console.kube.store import UNREADABLE, older
 
 log = logging.getLogger(__name__)
 
-#: A watch that lived at least this long (seconds) was a good one: the next failure starts a new backoff.
+#: Seconds after which a watch counts as successful and resets the backoff.
 GOOD_WATCH = 10.0
-#: Server errors in a row after which a watch is taken as impossible from where it is: kube-apiserver
-#: answers 500, not 410, when the very next event has been compacted away.
+#: Number of consecutive server errors after which a watch is given up and a new list is made:
+#: kube-apiserver responds with 500, not 410, if the very next event has been compacted.
 HOPELESS = 3
 
 
 class _Wait(NamedTuple):
-    """Seconds until the next try; of these `asked` are the server's own wish, which nothing shortens."""
+    """Seconds until the next attempt. `asked` is the part that the server requested; it is never
+    shortened.
+    """
 
     seconds: float
     asked: float = 0.0
@@ -55,7 +58,7 @@ class _Wait(NamedTuple):
 
 
 class Replacing(Protocol):
-    """Takes a list in batches; nothing of it shows before `commit`."""
+    """Receives a list in batches. Nothing is visible before `commit`."""
 
     def add(self, raws: Sequence[msgspec.Raw]) -> None: ...
 
@@ -63,22 +66,22 @@ class Replacing(Protocol):
 
 
 class Sink(Protocol):
-    """Where a reflector writes. Called in order, from the reflector's loop."""
+    """The target of a reflector. Methods are called in order, on the reflector's loop."""
 
     def replacing(self) -> Replacing: ...
 
     def event(self, event: WatchEvent) -> str:
-        """The object's resourceVersion, "" if it has none that can be read."""
+        """Apply an event. Return the object's resourceVersion, or "" if it cannot be decoded."""
         ...
 
     def bookmark(self, resource_version: str) -> None: ...
 
     def connected(self) -> None:
-        """The server has accepted the watch: from here on the sink is up to date."""
+        """The server has accepted the watch: the sink is up to date from now on."""
         ...
 
     def disconnected(self, problem: str) -> None:
-        """The server cannot be followed; `problem` says why, for people."""
+        """The server cannot be followed. `problem` is the reason, as a message for users."""
         ...
 
 
@@ -94,7 +97,7 @@ _version_decoder = msgspec.json.Decoder(_Versioned)
 
 
 def _version_of(event: WatchEvent) -> str:
-    """ "" for an object that is nested too deeply to be read."""
+    """Return the event's resourceVersion, or "" for an object nested too deeply to decode."""
     try:
         return _version_decoder.decode(event.object).metadata.resourceVersion
     except RecursionError:
@@ -116,23 +119,24 @@ class Reflector:
         backoff: Backoff | None = None,
         oldest: str = "0",
     ) -> None:
-        """`oldest`: the resourceVersion that the first list may have, "0" for whatever the server
-        remembers, "" for none but the present."""
+        """`oldest` is the minimum resourceVersion of the first list: "0" accepts the server's
+        cached state, "" requires the current state.
+        """
         self._name = name
         self._source = source
         self._sink = sink
         self._clock = clock
         self._backoff = backoff or Backoff()
-        # Lists are dear: only a watch that lasts shows that they are worth it.
+        # Lists are expensive. Only a watch that lasts resets this backoff.
         self._relists = Backoff(random=self._backoff.random)
         self._wake = asyncio.Event()
         self._resource_version = ""
         self._server_errors = 0
-        # The first list may be what the server remembers; a later one must not be older than that.
+        # The first list may come from the server's cache. Later ones must not be older.
         self._oldest = oldest
         self._working: asyncio.Task[None] | None = None
         self._watched_since: float | None = None
-        # The connection was lost, so another server, or another state of it, may answer next.
+        # After a disconnect, a different server or a restored state may respond next.
         self._lost = False
         self.lists = 0
         self.watches = 0
@@ -146,17 +150,17 @@ class Reflector:
                 self._relists.reset()
                 wait = wait.at_most(self._backoff.first)
             elif self._watched_since is not None and self._resource_version != seen:
-                # What was seen counts: the next failure is a first one again.
+                # Events were received, so the next failure starts with the shortest delay.
                 self._backoff.reset()
             await self._pause(wait)
 
     async def _round(self) -> "_Wait":
-        """Lists if need be and watches until that ends. What to wait before the next round."""
+        """List if necessary and watch until the watch ends. Return the delay before the next round."""
         seen = self._resource_version
         try:
             whole = await self._undisturbed()
         except Gone:
-            # Not a failure: the server has forgotten where we were, so start over.
+            # Not a failure: the server has compacted our resourceVersion, so list again.
             log.info("%s: listing again, the server has compacted its history", self._name)
             self._resource_version = ""
             self._sink.disconnected(Sentence("The Kubernetes API has forgotten what came before"))
@@ -167,8 +171,8 @@ class Reflector:
             log.info("%s: %s", self._name, error)
             return await self._failed(Unavailable(Sentence("An answer was cut off")))
         except Exception:
-            # Whatever a server, or somebody between, has thought of: it must not end what follows it.
-            log.exception("%s: an answer was not understood", self._name)
+            # An unexpected response of a server or proxy must not end this task.
+            log.exception("%s: unexpected error", self._name)
             return await self._failed(_not_understood())
         if not whole:
             self._lost = True
@@ -176,7 +180,7 @@ class Reflector:
         return self._ended(good=self._lasted() or self._resource_version != seen)
 
     async def _undisturbed(self) -> bool:
-        """False if `renew` ended it. A task of its own, so that this ends nothing else."""
+        """List and watch in a separate task, so that `renew` can cancel it. Return False if it did."""
         working = self._working = asyncio.ensure_future(self._list_and_watch())
         try:
             await asyncio.wait({working})
@@ -201,30 +205,36 @@ class Reflector:
         return since is not None and self._clock.monotonic() - since >= GOOD_WATCH
 
     def _ended(self, *, good: bool) -> "_Wait":
-        """After the server has ended a watch, which it does every few minutes, and whenever it finds us
-        slow: one that lasted or had news is taken up again at once."""
+        """Return the delay after the server has ended a watch.
+
+        The server ends watches every few minutes and when the client is slow. A watch that
+        lasted or delivered events is resumed immediately.
+        """
         if good:
             return _Wait(0.0)
-        # A watch that ends at once, again and again, must not become a busy loop.
+        # Avoid a busy loop when watches end immediately again and again.
         delay = self._backoff.next()
         self._sink.disconnected(Sentence("The Kubernetes API ended the connection"))
         return _Wait(delay)
 
     def wake(self) -> None:
-        """Ends a wait early. Call it on the reflector's loop."""
+        """End a backoff early. Call it on the reflector's loop."""
         self._backoff.reset()
         self._wake.set()
 
     def renew(self) -> None:
-        """Asks anew for what it waits to hear, from where it is. Call it on the reflector's loop."""
+        """Restart the list or watch from the last resourceVersion. Call it on the reflector's loop."""
         if self._working is not None:
             self._working.cancel()
 
     async def _recognize(self) -> None:
-        """A watch from a version that the server has yet to reach would say nothing until it does."""
+        """List again if the server was restored to an older state.
+
+        A watch from a version that the server has not reached would be silent until it does.
+        """
         latest = await self._source.latest()
         if older(latest, self._resource_version):
-            log.warning("%s: listing again, the server was set back in time", self._name)
+            log.warning("%s: listing again, the server was restored to an older state", self._name)
             self._resource_version = ""
 
     async def _list(self) -> None:
@@ -233,11 +243,11 @@ class Reflector:
         async with self._source.list(self._oldest) as listing:
             async for objects in listing:
                 replacement.add(objects)
-                # Whatever else runs on this loop gets a turn between two batches.
+                # Yield to the event loop between two batches.
                 await asyncio.sleep(0)
         version = listing.metadata.resourceVersion
         if not version:
-            # None of kube-apiserver's is without: this one says nothing about what there is.
+            # kube-apiserver always sends a version. This is not a complete list.
             raise _not_understood()
         replacement.commit(version)
         self._resource_version, self._oldest = version, ""
@@ -253,13 +263,13 @@ class Reflector:
                     version = _version_of(event)
                     self._sink.bookmark(version)
                 else:
-                    # The sink decodes the object anyway; only where it cannot, we look ourselves.
+                    # The sink decodes the object anyway. Decode it here only if the sink could not.
                     version = self._sink.event(event) or _version_of(event)
-                # Where nobody can read it, the watch would be resumed from before it.
+                # Without a readable version, a new watch resumes before this event.
                 self._resource_version = version or self._resource_version
 
     async def _failed(self, error: ApiError) -> "_Wait":
-        """Tells the sink. What to wait."""
+        """Notify the sink and return the delay."""
         self._lost = True
         delay = self._backoff.next()
         if isinstance(error, Unauthorized | Distrusted):
@@ -280,7 +290,7 @@ class Reflector:
         asked = error.retry_after
         if not asked:
             return _Wait(delay)
-        # The server's own word counts for more than our guess, but for lists, which are dear.
+        # The server's Retry-After shortens our backoff, except for lists, which are expensive.
         most = min(delay, asked * 2) if self._resource_version else delay
         return _Wait(max(asked, most), asked)
 

@@ -1,6 +1,6 @@
-"""What the pods of a store hold, by namespace and node: sums that follow each change.
+"""Sums of the resources reserved by pods, by namespace and node, updated incrementally.
 
-As `console.kube.derived` promises. Pods that have ended hold nothing and are not counted.
+See `console.kube.derived`. Terminated pods reserve nothing and are not counted.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -15,7 +15,7 @@ from console.kube.store import Entry, Store
 
 
 class Held(NamedTuple):
-    """By a number of pods together; `reserved` as of one."""
+    """The number of pods and their total reservations."""
 
     pods: int = 0
     reserved: Reserved = NOTHING
@@ -34,8 +34,11 @@ class _Place(NamedTuple):
 
 
 class Reservations(Derived[Pod]):
-    """`namespaces` are those of the pods that count, None for all; `names` are single pods beyond them,
-    as `console.ui.decisions.Readable` has them. A node of "" is that of pods which are on none."""
+    """Reservations of the pods in a store.
+
+    `namespaces` limits the result to pods in these namespaces (None for all). `names` adds
+    single pods, as in `console.ui.decisions.Readable`. Unscheduled pods have the node name "".
+    """
 
     def __init__(self, store: Store[Pod]) -> None:
         super().__init__(store)
@@ -69,7 +72,7 @@ class Reservations(Derived[Pod]):
             return found
 
     def by_node(self) -> dict[str, Held]:
-        """Of all pods."""
+        """Return the reservations of all pods by node."""
         with self.current():
             return dict(self._nodes)
 
@@ -88,7 +91,7 @@ class Reservations(Derived[Pod]):
             return _sum((*found, *(place.held for place in single if place.node == node)))
 
     def _single(self, counted: Collection[str], names: Collection[Key]) -> Iterable[_Place]:
-        """The pods that are allowed by their names and not among the `counted`."""
+        """Return the pods in `names` that are not in the `counted` namespaces."""
         keys = named(self._places.keys(), names)
         return [self._places[key] for key in keys if key.namespace not in counted]
 
@@ -150,7 +153,7 @@ _shared: WeakKeyDictionary[Store[Any], Reservations] = WeakKeyDictionary()
 
 
 def reservations_of(store: Store[Pod]) -> Reservations:
-    """The store's own, shared by all who ask."""
+    """Return the shared reservations of a store."""
     found = _shared.get(store)
     if found is None:
         found = _shared.setdefault(store, Reservations(store))

@@ -1,14 +1,13 @@
-"""The cluster core at work: one thread with its own event loop, its informers and its clients.
+"""The cluster core: one thread with its own event loop, the informers and the clients.
 
-A process has one `Runtime` for each cluster, made and started by its composition root (`console.asgi`, or
-the command that runs the controllers). Whoever reads objects has it from their cluster
-(`console.ui.clusters`); `console.kube.current` has the host's.
+A process has one `Runtime` per cluster, created and started by its composition root
+(`console.asgi` or the command that runs the controllers). Code that reads objects gets it from
+the cluster (`console.ui.clusters`); `console.kube.current` has the runtime of the host cluster.
 
-Promises: an informer is started by its first use, shared by all, and stopped when nobody has used it
-for a while (`console.kube.factory` has the details); `informer()`, `as_user()`, `live_list()` and
-`console` may be used from any thread; informers run on the core's thread alone. A probe asks
-kube-apiserver for a sign of life every few seconds, so that a connection that hangs is noticed, and
-wakes what waits for a server that is back.
+Informers are started on first use, shared, and stopped when unused (see `console.kube.factory`).
+`informer()`, `as_user()`, `live_list()` and `console` may be used from any thread. Informers run
+only on the core thread. kube-apiserver is probed every few seconds to detect hanging connections
+and to retry as soon as the server is back.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -52,14 +51,14 @@ from console.kube.uncached import UNCACHED
 from console.kube.usage import Usage
 from console.kube.window import Window
 
-#: Types whose objects say what the reader may list: a change may be what an informer waits for.
+#: Types that define the reader's permissions. An informer may be waiting for such a change.
 RIGHTS = (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)
 
 T = TypeVar("T")
 
 
 class Reads(Protocol):
-    """What pages, sockets and the authorizer need of a runtime."""
+    """The part of a runtime that pages, websockets and the authorizer use."""
 
     def informer(self, gvr: GVR) -> Informer[Any]: ...
 
@@ -73,10 +72,11 @@ class Runtime:
         namespaces: Sequence[str] | None = None,
         idle: float = IDLE,
     ) -> None:
-        """Reads the credentials; raises `NoCluster` if there are none. Connects nowhere yet.
+        """Read the credentials without connecting. Raise `NoCluster` if there are none.
 
-        `namespaces`: those to which this console is confined, none for the whole cluster; what the
-        environment says unless given. `idle`: seconds after which a kind that nobody uses stops.
+        `namespaces` restricts the console to these namespaces; empty means the whole cluster. It
+        defaults to the environment variable. `idle` is the number of seconds after which an
+        unused kind stops.
         """
         self.clock: Clock = clock or SystemClock()
         given = configured_namespaces() if namespaces is None else tuple(namespaces)
@@ -100,7 +100,8 @@ class Runtime:
                 **{gvr: partial(self.recent_deletions.note, gvr) for gvr in WORKLOADS},
             },
         )
-        # Its connection is its own and as old as the watches': when it is dead, so are they.
+        # Separate connections of the same age as the watches': when these are dead, the watches are
+        # dead too.
         self._transports["heartbeat"] = Transport(self._transports[READER].credentials)
         heartbeat = ReaderClient(self._transports["heartbeat"])
         self._heartbeat = Heartbeat(heartbeat, lambda: self.informers().values(), self.clock)
@@ -112,16 +113,16 @@ class Runtime:
             namespaces=self._builder.namespaces_of(POD_METRICS),
             whole=not given,
         )
-        #: What must have synced before this process is ready.
+        #: Kinds that must be synced before this process is ready.
         self.required: tuple[GVR, ...] = ()
         self._confined = bool(given)
-        #: Told of what kube-apiserver forbids people, by path.
+        #: Called with the path and the error when kube-apiserver forbids a user's request.
         self.on_refusal: Callable[[str, Forbidden], None] | None = None
 
     # Any thread.
 
     def start(self) -> None:
-        """Starts the core's thread. Returns when it runs."""
+        """Start the core thread and return when it runs."""
         give_back_what_is_freed()
         self._thread.start()
         self._factory.keep(CUSTOM_RESOURCE_DEFINITIONS)
@@ -130,42 +131,42 @@ class Runtime:
         self.spawn(self.usage.run())
 
     def stop(self) -> None:
-        """Ends all informers and the thread. A stopped runtime cannot be started again."""
+        """Stop all informers and the thread. A stopped runtime cannot be restarted."""
         self._thread.stop()
 
     def informer(self, gvr: GVR) -> Informer[Any]:
-        """The shared informer of a type, started if nobody follows it: ask for it at each use.
+        """Return the shared informer of a type and start it if necessary. Call this for each use.
 
-        Any type that has a projection, and any custom resource that the cluster defines. Raises
-        `NeverCached` for what `live_list` is for, `UnknownKind` for all else.
+        All types with a projection and all custom resources of the cluster are available. Raise
+        `NeverCached` for types that require `live_list`, `UnknownKind` for all other types.
         """
         return self._factory.get(gvr)
 
     def require(self, gvrs: Sequence[GVR]) -> None:
-        """Follows these now and for ever; the process is ready once they have synced.
+        """Follow these kinds permanently. The process is ready when they are synced.
 
-        Of a console that is confined to namespaces the readiness does not wait for what only rights
-        on the whole cluster allow.
+        If the console is restricted to namespaces, readiness does not wait for cluster-scoped
+        kinds.
         """
         self.required = tuple(gvr for gvr in gvrs if not (self._confined and is_the_clusters(gvr)))
         for gvr in gvrs:
             self._factory.keep(gvr)
 
     def informers(self) -> Mapping[GVR, Informer[Any]]:
-        """Those in use."""
+        """Return the informers in use."""
         return self._factory.informers()
 
     @property
     def answered(self) -> datetime:
-        """When kube-apiserver last gave a sign of life."""
+        """Return the time of kube-apiserver's last response."""
         return self._heartbeat.answered
 
     def live_list(
         self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
     ) -> LiveList[Any]:
-        """A list read as a person, of these namespaces; "" is all of them. Use it in a `with` block.
+        """Return a list that is read on behalf of a user. Use it in a `with` block.
 
-        Raises `UnknownKind`.
+        "" in `namespaces` means all namespaces. Raise `UnknownKind`.
         """
         private = UNCACHED.get(gvr)
         decode = private.decode if private else self._builder.decoder(gvr)
@@ -175,9 +176,10 @@ class Runtime:
         return LiveList(gvr, decode, sources, self.spawn, clock=self.clock)
 
     def live_object(self, gvr: GVR, identity: Identity, key: Key) -> LiveList[Any]:
-        """One object read as a person, for whoever may not list it. Use it in a `with` block.
+        """Return one object that is read on behalf of a user who may not list its type. Use it in a
+        `with` block.
 
-        Raises `UnknownKind`.
+        Raise `UnknownKind`.
         """
         private = UNCACHED.get(gvr)
         decode = private.decode if private else self._builder.decoder(gvr)
@@ -189,17 +191,19 @@ class Runtime:
         return UserClient(self._transports[WRITER], identity, on_refusal=self.on_refusal)
 
     def endpoint(self) -> Endpoint:
-        """For people's own programs. Raises OSError if the authority's file cannot be read."""
+        """Return the endpoint for users' own programs. Raise OSError if the CA file cannot be read."""
         credentials = self._transports[WRITER].credentials
         authority = credentials.ca_file.read_text() if credentials.ca_file else ""
         return Endpoint(credentials.host, authority, credentials.tls_server_name or "")
 
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool:
-        """True as soon as the informer has its first list; False after `timeout` seconds, and at once
-        if kube-apiserver refuses it."""
+        """Return True as soon as the informer has its first list.
+
+        Return False after `timeout` seconds, or immediately if kube-apiserver forbids the list.
+        """
         informer = self.informer(gvr)
         if informer.freshness.synced:
-            # Nearly always, and every page asks.
+            # The common case, checked by every page.
             return True
         await wait_until(
             informer, lambda: informer.freshness.synced or informer.refusal is not None, timeout
@@ -207,23 +211,23 @@ class Runtime:
         return informer.freshness.synced
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Runs a coroutine on the core's loop until it ends or the runtime stops."""
+        """Run a coroutine on the core loop until it ends or the runtime stops."""
         return self._thread.spawn(coroutine)
 
     async def close_connections(self) -> None:
-        """Closes the calling loop's connections to kube-apiserver."""
+        """Close the calling loop's connections to kube-apiserver."""
         for transport in self._transports.values():
             await transport.close()
 
     @property
     def tokens_end(self) -> bool:
-        """Whether what it works with ends by itself within the hour."""
+        """Return True if all credentials are requested tokens, which expire within an hour."""
         return all(one.credentials.are_requested for one in self._transports.values())
 
-    # The core's thread.
+    # Core thread only.
 
     async def _keep_house(self) -> None:
-        """Every few seconds: stops what is idle, empties windows, counts events."""
+        """Periodically stop idle informers, remove old events and sample event rates."""
         while True:
             await self.clock.sleep(STEP)
             self._factory.sweep()

@@ -1,7 +1,7 @@
-"""Finds its way in JSON without recursion, for texts that the parser finds nested too deeply.
+"""A JSON scanner without recursion, for documents nested too deeply for the parser.
 
-Slow beside the parser, so only for what that refuses. The text need not be sound: what is wrong with it
-is found later, by whoever reads the parts.
+It is slow compared to the parser and only used when that fails. The input is not validated;
+errors are found when the parts are decoded.
 """
 
 import re
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-#: A text, or a bracket outside of one.
+#: A string, or a bracket outside of strings.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 
 
 def split(text: bytes) -> list[msgspec.Raw]:
-    """The objects of a text that has commas between them. Raises `msgspec.DecodeError`."""
+    """Split comma-separated objects. Raise `msgspec.DecodeError`."""
     objects: list[msgspec.Raw] = []
     start = depth = 0
     for _, end, depth in _brackets(text):
@@ -22,20 +22,23 @@ def split(text: bytes) -> list[msgspec.Raw]:
             objects.append(msgspec.Raw(text[start:end]))
             start = end + 1
     if depth != 0:
-        raise msgspec.DecodeError("an object has no end")
+        raise msgspec.DecodeError("an object is not closed")
     return objects
 
 
 def end_of_array(text: bytes) -> int:
-    """Where the array ends whose beginning was cut off. Raises `msgspec.DecodeError`."""
+    """Return the position of the closing bracket of an array whose opening bracket was removed.
+
+    Raise `msgspec.DecodeError`.
+    """
     for start, _, depth in _brackets(text):
         if depth < 0:
             return start
-    raise msgspec.DecodeError("the list has no end")
+    raise msgspec.DecodeError("the array is not closed")
 
 
 def member(text: bytes, name: bytes) -> bytes:
-    """The object or array that is the value of a member of the outermost object, b"" if there is none."""
+    """Return the object or array at key `name` of the outermost object, or b"" if it is missing."""
     depth, wanted, start = 0, b'"%b"' % name, -1
     for token in _TOKEN.finditer(text):
         if token[0] == wanted and depth == 1 and text[token.end() : token.end() + 1] == b":":
@@ -50,7 +53,9 @@ def member(text: bytes, name: bytes) -> bytes:
 
 
 def _brackets(text: bytes) -> Iterator[tuple[int, int, int]]:
-    """Where each bracket begins and ends, and how deep it is after it: 0 behind a whole value."""
+    """Yield start, end and the resulting depth of each bracket. The depth after a complete value is
+    0.
+    """
     depth = 0
     for token in _TOKEN.finditer(text):
         if token[0] in (b"{", b"["):

@@ -1,6 +1,6 @@
-"""Whether a type's objects live in namespaces, and the namespaces that a console is confined to.
+"""Scopes of resource types, and the namespaces that the console is restricted to.
 
-A console that may not list in the whole cluster names its namespaces in `NAMESPACES`, comma separated.
+A console without cluster-wide list permission sets `NAMESPACES` to a comma-separated list.
 """
 
 import os
@@ -15,7 +15,7 @@ VARIABLE = "NAMESPACES"
 #: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
-#: Plurals by group. The types of other groups are custom; what is not listed lives in namespaces.
+#: Cluster-scoped plurals by group. All other types in these groups are namespaced.
 _CLUSTER_SCOPED: Mapping[str, frozenset[str]] = {
     "": frozenset({"componentstatuses", "namespaces", "nodes", "persistentvolumes"}),
     "admissionregistration.k8s.io": frozenset(
@@ -42,7 +42,7 @@ _CLUSTER_SCOPED: Mapping[str, frozenset[str]] = {
         {"csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses"}
     ),
 }
-#: Custom types that the console knows by itself, for when nobody may list their definitions.
+#: Cluster-scoped custom types known to the console, for when it may not list their definitions.
 _CUSTOM: Mapping[str, frozenset[str]] = {
     "gateway.networking.k8s.io": frozenset({"gatewayclasses"}),
     "iam.kubesphere.io": frozenset(
@@ -64,7 +64,7 @@ _CUSTOM: Mapping[str, frozenset[str]] = {
 
 
 def is_label(name: str) -> bool:
-    """True for what a namespace may be called."""
+    """Return True for a valid namespace name."""
     return _LABEL.fullmatch(name) is not None
 
 
@@ -77,15 +77,17 @@ def is_namespaced(gvr: GVR, types: Types) -> bool:
 
 
 def is_the_clusters(gvr: GVR) -> bool:
-    """True for Kubernetes' own cluster-scoped types, which no right within a namespace covers."""
+    """Return True for built-in cluster-scoped types, which a namespaced Role cannot grant."""
     return gvr.resource in _CLUSTER_SCOPED.get(gvr.group, frozenset())
 
 
 def configured_namespaces() -> tuple[str, ...]:
-    """Those of the environment, each once; none means the whole cluster. Raises `NoCluster`."""
+    """Return the namespaces from the environment; empty means the whole cluster. Raise `NoCluster`."""
     given = [item.strip() for item in os.environ.get(VARIABLE, "").split(",")]
     names = tuple(dict.fromkeys(item for item in given if item))
     for name in names:
         if not is_label(name):
-            raise NoCluster(f"{VARIABLE} is a list of namespaces separated by commas, not {name!r}")
+            raise NoCluster(
+                f"{VARIABLE} must be a comma-separated list of namespaces; {name!r} is not valid"
+            )
     return names

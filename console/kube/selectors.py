@@ -1,8 +1,8 @@
-"""Label and field selectors, in the syntax of Kubernetes.
+"""Label and field selectors in Kubernetes syntax.
 
-Rules: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors and
+See https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors and
 https://kubernetes.io/docs/concepts/overview/working-with-objects/field-selectors/. An empty
-selector matches everything. `SelectorError` says in one sentence what cannot be read.
+selector matches everything. `SelectorError` describes a syntax error in one sentence.
 """
 
 import re
@@ -20,7 +20,7 @@ _FIELD = re.compile(r"(?P<path>[^=!]+?)(?P<op>==|!=|=)(?P<value>.*)", re.DOTALL)
 
 
 class SelectorError(ValueError):
-    """The selector cannot be read; `sentence` says why, for a person."""
+    """The selector is invalid. `sentence` is the reason, as a message for users."""
 
     def __init__(self, template: str, **params: str) -> None:
         self.sentence = Sentence(template, **params)
@@ -29,7 +29,7 @@ class SelectorError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One condition on one label. `op`: `in`, `notin`, `exists`, `!`, `>` or `<`."""
+    """A requirement on one label. `op` is `in`, `notin`, `exists`, `!`, `>` or `<`."""
 
     key: str
     op: str
@@ -68,7 +68,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
-    """Every requirement must hold. `str()` gives the canonical text."""
+    """A conjunction of requirements. `str()` returns the canonical form."""
 
     requirements: tuple[Requirement, ...] = ()
 
@@ -83,7 +83,7 @@ class LabelSelector:
 
 
 def parse_labels(text: str) -> LabelSelector:
-    """Reads `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`; `SelectorError` if it cannot."""
+    """Parse a selector such as `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`. Raise `SelectorError`."""
     if not text.strip():
         return LabelSelector()
     return LabelSelector(tuple(_requirement(part.strip()) for part in _split(text)))
@@ -91,7 +91,7 @@ def parse_labels(text: str) -> LabelSelector:
 
 @lru_cache(2000)
 def read_selector(text: str) -> LabelSelector | None:
-    """None for what is none: it selects nothing."""
+    """Parse a selector. Return None, which selects nothing, if it is invalid."""
     try:
         return parse_labels(text)
     except SelectorError:
@@ -99,7 +99,7 @@ def read_selector(text: str) -> LabelSelector | None:
 
 
 def _split(text: str) -> list[str]:
-    """At the commas that are not inside parentheses."""
+    """Split at commas that are not inside parentheses."""
     parts, depth, start = [], 0, 0
     for index, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
@@ -149,7 +149,7 @@ def is_label_value(text: str) -> bool:
 
 
 def is_qualified(key: str) -> bool:
-    """True for what can be the key of a label, `name` or `prefix/name`."""
+    """Return True for a valid label key, `name` or `prefix/name`."""
     try:
         _check_key(key, key)
     except SelectorError:
@@ -175,7 +175,7 @@ def _check_key(key: str, part: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FieldRequirement:
-    """`path` equals `value`, or does not."""
+    """A field must equal `value`, or must differ from it."""
 
     path: str
     value: str
@@ -187,12 +187,14 @@ class FieldRequirement:
 
 @dataclass(frozen=True, slots=True)
 class FieldSelector:
-    """Every requirement must hold. A field that is absent counts as the empty text."""
+    """A conjunction of requirements. A missing field counts as an empty string."""
 
     requirements: tuple[FieldRequirement, ...] = ()
 
     def matches(self, getter: Callable[[str], str | None]) -> bool:
-        """`getter` gives the text of the field at a path such as `metadata.name`."""
+        """Return True if all requirements match. `getter` returns the value at a path like
+        `metadata.name`.
+        """
         return all(((getter(r.path) or "") == r.value) == r.equal for r in self.requirements)
 
     def __bool__(self) -> bool:
@@ -203,7 +205,10 @@ class FieldSelector:
 
 
 def parse_fields(text: str) -> FieldSelector:
-    """Reads `a.b=c,d!=e`; a backslash escapes a comma, `=` and itself. `SelectorError` otherwise."""
+    """Parse a selector such as `a.b=c,d!=e`. A backslash escapes a comma, `=` and a backslash.
+
+    Raise `SelectorError`.
+    """
     requirements = []
     for part in _terms(text):
         found = _FIELD.fullmatch(part)
@@ -217,7 +222,7 @@ def parse_fields(text: str) -> FieldSelector:
 
 
 def _terms(text: str) -> list[str]:
-    """The parts between commas that no backslash escapes; empty ones are dropped."""
+    """Split at unescaped commas and drop empty parts."""
     parts = re.findall(r"(?:\\.|[^,\\]|\\$)+", text, re.DOTALL)
     return [part.strip() for part in parts if part.strip()]
 

@@ -1,15 +1,15 @@
-"""Sentences of the core's own, for people.
+"""Messages of the core that are shown to users.
 
-The core knows no translations. Whoever shows one of its sentences in another language needs the template
-and what was put into it: `console.ui.words` lists the templates and has the words.
+The core has no translations. `console.ui.words` lists the templates and translates them.
 """
 
 
 class Sentence(str):
-    """The English text, as logs, audit records and errors have it, and what it was made of.
+    """An English message for logs, audit records and errors, which remembers its template and
+    parameters.
 
-    A parameter may be a sentence itself; others are numbers, names and somebody else's words. msgspec
-    encodes plain texts alone: give it `str()` of one.
+    A parameter may be a `Sentence`. Other parameters are numbers, names and messages from other
+    programs. msgspec does not encode subclasses of str; convert the message with `str()` first.
     """
 
     template: str

@@ -1,4 +1,5 @@
-"""Which types kube-apiserver serves in one group and version, as its discovery says:
+"""Resource types that kube-apiserver serves in one group version, from its discovery API.
+
 https://kubernetes.io/docs/reference/using-api/api-concepts/#discovery-api
 """
 
@@ -26,14 +27,14 @@ class _ResourceList(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A type of which objects can be made."""
+    """A type whose objects can be created."""
 
     gvr: GVR
     namespaced: bool
 
 
 def creatable(body: bytes, group: str, version: str) -> Mapping[str, Served]:
-    """The types by their kinds. Raises `ServerError`."""
+    """Return the creatable types by kind. Raise `ServerError`."""
     try:
         found = msgspec.json.decode(body, type=_ResourceList)
     except UNREADABLE as error:
@@ -42,6 +43,6 @@ def creatable(body: bytes, group: str, version: str) -> Mapping[str, Served]:
     return {
         one.kind: Served(GVR(group, version, one.name), one.namespaced)
         for one in found.resources
-        # What has a slash is a subresource.
+        # A name with a slash is a subresource.
         if "/" not in one.name and "create" in one.verbs
     }

@@ -1,7 +1,7 @@
-"""One object in memory for many equal values.
+"""Interning: share one object in memory among equal values.
 
-Used by decoders, which run on one thread. Both forget everything when they hold too much, which costs
-room and nothing else.
+Used by decoders, which run on one thread. Both classes clear themselves when they grow too
+large, which only costs memory savings.
 """
 
 from collections.abc import Hashable
@@ -13,24 +13,24 @@ _LIMIT = 50_000
 
 
 class Pool:
-    """Keeps the first of equal values."""
+    """Return the first of equal values."""
 
     def __init__(self, limit: int = _LIMIT) -> None:
         self._limit = limit
         self._known: dict[Hashable, Hashable] = {}
 
     def one(self, value: T) -> T:
-        """A value equal to this one, the same as before if there was one."""
+        """Return the shared value that equals `value`."""
         if len(self._known) >= self._limit:
             self._known = {}
         return cast(T, self._known.setdefault(value, value))
 
 
 class Last:
-    """Per owner the last labels seen, shared with the next object of it that has the same.
+    """Share the labels of consecutive objects with the same owner.
 
-    Replicas have the same labels. Looking them up by their owner costs no key of their own, which for
-    labels that nobody shares would be larger than what it saves.
+    Replicas have the same labels. Looking them up by owner requires no key made of the labels,
+    which would cost more than it saves for labels that are not shared.
     """
 
     def __init__(self, limit: int = _LIMIT) -> None:
@@ -38,7 +38,9 @@ class Last:
         self._known: dict[str, dict[str, str]] = {}
 
     def one(self, owner: str, labels: dict[str, str]) -> dict[str, str]:
-        """`labels`, or equal ones, which nobody may change. An `owner` of "" shares nothing."""
+        """Return `labels` or equal shared ones. The result must not be modified. An empty `owner`
+        shares nothing.
+        """
         known = self._known.get(owner)
         if known == labels:
             return known

@@ -1,4 +1,4 @@
-"""The cache in numbers: one set of them for machines and for people."""
+"""Cache statistics for metrics and for the cache page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +11,12 @@ from console.kube.informer import Freshness, Informer
 
 @dataclass(frozen=True, slots=True)
 class InformerStats:
-    """One kind. `bytes`: of the compressed originals. `lag`: seconds for which nothing has shown that
-    the cache equals the server, None before the first list. `relists` and `restarts`: lists and
-    watches after the first."""
+    """Statistics of one kind.
+
+    `bytes` is the size of the compressed originals. `lag` is the number of seconds since the
+    cache is known to have matched the server, None before the first list. `relists` and
+    `restarts` count lists and watches after the first one.
+    """
 
     gvr: GVR
     objects: int
@@ -31,7 +34,9 @@ class InformerStats:
 def stats_of(
     informers: Mapping[GVR, Informer[Any]], *, answered: datetime, now: datetime
 ) -> list[InformerStats]:
-    """`answered`: when kube-apiserver last gave a sign of life."""
+    """Return the statistics of each informer. `answered` is the time of kube-apiserver's last
+    response.
+    """
     return [_stats(informer, answered, now) for informer in informers.values()]
 
 

@@ -1,4 +1,4 @@
-"""How an object is, in one word that a person can act on."""
+"""The status of an object as one word."""
 
 import enum
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Severity(enum.StrEnum):
-    """Eight states, the worst first. `rank` is the sort order of every list."""
+    """Eight severities, worst first. `rank` is the sort order of all lists."""
 
     ERROR = "error"
     WARN = "warn"
@@ -26,7 +26,7 @@ _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class Status(msgspec.Struct, frozen=True, gc=False):
-    """`word`: plain English, translated where it is shown. `reason`: Kubernetes' own text, or ""."""
+    """A status. `word` is English and translated when shown. `reason` is Kubernetes' text, or ""."""
 
     severity: Severity
     word: str

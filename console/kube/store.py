@@ -1,16 +1,16 @@
-"""The objects of one resource type as the server last told them.
+"""The objects of one resource type as last reported by the server.
 
-Promises:
-- Written by one thread only (the core's); read from any thread, without a lock and without waiting.
-- A reader gets a `Snapshot`: it never changes, and it is the server's state at one resourceVersion.
-- An object never goes backwards: an event older than what is stored is ignored. Only a new list may
-  replace an object by an older one, since a server that was restored from a backup is right.
-- `changes_since` tells what changed after a version that one has seen, so that whatever is worked out
-  from the objects can be kept up to date without looking at all of them (see `console.kube.derived`).
-- Memory: per object the projection and its compressed original. `bytes_packed` is the latter's sum.
+- Only the core thread writes. Any thread may read without locks or waiting.
+- Readers get a `Snapshot`, which never changes and is the server's state at one resourceVersion.
+- An event that is older than the stored object is ignored. Only a new list may replace an object
+  with an older version, because a server that was restored from a backup is authoritative.
+- `changes_since` returns the changes after a version, so that derived data can be updated
+  incrementally (see `console.kube.derived`).
+- Memory per object: the projection and the compressed original. `bytes_packed` is the sum of the
+  latter.
 
-Callers must not change what they get: projections are frozen, and `original()` makes a new dictionary
-at each call.
+Callers must not modify results: projections are frozen, and `original()` returns a new
+dictionary.
 """
 
 import logging
@@ -27,12 +27,12 @@ from console.kube.scan import member
 
 log = logging.getLogger(__name__)
 
-#: Changes that are remembered at least, and, of a large store, for each so many objects one.
+#: Minimum number of remembered changes. A large store remembers one change per `_SHARE` objects.
 _REMEMBERED, _SHARE = 1000, 8
 
 
 class Projected(Protocol):
-    """What every projection has; a namespace is "" for cluster-scoped types."""
+    """Attributes of every projection. `namespace` is "" for cluster-scoped types."""
 
     @property
     def namespace(self) -> str: ...
@@ -40,28 +40,32 @@ class Projected(Protocol):
     def name(self) -> str: ...
 
 
-#: What decoding hostile JSON may raise: a custom resource can be nested a thousand levels deep, and
-#: msgspec says nothing of its own for bytes that are no UTF-8.
+#: Exceptions of decoding untrusted JSON. A custom resource can be nested a thousand levels deep,
+#: and msgspec raises UnicodeError for invalid UTF-8.
 UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 P = TypeVar("P", bound=Projected)
-#: From an object's JSON: its projection, its resourceVersion and its `managedFields` ("" without any).
-#: Raises `msgspec.DecodeError` for what is no such object.
+#: Decodes an object's JSON to its projection, resourceVersion and `managedFields` ("" if missing).
+#: Raises `msgspec.DecodeError` for anything else.
 Decode = Callable[[bytes | msgspec.Raw], tuple[P, str, msgspec.Raw]]
 
 
 @runtime_checkable
 class Comparing(Protocol[P]):
-    """A `Decode` that does less for what is known already."""
+    """A `Decode` that can reuse earlier results."""
 
     def beside(self, known: Callable[[Key], P | None]) -> Decode[P]:
-        """One that finds with `known` what it made of an object before, None of a new one."""
+        """Return a decoder that looks up an object's previous projection with `known`, None for new
+        objects.
+        """
         ...
 
 
 class Entry(msgspec.Struct, Generic[P], frozen=True, eq=False, gc=False):
-    """One object in one version; equal to itself alone. `resource_version` is opaque but for the order
-    within its type."""
+    """One object in one version, compared by identity.
+
+    `resource_version` is opaque, but ordered within the type.
+    """
 
     key: Key
     resource_version: str
@@ -70,19 +74,21 @@ class Entry(msgspec.Struct, Generic[P], frozen=True, eq=False, gc=False):
     packer: Packer
 
     def original(self) -> dict[str, Any]:
-        """The whole object as kube-apiserver sent it, without `managedFields`."""
+        """Return the object as kube-apiserver sent it, without `managedFields`."""
         value = self.packer.unpack(self.packed)
         value.get("metadata", {}).pop("managedFields", None)
         return value
 
 
-#: What became of an object: its new entry, None if it is gone.
+#: A changed object and its new entry, or None if it was deleted.
 Change = tuple[Key, Entry[P] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot(Generic[P]):
-    """`version` grows with every change of an object and compares only with the same store's."""
+    """All objects at one moment. `version` grows with every change and is only comparable within a
+    store.
+    """
 
     entries: Mapping[Key, Entry[P]]
     resource_version: str
@@ -91,7 +97,7 @@ class Snapshot(Generic[P]):
 
 @dataclass(frozen=True, slots=True)
 class _Journal(Generic[P]):
-    """The last changes. `base` is the version before the first; `log` only ever grows at its end."""
+    """The latest changes. `base` is the version before the first; `log` is append-only."""
 
     base: int
     log: list[Change[P]]
@@ -123,7 +129,7 @@ class Store(Generic[P]):
 
     @property
     def version(self) -> int:
-        """Grows by one for each object that changes; see `Snapshot`."""
+        """Return the version, which grows by one for each changed object (see `Snapshot`)."""
         journal = self._journal
         return journal.base + len(journal.log)
 
@@ -131,8 +137,11 @@ class Store(Generic[P]):
         return self._entries.get(key)
 
     def snapshot(self) -> Snapshot[P]:
-        """All objects at one moment. Copied at most once per change, and only if somebody asks: for
-        what is worked out at each change `changes_since` is the way."""
+        """Return all objects at one moment.
+
+        The entries are copied at most once per change. Use `changes_since` for data that is
+        updated with each change.
+        """
         known, resource_version = self._snapshot, self._resource_version
         version = self.version
         if (
@@ -141,16 +150,18 @@ class Store(Generic[P]):
             and known.resource_version == resource_version
         ):
             return known
-        # The versions are read before the copy, which is one step for the interpreter: after a write
-        # in between the copy knows more than it says, and whoever replays the changes gets it again.
+        # The versions are read before the copy, which is atomic in CPython. After a concurrent
+        # write the copy is newer than its version, and replaying the changes applies them twice,
+        # which is harmless.
         entries = MappingProxyType(self._entries.copy())
         snapshot = self._snapshot = Snapshot(entries, resource_version, version)
         return snapshot
 
     def changes_since(self, version: int) -> tuple[int, Sequence[Change[P]]] | None:
-        """The version now and what changed after `version`, the oldest first; a key may come again.
+        """Return the current version and the changes after `version`, oldest first. A key may occur
+        repeatedly.
 
-        None if that is too long ago to be remembered: then start from a `snapshot`.
+        Return None if `version` is too old; then start from a `snapshot`.
         """
         journal = self._journal
         now = journal.version
@@ -161,8 +172,11 @@ class Store(Generic[P]):
     # The writer's thread.
 
     def apply(self, event: str, raw: msgspec.Raw) -> tuple[Key | None, str]:
-        """ADDED, MODIFIED or DELETED. The key that changed, None if nothing did, and the event's
-        resourceVersion, "" if it cannot be read."""
+        """Apply an ADDED, MODIFIED or DELETED event.
+
+        Return the changed key, or None if nothing changed, and the event's resourceVersion, or
+        "" if it cannot be decoded.
+        """
         entry = self._entry(raw)
         if entry is None:
             return self._lose(raw)
@@ -185,7 +199,9 @@ class Store(Generic[P]):
         return key, version
 
     def _lose(self, raw: msgspec.Raw) -> tuple[Key | None, str]:
-        """What it was before is not what it is now: an object that cannot be read is not there."""
+        """Remove the object of an event that cannot be decoded, because its stored state is
+        outdated.
+        """
         key, version = identity(raw)
         known = self._entries.get(key) if key is not None else None
         if key is None or known is None or older(version, known.resource_version):
@@ -196,15 +212,15 @@ class Store(Generic[P]):
         return key, version
 
     def decode_with(self, decode: Decode[P]) -> None:
-        """From now on; what is here already stays as it is until a list brings it anew."""
+        """Use another decoder from now on. Stored objects are kept until the next list."""
         self._decode = self._comparing(decode)
 
     def bookmark(self, resource_version: str) -> None:
-        """The server has nothing newer up to here. Readers see the same objects."""
+        """Advance the resourceVersion without changing objects."""
         self._resource_version = resource_version
 
     def evict(self, keys: Sequence[Key]) -> list[Key]:
-        """Forgets objects that the server may still have. The keys that were there."""
+        """Remove objects that may still exist on the server. Return the keys that were removed."""
         gone = [key for key in keys if key in self._entries]
         for key in gone:
             self.bytes_packed -= len(self._entries.pop(key).packed)
@@ -212,32 +228,34 @@ class Store(Generic[P]):
         return gone
 
     def replacing(self, namespace: str = "") -> "Replacement[P]":
-        """Gathers a list, batch by batch; readers see nothing of it before its `commit`.
+        """Start to receive a list in batches. Readers see nothing before `commit`.
 
-        With a namespace the list is of that one, and the objects of others stay as they are.
+        With a namespace, only objects of that namespace are replaced.
         """
         return Replacement(self, namespace)
 
     def replace(self, raws: Sequence[msgspec.Raw], resource_version: str) -> list[Key]:
-        """Makes the store equal to a list. The keys that appeared, changed or went."""
+        """Replace all objects with a list. Return the keys that were added, changed or removed."""
         replacement = self.replacing()
         replacement.add(raws)
         return replacement.commit(resource_version)
 
     def gathered(self, raws: Sequence[msgspec.Raw]) -> list[Entry[P]]:
-        """Entries of these objects, the very ones of the store where that has the same version."""
+        """Return the entries of these objects, reusing the store's entries of the same version."""
         if self._packer.untrained and len(raws) >= ENOUGH:
             self._packer.train([lean for raw in raws[:SAMPLES] if (lean := self._lean(raw))])
         return [entry for raw in raws if (entry := self._entry(raw))]
 
     def wants_samples(self, count: int) -> bool:
-        """True while so many objects are too few to learn from how to pack more."""
+        """Return True while `count` objects are too few to train the dictionary."""
         return self._packer.untrained and count < SAMPLES
 
     def exchange(
         self, namespace: str, entries: dict[Key, Entry[P]], resource_version: str
     ) -> list[Key]:
-        """Puts these in the place of all there are, or of those in `namespace`."""
+        """Replace all entries, or those of `namespace`. Return the keys that were added, changed or
+        removed.
+        """
         old = self._entries
         changed = [key for key, entry in entries.items() if entry is not old.get(key)]
         replaced = (key for key in old if not namespace or key.namespace == namespace)
@@ -252,7 +270,10 @@ class Store(Generic[P]):
         return changed + gone
 
     def _record(self, changes: Sequence[Change[P]], resource_version: str) -> None:
-        """After the change itself, so that nobody who has seen the new version misses it."""
+        """Append changes to the journal.
+
+        Call it after changing the entries, so that readers of the new version see the changes.
+        """
         journal = self._journal
         remembered = max(_REMEMBERED, len(self._entries) // _SHARE)
         if len(changes) > remembered:
@@ -272,18 +293,18 @@ class Store(Generic[P]):
         return None if entry is None else entry.projection
 
     def _entry(self, raw: msgspec.Raw) -> Entry[P] | None:
-        """One undecodable object must not stop the others: it is counted, and then not there."""
+        """Decode an object. An object that cannot be decoded is counted and skipped."""
         try:
             projection, resource_version, managed_fields = self._decode(raw)
         except UNREADABLE as error:
             self.undecodable += 1
-            log.warning("An object was left out of the cache: %s", error)
+            log.warning("Cannot decode an object, skipping it: %s", error)
             return None
         key = Key(projection.namespace, projection.name)
         packed = self._packer.pack(without_managed_fields(bytes(raw), managed_fields))
         known = self._entries.get(key)
-        # The bytes count too: a server that was restored may give a version a second time. So does what
-        # is made of them, since that may have become something else.
+        # Compare the bytes too: a restored server may reuse a version. Compare the projection too:
+        # the decoder may have changed.
         if (
             known is not None
             and known.resource_version == resource_version
@@ -305,7 +326,7 @@ class Replacement(Generic[P]):
         self._store = store
         self._namespace = namespace
         self._entries: dict[Key, Entry[P]] = {}
-        # The first objects wait for others, so that what is learnt from them is worth more.
+        # The first objects wait until there are enough samples to train the dictionary.
         self._waiting: list[msgspec.Raw] = []
 
     def add(self, raws: Sequence[msgspec.Raw]) -> None:
@@ -314,7 +335,7 @@ class Replacement(Generic[P]):
             self._gather()
 
     def commit(self, resource_version: str) -> list[Key]:
-        """The keys that appeared, changed or went."""
+        """Make the list visible. Return the keys that were added, changed or removed."""
         self._gather()
         return self._store.exchange(self._namespace, self._entries, resource_version)
 
@@ -339,7 +360,7 @@ _identity = msgspec.json.Decoder(_Identity)
 
 
 def identity(raw: bytes | msgspec.Raw) -> tuple[Key | None, str]:
-    """Key and resourceVersion of an object that may be unreadable otherwise; None and "" if they are."""
+    """Return key and resourceVersion of an object that cannot be fully decoded, or None and ""."""
     try:
         found = _identified.decode(raw).metadata
     except RecursionError:
@@ -353,9 +374,12 @@ def identity(raw: bytes | msgspec.Raw) -> tuple[Key | None, str]:
 
 
 def older(version: str, than: str) -> bool:
-    """Within one type resourceVersions are ordered integers (KEP-5504); others are taken as newer."""
+    """Return True if `version` is older than `than`.
+
+    Within a type, resourceVersions are ordered integers (KEP-5504). Other values count as newer.
+    """
     if not (version.isascii() and version.isdigit() and than.isascii() and than.isdigit()):
         return False
-    # As texts: the numbers may have any length.
+    # Compared as strings, because the numbers may have any length.
     one, other = version.lstrip("0"), than.lstrip("0")
     return (len(one), one) < (len(other), other)

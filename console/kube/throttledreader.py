@@ -1,12 +1,12 @@
-"""Reading a connection in gulps: what comes within a moment of each other is taken together.
+"""Read a connection in larger chunks by waiting briefly for more data.
 
-kube-apiserver sends every event of a watch by itself. Hundreds in a second would wake this process as
-often, each time for one object and each time in the way of the page that is being made.
+kube-apiserver sends every event of a watch separately. Hundreds of events per second would wake
+this process as often and delay the rendering of pages.
 
-Promises:
-- After a silence the first bytes are read at once; what follows waits for `GAP` at most, or until
-  `ENOUGH` of it is there.
-- The end of the connection is never held back (socket(7), SO_RCVLOWAT: the kernel says when to read).
+- After a pause the first bytes are read immediately. Later bytes wait for at most `GAP` seconds
+  or until `ENOUGH` bytes have arrived.
+- The end of the connection is never delayed (socket(7), SO_RCVLOWAT: the kernel decides when to
+  read).
 """
 
 import asyncio
@@ -17,20 +17,20 @@ from typing import Protocol
 
 import aiohttp
 
-#: Seconds between two gulps at most.
+#: Maximum seconds between two reads.
 GAP = 0.025
 #: Bytes.
 ENOUGH = 128 * 1024
 
 
 class Chunks(Protocol):
-    """The body of an answer, as `aiohttp.StreamReader` gives it."""
+    """A response body, as in `aiohttp.StreamReader`."""
 
     def iter_any(self) -> AsyncIterator[bytes]: ...
 
 
 class ThrottledReader:
-    """`Chunks` of an answer that goes on for long."""
+    """The `Chunks` of a long-running response."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._content = response.content
@@ -45,7 +45,7 @@ class ThrottledReader:
         finally:
             if self._waking is not None:
                 self._waking.cancel()
-                # Whoever has the connection next waits for a single byte again.
+                # The next user of the connection must wake for a single byte again.
                 self._wake()
 
     def _rest(self) -> None:
@@ -57,18 +57,20 @@ class ThrottledReader:
         self._want(1)
 
     def _want(self, least: int) -> bool:
-        """Whether the kernel will wait for as many bytes."""
+        """Set the minimum number of bytes that wakes the reader. Return False if that is not
+        possible.
+        """
         if self._socket is None:
             return False
         with suppress(OSError):
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, least)
             return True
-        # It is closed, or this system knows no such thing.
+        # The socket is closed, or the system does not support the option.
         self._socket = None
         return False
 
 
 def _socket_of(response: aiohttp.ClientResponse) -> socket.socket | None:
-    """None if the answer is here already, and its connection with somebody else."""
+    """Return the socket, or None if the response is complete and its connection was released."""
     transport = response.connection.transport if response.connection else None
     return transport.get_extra_info("socket") if transport else None

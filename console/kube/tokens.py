@@ -1,4 +1,4 @@
-"""Tokens of the console's service accounts: asked for when needed, good for an hour, kept nowhere.
+"""Tokens of the console's service accounts: requested when needed, valid for an hour, never stored.
 
 https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
 """
@@ -23,18 +23,18 @@ from console.kube.sentences import Sentence
 
 log = logging.getLogger(__name__)
 
-#: Seconds that a token is asked for. Servers may give it less, and none less than ten minutes.
+#: Requested lifetime in seconds. A server may grant less, but at least ten minutes.
 LIFETIME = 3600
-#: The share of its lifetime after which another is asked for.
+#: Fraction of the lifetime after which a token is renewed.
 RENEWED_AT = 0.8
-#: Seconds for the question, and between two of them after one that failed.
+#: Timeout of the request, and minimum seconds between two requests after a failure.
 _TIMEOUT, _AGAIN = 4.0, 2.0
 
 
 class Claims(msgspec.Struct, frozen=True):
-    """What a token says of itself, unchecked: for planning, never for deciding whom to trust.
+    """Unverified claims of a token. Use them for scheduling, never for authentication.
 
-    `issued` and `expires` are seconds since 1970; 0 and "" for what it does not say.
+    `issued` and `expires` are Unix timestamps. Missing claims are 0 and "".
     """
 
     subject: str = msgspec.field(name="sub", default="")
@@ -43,12 +43,12 @@ class Claims(msgspec.Struct, frozen=True):
 
     @property
     def lifetime(self) -> float:
-        """Seconds; 0 where it does not say."""
+        """Return the lifetime in seconds, 0 if unknown."""
         return max(0.0, self.expires - self.issued) if self.issued and self.expires else 0.0
 
 
 def claims_of(token: str) -> Claims:
-    """Those of what is no JSON Web Token are empty."""
+    """Return the claims of a token. They are empty if it is not a JSON Web Token."""
     try:
         return msgspec.json.decode(jws.extract_compact(token.encode()).payload, type=Claims)
     except (JoseError, ValueError, msgspec.DecodeError):
@@ -61,13 +61,14 @@ def is_of_issuer(token: str) -> bool:
 
 
 def request_token(configuration: official.Configuration, role: str, seconds: int = LIFETIME) -> str:
-    """A token of the role's service account, for so many seconds or what the server allows.
+    """Request a token for the role's service account, valid for `seconds` or what the server
+    allows.
 
-    Raises `Unauthorized` where the credential that asks counts no more, and `Unavailable` for everything
-    else: it says nothing of what whoever is served may do.
+    Raise `Unauthorized` if the console's credential is not valid anymore, and `Unavailable` for
+    all other failures: they say nothing about the permissions of the user.
     """
     name = service_account(role)
-    # Everybody waits for it: urllib3 would ask three times more.
+    # Callers wait for this request, and urllib3 would retry three times.
     configuration.retries = False
     spec = official.V1TokenRequestSpec(audiences=[], expiration_seconds=seconds)
     body = official.AuthenticationV1TokenRequest(spec=spec)
@@ -91,14 +92,16 @@ def request_token(configuration: official.Configuration, role: str, seconds: int
 
 
 def _no_token(why: str, name: str) -> Unavailable:
-    log.info("No token of %s: %s", name, why or "the answer has none")
+    log.info("Cannot get a token of %s: %s", name, why or "the response has none")
     return Unavailable(Sentence("The Kubernetes API gives the console no token"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """`renew` and `ends`: of the monotonic clock, for the server's may be another; `renew` is 0 for one
-    that is in doubt."""
+    """A token. `renew` and `ends` are monotonic times, because the server's clock may differ.
+
+    `renew` is 0 for a token that the server may have rejected.
+    """
 
     text: str = ""
     renew: float = 0.0
@@ -106,7 +109,7 @@ class _Token:
 
 
 class Requested:
-    """A token that is asked for anew before it ends. `ask` raises `ApiError`."""
+    """A token that is renewed before it expires. `ask` raises `ApiError`."""
 
     def __init__(self, ask: Callable[[], str]) -> None:
         self._ask = ask
@@ -116,20 +119,22 @@ class Requested:
         self._again_at = 0.0
 
     def doubt(self) -> None:
-        """The server did not take it, or something else that it was sent with: the next who wants it asks
-        for another. Where there is none it may still count."""
+        """Request a new token on next use because the server may have rejected this one.
+
+        If the request fails, the old token is still used.
+        """
         with self._lock:
             self._token = replace(self._token, renew=0.0)
 
     def text(self) -> str:
-        """Waits while one is asked for, unless the last one still counts. Raises `ApiError`."""
+        """Return the token. Wait for a new one unless the old one is still valid. Raise `ApiError`."""
         now, token = time.monotonic(), self._token
         if now < token.renew:
             return token.text
         if not self._lock.acquire(blocking=now >= token.ends or not token.renew):
             return token.text
         try:
-            # Somebody else may have asked while this one waited.
+            # Another thread may have renewed it while this one waited.
             if time.monotonic() >= self._token.renew:
                 self._renew()
             return self._token.text
@@ -137,7 +142,7 @@ class Requested:
             self._lock.release()
 
     def _renew(self) -> None:
-        """Leaves a token that counts, or raises `ApiError`."""
+        """Request a new token. Raise `ApiError` if that fails and the old one has expired."""
         now = time.monotonic()
         if now >= self._again_at:
             try:
@@ -145,7 +150,7 @@ class Requested:
                 return
             except ApiError as error:
                 self._failure, self._again_at = error, time.monotonic() + _AGAIN
-                log.warning("The console's token is not renewed: %s", error.message)
+                log.warning("Cannot renew the console's token: %s", error.message)
         if now >= self._token.ends and self._failure is not None:
             raise self._failure
 

@@ -1,4 +1,4 @@
-"""Keeps what is followed in step with the types that the cluster defines."""
+"""Start and stop informers when custom resource types are defined and deleted."""
 
 from collections.abc import Hashable
 
@@ -9,7 +9,7 @@ from console.kube.projections import DECODERS
 
 
 class TypeWatch:
-    """`changed` is told of every change of a CustomResourceDefinition, on the core's thread."""
+    """Call `changed` for every change of a CustomResourceDefinition, on the core thread."""
 
     def __init__(self, types: Types, factory: Factory) -> None:
         self._types = types
@@ -29,12 +29,12 @@ class TypeWatch:
             if another:
                 self._factory.renew(gvr)
         elif gvr not in DECODERS:
-            # The console's own kinds wait for their type instead, as they do before it is defined.
+            # The console's built-in kinds are not stopped: they wait for their type, as before it
+            # is defined.
             self._factory.vanish(gvr)
 
     def _is_another(self, item: CustomType) -> bool:
-        """True if the type is not what it was when it was last looked at: it was deleted and defined
-        anew, or other things are kept of its objects."""
+        """Return True if the type was recreated, or if its columns or conditions changed."""
         shape: Hashable = item.uid
         if item.gvr not in DECODERS:
             shape = (item.uid, item.columns, item.conditions)

@@ -1,8 +1,8 @@
-"""Types whose objects the shared cache never holds: to list them is to read what they keep secret.
+"""Types that the shared cache never contains, because listing their objects reveals secret values.
 
-They are read as the viewer (`console.kube.livelist`), and what is not for lists is taken out of an
-object's bytes before anything else sees them: neither the values of a Secret nor its annotations, of
-which kubectl's `last-applied-configuration` repeats the values, reach a store.
+They are read on behalf of the user (`console.kube.livelist`) and redacted before anything else
+sees them. Neither the values of a Secret nor its annotations reach a store: kubectl's
+`last-applied-configuration` annotation repeats the values.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from console.kube.store import Decode
 
 
 class SecretMeta(Projection, frozen=True, gc=False):
-    """What a list shows of a Secret. `keys`: how many values it has."""
+    """The parts of a Secret that a list shows. `keys` is the number of its values."""
 
     type: str
     keys: int
@@ -28,7 +28,7 @@ class SecretMeta(Projection, frozen=True, gc=False):
 
 
 class _Meta(msgspec.Struct, omit_defaults=True, gc=False):
-    """Of the metadata, what is not written by whoever holds the values."""
+    """Metadata without the fields that may repeat secret values."""
 
     name: str = ""
     namespace: str = ""
@@ -67,7 +67,7 @@ class _Version(msgspec.Struct, gc=False):
 
 
 class _Nameless(msgspec.Struct, gc=False):
-    """What no decoder takes for an object: it is counted as undecodable and not stored."""
+    """An object without a name, which decoders reject: it is counted as undecodable and not stored."""
 
     metadata: _Version
 
@@ -77,7 +77,7 @@ _nameless = msgspec.json.Decoder(_Nameless)
 
 
 def redact_secret(raw: msgspec.Raw) -> msgspec.Raw:
-    """The object without its values and annotations."""
+    """Return the Secret without values and annotations."""
     try:
         secret = _whole.decode(raw)
     except msgspec.ValidationError:
@@ -95,7 +95,7 @@ def _project(read: _ReadShown) -> SecretMeta:
 
 @dataclass(frozen=True, slots=True)
 class UncachedType:
-    """`redact` makes of an object what may be kept, `decode` reads that."""
+    """`redact` removes secret values from an object, `decode` decodes the redacted object."""
 
     redact: Callable[[msgspec.Raw], msgspec.Raw]
     decode: Decode[Any]

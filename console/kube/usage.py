@@ -1,12 +1,11 @@
-"""What nodes and pods use, as metrics-server last measured it, and the hour before.
+"""Resource usage of nodes and pods: metrics-server's latest values and those of the last hour.
 
-Promises:
-- One list of each type every `STEP` seconds, whatever the number of viewers, and only while somebody has
-  looked within `IDLE`: a large cluster's answer is megabytes. Never in the way of a page: pages read what
-  is there.
-- A `Reading` never changes. Whoever wants to know of the next one listens.
-- Memory is bounded: the last reading, and `KEPT` numbers of 4 bytes for each node and namespace that it
-  has. A step that failed is a gap (NaN), not a zero.
+- Each type is listed once every `STEP` seconds regardless of the number of users, and only
+  within `IDLE` seconds after the last `read`, because a large cluster's response is megabytes.
+  Pages never wait for it.
+- A `Reading` never changes. Add a listener to be notified of the next one.
+- Memory is bounded: the last reading, and `KEPT` 4-byte numbers per node and namespace. A failed
+  step is recorded as NaN, not 0.
 """
 
 import asyncio
@@ -27,18 +26,22 @@ from console.kube.metricslist import Lister, Problem, Used, nodes_used, pods_use
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two readings, how many are kept (an hour), and for how long after the last look.
+#: Seconds between two readings, the number of readings kept (an hour), and seconds to continue
+#: after the last use.
 STEP, KEPT, IDLE = 30.0, 120, 600.0
-#: Seconds after which the last reading is one of the past, since nobody has looked meanwhile.
+#: Seconds after which a reading is outdated because there was no use meanwhile.
 OLD = 3 * STEP
-#: The name of all together, which nothing in a cluster has.
+#: The name of the total. No node or namespace has an empty name.
 TOTAL = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`at`: when one last brought anything. `problem` says why there are no pods and `node_problem` why
-    there are no nodes, None where there are. `TOTAL` is a node and a namespace here: all of them.
+    """Usage at one moment.
+
+    `at` is the time of the last successful reading. `problem` and `node_problem` are the reasons
+    why pods and nodes are missing, or None. `TOTAL` is the key of the sum of all nodes and of
+    all namespaces.
     """
 
     at: datetime | None = None
@@ -50,14 +53,18 @@ class Reading:
 
 
 class UsageHistory(NamedTuple):
-    """The oldest first, one number for each step, NaN for none."""
+    """Values per step, oldest first, NaN for missing values."""
 
     cpu: Sequence[float] = ()
     memory: Sequence[float] = ()
 
 
 class Usage:
-    """`namespaces`: where pods are listed, "" for everywhere. `whole`: nodes may be listed, too."""
+    """Read usage periodically.
+
+    `namespaces` are the namespaces whose pods are listed, "" for all. `whole` is True if nodes
+    may be listed.
+    """
 
     def __init__(
         self,
@@ -82,7 +89,7 @@ class Usage:
     # Any thread.
 
     def read(self) -> Reading:
-        """The last one. From now on more are taken for a while."""
+        """Return the last reading, and continue to take readings for `IDLE` seconds."""
         self._looked = self._clock.monotonic()
         return self._reading
 
@@ -90,7 +97,7 @@ class Usage:
         return self._nodes.get(name, UsageHistory())
 
     def of_namespaces(self, names: Collection[str] | None) -> UsageHistory:
-        """Together; None for all of them."""
+        """Return the total of these namespaces, or of all namespaces for None."""
         if names is None:
             return self._spaces.get(TOTAL, UsageHistory())
         spaces = self._spaces
@@ -100,10 +107,10 @@ class Usage:
     def add_listener(
         self, on_change: Callable[[Key], None], on_state: Callable[[], None]
     ) -> Callable[[], None]:
-        """Calls `on_state()` after each reading, on the core's thread, as an informer does of which no
-        single key changes. It must only mark and return.
+        """Call `on_state()` after each reading, on the core thread. It must return quickly.
 
-        Returns a function that removes the listener; calling it twice is harmless.
+        `on_change` is accepted for compatibility with informers and never called. Return a
+        function that removes the listener. It may be called more than once.
         """
         name = object()
         with self._lock:
@@ -116,9 +123,10 @@ class Usage:
         return remove
 
     async def wait(self, *, timeout: float, fresh: bool) -> None:  # noqa: ASYNC109
-        """Until there is a reading, so long at most; not at all if none are taken.
+        """Wait at most `timeout` seconds for a reading. Return immediately if no readings are
+        taken.
 
-        `fresh`: one that is `OLD` will not do.
+        With `fresh`, a reading older than `OLD` seconds does not count.
         """
         self.read()
         enough = OLD if fresh else sys.float_info.max
@@ -136,10 +144,12 @@ class Usage:
         finally:
             remove()
 
-    # The core's thread.
+    # Core thread only.
 
     async def run(self) -> None:
-        """Until cancelled. Somebody's first look is answered within a second."""
+        """Take readings until cancelled. The first use after a pause causes a reading within a
+        second.
+        """
         self._running = True
         while True:
             if self._clock.monotonic() - self._looked <= IDLE:
@@ -149,7 +159,7 @@ class Usage:
                 await self._clock.sleep(1.0)
 
     async def take(self) -> None:
-        """One reading now. Raises nothing."""
+        """Take one reading now. Never raises."""
         old = self._reading
         nodes, node_problem = await self._nodes_now()
         pods, problem = await pods_used(self._lister, self._namespaces)
@@ -196,7 +206,7 @@ def _with_total(found: dict[str, Used]) -> dict[str, Used]:
 def _longer(
     series: Mapping[str, UsageHistory], now: Mapping[str, Used], *, failed: bool
 ) -> dict[str, UsageHistory]:
-    """With one step more. What is not there any more is forgotten, unless nothing could be read."""
+    """Append one step. Names that disappeared are dropped, unless the reading failed."""
     step = dict.fromkeys(series, Used(math.nan, math.nan)) if failed else now
     return {name: _and(series.get(name, UsageHistory()), used) for name, used in step.items()}
 
@@ -209,7 +219,9 @@ def _and(history: UsageHistory, used: Used) -> UsageHistory:
 
 
 def _added_up(several: Sequence[Sequence[float]]) -> Sequence[float]:
-    """Step by step, the last ones together; a step is known if it is of any."""
+    """Add series step by step, aligned at the end. A step is NaN only if it is missing in all
+    series.
+    """
     size = max(map(len, several), default=0)
     sums = [math.nan] * size
     for values in several:

@@ -1,4 +1,4 @@
-"""Messages both ways between the console and kube-apiserver."""
+"""Websockets between the console and kube-apiserver."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -10,9 +10,9 @@ _MESSAGES = (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT)
 
 
 class Websocket:
-    """One that is open. Whoever does not `receive` holds the other side back.
+    """An open websocket. Flow control stops the peer while messages are not received.
 
-    `on_close` is awaited once, when it is closed from here.
+    `on_close` is awaited once, when it is closed from this side.
     """
 
     def __init__(
@@ -25,11 +25,11 @@ class Websocket:
 
     @property
     def protocol(self) -> str | None:
-        """The one that the other side chose of those that were offered."""
+        """Return the subprotocol that the peer selected."""
         return self._socket.protocol
 
     async def hear(self) -> str | bytes | None:
-        """The next message; None when there will be none, however that came about."""
+        """Return the next message, or None if the websocket was closed or failed."""
         message = await self._socket.receive()
         if message.type not in _MESSAGES:
             return None
@@ -37,12 +37,14 @@ class Websocket:
         return found
 
     async def receive(self) -> bytes | None:
-        """The same, a text in UTF-8."""
+        """Like `hear`, but encode text messages as UTF-8."""
         message = await self.hear()
         return message.encode() if isinstance(message, str) else message
 
     async def send(self, message: str | bytes) -> None:
-        """Waits for the other side to keep up. Whether it is still there says `receive`."""
+        """Send a message and wait for flow control. Errors are ignored; `receive` returns None
+        after a disconnect.
+        """
         with suppress(aiohttp.ClientError, ConnectionError):
             if isinstance(message, str):
                 await self._socket.send_str(message)
@@ -50,7 +52,7 @@ class Websocket:
                 await self._socket.send_bytes(message)
 
     async def ping(self) -> None:
-        """A sign of life for whatever is between the two."""
+        """Send a ping to keep proxies from closing an idle connection."""
         with suppress(aiohttp.ClientError, ConnectionError):
             await self._socket.ping()
 

@@ -1,10 +1,9 @@
-"""The newest objects of a type of which there may be any number: Events.
+"""The newest objects of a type that may have any number of objects: Events.
 
-Promises, beyond an `Informer`'s: at most `limit` objects, none of them seen last more than
-`max_age` ago, the oldest going first. Not even while a list arrives are there more in memory.
-
-So the store is not equal to the server here: what was evicted is still there, and no list that is
-sorted or paged should be kept live by it.
+In addition to an `Informer`'s guarantees, there are at most `limit` objects, last seen within
+`max_age`. The oldest are evicted first. The limit also holds while a list is received. The store
+is not equal to the server, because evicted objects still exist there. Don't use it for sorted or
+paginated live lists.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from console.kube.store import UNREADABLE, Decode, P
 
 LIMIT = 5_000
 MAX_AGE = timedelta(hours=1)
-#: Entries of the queue that may be out of date before it is made anew.
+#: Number of outdated queue entries that causes a rebuild of the queue.
 _SLACK = 1_000
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -51,7 +50,7 @@ _decoder = msgspec.json.Decoder(_Event)
 
 
 def last_seen(raw: msgspec.Raw) -> tuple[Key, datetime] | None:
-    """The object, and when it happened last; None for what is no object."""
+    """Return key and last occurrence of an event, or None if it cannot be decoded."""
     try:
         event = _decoder.decode(raw)
     except UNREADABLE:
@@ -76,12 +75,12 @@ class Window(Informer[P]):
         self.limit = limit
         self._max_age = max_age
         self._times: dict[Key, datetime] = {}
-        # The oldest first; what no longer agrees with `_times` is passed over.
+        # Oldest first. Entries that differ from `_times` are outdated and skipped.
         self._queue: list[tuple[datetime, Key]] = []
 
     @property
     def horizon(self) -> datetime:
-        """What was seen last before this is too old."""
+        """Return the time before which events are too old."""
         return self._clock.now() - self._max_age
 
     def event(self, event: WatchEvent) -> str:
@@ -96,7 +95,7 @@ class Window(Informer[P]):
         return _Newest(self, super().gathering(namespace))
 
     def note(self, key: Key, when: datetime | None = None) -> None:
-        """Remembers when an object was seen, or that it is gone. On the core's thread."""
+        """Record when an object was last seen, or that it was deleted. Core thread only."""
         if self.store.get(key) is None:
             self._times.pop(key, None)
         elif when is not None and self._times.get(key) != when:
@@ -104,7 +103,7 @@ class Window(Informer[P]):
             heappush(self._queue, (when, key))
 
     def tidy(self) -> None:
-        """Lets go of what is too much or too old. On the core's thread."""
+        """Evict objects that are too old or exceed the limit. Core thread only."""
         horizon, gone = self.horizon, []
         while self._queue and (len(self._times) > self.limit or self._queue[0][0] < horizon):
             when, key = heappop(self._queue)
@@ -119,7 +118,7 @@ class Window(Informer[P]):
 
 
 class _Newest:
-    """Of a list, the newest `limit`; the others are dropped as they come."""
+    """Keep the newest `limit` objects of a list and drop the others as they arrive."""
 
     def __init__(self, window: Window[P], gathering: Gathering) -> None:
         self._note, self._tidy = window.note, window.tidy
@@ -133,7 +132,7 @@ class _Newest:
             found = last_seen(raw)
             if found is None or found[1] < self._horizon:
                 continue
-            # A copy, or it would hold on to the whole batch that it came in.
+            # Copy the object, because a slice would keep its whole batch in memory.
             item = (found[1], next(self._numbers), found[0], raw.copy())
             if len(self._kept) < self._limit:
                 heappush(self._kept, item)

@@ -1,13 +1,14 @@
-"""A queue of things to look at, after client-go's `util/workqueue`.
+"""A work queue, modeled on client-go's `util/workqueue`.
 
-Promises:
-- Fair: first come, first served, and an item that comes again stands behind those that wait.
-- Stingy: an item added many times before it is taken is taken once, also if it is added for later.
-- Never concurrent: an item added while it is being worked on is taken again only after `done`.
-- An item that fails waits its own doubling delay, whatever the others do.
-- `shut_down` takes nothing new and lets what is queued be taken, then every `get` returns None.
+- Fair: first in, first out. An item that is added again goes to the end.
+- Deduplicated: an item added several times before it is taken is taken once, even if it was
+  delayed.
+- Never concurrent: an item added while it is being processed is returned again only after
+  `done`.
+- Each failing item has its own exponential backoff.
+- After `shut_down` no items are added. Queued items can still be taken, then `get` returns None.
 
-All calls belong to one event loop.
+All methods must be called on one event loop.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ T = TypeVar("T", bound=Hashable)
 
 @dataclass(order=True, slots=True)
 class _Later:
-    """An item for later. `number` keeps the order of those that are due together."""
+    """A delayed item. `number` preserves the order of items that are due at the same time."""
 
     due: float
     number: int
@@ -37,14 +38,14 @@ class WorkQueue(Generic[T]):
     def __init__(self, *, clock: Clock, first_delay: float = 0.005, limit: float = 1000.0) -> None:
         self._clock = clock
         self._queue: deque[T] = deque()
-        # Every item that needs work: in the queue, or added again while being worked on.
+        # Items that need processing: queued, or added again while being processed.
         self._dirty: set[T] = set()
-        # Every item that somebody has taken and not called `done` for.
+        # Items that were taken and for which `done` was not called yet.
         self._processing: set[T] = set()
         self._backoffs: dict[T, Backoff] = {}
         self._first_delay, self._limit = first_delay, limit
-        # The items for later, those that are due first in front, and when each is due: an entry of the
-        # heap that says otherwise was overtaken by an earlier one.
+        # Heap of delayed items, earliest first, and the due time of each. A heap entry with another
+        # due time was replaced with an earlier one.
         self._later: list[_Later] = []
         self._due: dict[T, float] = {}
         self._numbers = count()
@@ -57,7 +58,7 @@ class WorkQueue(Generic[T]):
 
     @property
     def retrying(self) -> int:
-        """Items whose last try failed."""
+        """Return the number of items whose last attempt failed."""
         return len(self._backoffs)
 
     def add(self, item: T) -> None:
@@ -69,7 +70,7 @@ class WorkQueue(Generic[T]):
             self._wake.set()
 
     def add_after(self, item: T, seconds: float) -> None:
-        """Adds it once that time has passed; of several times for one item the earliest counts."""
+        """Add the item after `seconds`. If it is already delayed, the earlier time counts."""
         if seconds <= 0:
             self.add(item)
             return
@@ -82,18 +83,20 @@ class WorkQueue(Generic[T]):
             self._restart_timer()
 
     def add_rate_limited(self, item: T) -> float:
-        """Adds it after its own doubling delay (5 ms to 1,000 s) and returns that delay in seconds."""
+        """Add the item after its backoff delay (5 ms to 1,000 s). Return the delay in seconds."""
         backoff = self._backoffs.setdefault(item, Backoff(self._first_delay, self._limit))
         delay = backoff.next()
         self.add_after(item, delay)
         return delay
 
     def forget(self, item: T) -> None:
-        """It went well: its next failure waits the shortest delay again."""
+        """Reset the item's backoff after a success."""
         self._backoffs.pop(item, None)
 
     async def get(self) -> T | None:
-        """The next item, or None when the queue is shut down and empty. Call `done` for each."""
+        """Return the next item, or None if the queue is shut down and empty. Call `done` for each
+        item.
+        """
         while not self._queue:
             if self._closed:
                 return None
@@ -111,7 +114,7 @@ class WorkQueue(Generic[T]):
             self._wake.set()
 
     def shut_down(self) -> None:
-        """Calling it twice is harmless."""
+        """Stop the queue. May be called more than once."""
         self._closed = True
         self._later.clear()
         self._due.clear()
@@ -120,7 +123,7 @@ class WorkQueue(Generic[T]):
         self._wake.set()
 
     def _restart_timer(self) -> None:
-        """One timer for all, which waits for the first of them."""
+        """Restart the timer, which waits for the earliest item."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.ensure_future(self._add_due())

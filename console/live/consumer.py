@@ -1,13 +1,13 @@
-"""The live socket: `/ws/live`.
+"""Websocket consumer of live pages: `/ws/live`.
 
-A socket belongs to a signed-in account with rights; without either the handshake is refused. It follows
-one list at a time, or none while its page is hidden. What is sent is worked out by the shared view that
-it shares with others (`console.live.sharedview`). The session is looked up when the socket opens (by
-middleware) and now and then after that (`console.live.sessionmonitor`), never while frames are made.
+Requires a signed-in account with permissions; otherwise the handshake is refused. A connection
+subscribes to one page at a time, or to none while the page is hidden. The shared view computes
+the frames and sends them to all its connections (`console.live.sharedview`). The session is
+looked up when the connection opens (by middleware) and periodically after that
+(`console.live.sessionmonitor`), never while frames are computed.
 
-Codes it closes with: 4401 the session is over, 4403 the right is gone, 1008 too many messages or
-sockets, 1009 a message is too long, 1013 the console made a mistake; after this one alone browsers come
-back by themselves.
+Close codes: 4401 session expired, 4403 permission lost, 1008 too many messages or connections,
+1009 message too long, 1013 internal error. Browsers reconnect automatically only after 1013.
 """
 
 import asyncio
@@ -45,8 +45,11 @@ SESSION_OVER, NO_RIGHT, POLICY, TOO_BIG, BROKEN = 4401, 4403, 1008, 1009, 1013
 
 
 class BareSocket(AsyncWebsocketConsumer):
-    """Without Channels' layers, whose loop keeps two more tasks for each socket, and without its look
-    after the database's connections around every message: whoever asks for the session does that."""
+    """Websocket consumer without channel layers and without database cleanup.
+
+    Channel layers would run two more tasks per connection. Channels also checks database
+    connections around every message, which the session lookup does itself.
+    """
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         self.scope = scope
@@ -80,7 +83,8 @@ class LiveConsumer(BareSocket):
         try:
             await super().__call__(scope, receive, send)
         finally:
-            # Also when the server cancels the socket, in which case nobody says "disconnect".
+            # Also runs if the server cancels the connection, in which case no disconnect message
+            # arrives.
             self._leave()
 
     async def connect(self) -> None:
@@ -111,7 +115,7 @@ class LiveConsumer(BareSocket):
             await self._read(text_data or "")
 
     async def _read(self, text: str) -> None:
-        """A message that means nothing leaves the socket and what it follows as they are."""
+        """Process a message. An invalid message leaves the current subscription unchanged."""
         try:
             with translation.override(self._lang):
                 subscription = read_message(text)
@@ -146,14 +150,17 @@ class LiveConsumer(BareSocket):
         if not self.clogged:
             await self.send(shared_view.freshness())
 
-    # What shared views and the session monitor ask of it.
+    # Used by shared views and the session monitor.
 
     @property
     def account(self) -> str:
         return self._account
 
     def access_in(self, cluster: Cluster) -> Access:
-        """Raises `NoAccess`. The last one is kept: a socket shows one page at a time."""
+        """Return the account's access in the cluster. Raise `NoAccess` if it has none.
+
+        The last result is cached, because a connection shows one page at a time.
+        """
         if self._access is None or self._access.cluster is not cluster:
             self._access = require_access(self._decide(cluster))
         return self._access
@@ -166,7 +173,7 @@ class LiveConsumer(BareSocket):
         try:
             await self.base_send(message)
         except Exception:
-            log.exception("A frame could not be sent")
+            log.exception("Failed to send a frame")
 
     async def check(self) -> None:
         try:
@@ -176,7 +183,9 @@ class LiveConsumer(BareSocket):
             await self._fault(error)
 
     async def fail(self, error: Exception) -> None:
-        """Nothing more is shown once the viewer may not see it, or nobody knows whether they may."""
+        """Send the error and close the connection, because the viewer lost access or the
+        permissions can't be determined.
+        """
         if isinstance(error, Denied):
             kind = self._access.cluster.kinds.of(error.gvr) if self._access is not None else None
             with translation.override(self._lang):
@@ -187,7 +196,7 @@ class LiveConsumer(BareSocket):
 
     async def _fault(self, error: Exception) -> None:
         if not isinstance(error, Denied):
-            log.error("A live socket failed", exc_info=error)
+            log.error("Live websocket failed", exc_info=error)
         await self.fail(error)
 
     def _on_clear(self) -> None:
@@ -212,7 +221,7 @@ class LiveConsumer(BareSocket):
 
 
 class RefuseConsumer(BareSocket):
-    """Of addresses where there is no socket: closing before accepting answers 403."""
+    """Refuses unknown websocket URLs: closing before accepting returns 403."""
 
     async def connect(self) -> None:
         await self.close()

@@ -1,30 +1,34 @@
-"""What the connections and live sockets of this process have done, for whoever measures it.
+"""Counters of this process's connections and live websockets, for the metrics endpoint.
 
-Plain numbers, written on the server's loop alone; reading them from anywhere is harmless.
+Plain numbers that are only written on the server's event loop. They may be read from any thread.
 """
 
 from dataclasses import dataclass, field
 
 from prometheus_client import Histogram
 
-#: Upper bounds in seconds.
+#: Upper bounds of histogram buckets in seconds.
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
 def _flush_seconds() -> Histogram:
-    text = "Working out what is new on one shared view."
+    text = "Time to compute and queue the frames of a shared view."
     return Histogram("quarterdeck_live_flush_seconds", text, buckets=BOUNDS, registry=None)
 
 
 @dataclass(slots=True)
 class Counters:
-    """`sockets` are open now; the others grow. `frames` and `bytes` (of UTF-8) left for sockets,
-    `refreshes` of them told a browser to fetch its list again. `overflows`: times that more keys
-    changed between two flushes than are counted. `slow_closed`: sockets whose client did not read.
-    `flush_seconds`: working out what is new on one shared view and handing it to its sockets.
+    """Gauges `sockets` and `connections` (currently open) and monotonic counters.
 
-    `connections` are open now; of those that there were too many of `connections_refused` were closed at
-    once, and `connections_dropped` gave way to others."""
+    - `frames`, `bytes`: sent frames and their size in UTF-8.
+    - `refreshes`: frames that asked a browser to fetch its page again.
+    - `overflows`: mailboxes that received more keys between two flushes than their capacity.
+    - `slow_closed`: connections closed because the client did not read.
+    - `flush_seconds`: time to compute the frames of a shared view and queue them for its
+      connections.
+    - `connections_refused`: connections closed immediately because a limit was reached.
+    - `connections_dropped`: idle connections closed to admit a new connection.
+    """
 
     connections: int = 0
     connections_refused: int = 0

@@ -1,8 +1,8 @@
-"""One open detail: what the browsers show of it, and which frames bring that up to date.
+"""Live view of a detail page.
 
-As `console.live.view` is for lists. What is sent are the parts that look different from those that
-were sent. When the object is gone its last state stays, under a notice; if another one takes its name,
-that is shown.
+Sends the page's parts whose signature changed. After the object is deleted, its last state stays
+on the page below a notice. If a new object with the same name is created, the page shows that
+object.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from console.ui.places import DetailPlace
 
 
 class DetailView(View):
-    """`others`: the informers that its panels need."""
+    """Live view of a detail page. `others` contains the informers that its panels need."""
 
     others: Mapping[GVR, Informer[Any]]
 
@@ -37,7 +37,7 @@ class DetailView(View):
         super().__init__(lang, informer, others)
         self._place = place
         self._now = now
-        # What the browsers have: None until it was looked at for the first time.
+        # Parts that browsers have; None before the first update.
         self._parts: dict[str, Part] | None = None
         self._there = False
 
@@ -68,7 +68,7 @@ class DetailView(View):
         return None if known.rows is None else self._frames(known.rows)
 
     def _touched(self, mail: Mail) -> set[str]:
-        """The panels that look at other objects of which any changed."""
+        """Return the ids of the panels that depend on other objects that have changed."""
         types = mail.types | ({self._place.kind.gvr} if mail.keys else set())
         kind, panels = self._place.kind, self._place.tab.panels
         return {panel_id(panel) for panel in panels if not types.isdisjoint(panel.needs(kind))}
@@ -83,7 +83,7 @@ class DetailView(View):
         seen, self._there = self._there, False
         notice = gone_part(self._place, self._now() if seen else None, gone=True)
         if not seen and notice.id in old:
-            # It was told before, with its time.
+            # Keep the notice that was sent before, including its time.
             notice = old[notice.id]
         return {**old, notice.id: notice}
 

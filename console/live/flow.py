@@ -1,10 +1,10 @@
-"""What waits for a client that reads too slowly, or not at all.
+"""Flow control for clients that read slowly or not at all.
 
-An ASGI application cannot see that what it sends piles up. Our server puts a `Flow` into the scope of a
-socket or a request, under `extensions`, so that whoever can do without sends nothing, and whoever has a
-long answer waits. It keeps `Outgoing` for each socket, which bounds what waits whatever the application
-does, and `Download` for each answer that is sent bit by bit. On any other server there is no `Flow`, and
-clients are taken to keep up.
+ASGI applications can't see that sent data is queued. Our server therefore puts a `Flow` into the
+scope of each websocket and request, under `extensions`: senders of optional data skip sending,
+and senders of long responses wait. `Outgoing` limits the queue of a websocket independently of
+the application; `Download` does the same for a streamed response. Other servers provide no
+`Flow`, and clients are assumed to keep up.
 """
 
 import asyncio
@@ -16,12 +16,13 @@ from console.live.counters import counters
 
 EXTENSION = "quarterdeck.flow"
 
-#: Bytes that may wait in this process before the application is told, at most, and in the kernel (which
-#: keeps twice what it is asked for, and else several megabytes).
+#: Queue sizes in bytes: the size at which the application is notified, the maximum, and the
+#: kernel's send buffer. The kernel doubles the requested size, and its default is several
+#: megabytes.
 BUFFER, MAX_BUFFER, KERNEL_BUFFER = 64 * 1024, 4 * 1024 * 1024, 64 * 1024
-#: Seconds in which a client has to read all that waits for it.
+#: Seconds that a websocket client has to read all queued data.
 DRAIN_SECONDS = 30.0
-#: The same for an answer to a request: a browser may ask its user first where a file shall go.
+#: Same limit for a streamed response. A browser may first ask the user where to save the file.
 DOWNLOAD_SECONDS = 120.0
 
 
@@ -29,10 +30,12 @@ def _nothing() -> None: ...
 
 
 class Flow:
-    """`clogged`: the client does not keep up. `on_clear` is called when it has read all that waited.
-    `abort` breaks the connection, so that nobody takes for whole what is not.
+    """Flow control state of a connection. Use it only on the server's event loop.
 
-    On the server's loop only.
+    - `clogged`: the client does not keep up.
+    - `on_clear`: called when the client has read all queued data.
+    - `abort`: closes the connection, so that an incomplete response is not mistaken for a
+      complete one.
     """
 
     __slots__ = ("abort", "clogged", "on_clear")
@@ -43,7 +46,7 @@ class Flow:
         self.abort: Callable[[], None] = _nothing
 
     async def clear(self) -> None:
-        """Returns when the client keeps up."""
+        """Wait until the client keeps up."""
         while self.clogged:
             cleared = asyncio.Event()
             self.on_clear = cleared.set
@@ -60,8 +63,10 @@ class Timer(Protocol):
 
 
 class Outgoing:
-    """Writes to one socket's Twisted transport, which tells it, as its producer, when to stop and when
-    to go on. A client that does not read loses the connection: nothing else could still reach it."""
+    """Writes to a websocket's Twisted transport and acts as its push producer.
+
+    The connection of a client that does not read is aborted.
+    """
 
     __slots__ = ("_call_later", "_timer", "_transport", "_waiting", "flow")
 
@@ -73,7 +78,7 @@ class Outgoing:
         self._waiting = 0
 
     def begin(self, transport: Any) -> None:
-        """In place of the HTTP channel that the connection began with."""
+        """Replace the HTTP channel as the transport's producer."""
         self._transport = transport
         transport.getHandle().setsockopt(SOL_SOCKET, SO_SNDBUF, KERNEL_BUFFER)
         transport.bufferSize = BUFFER
@@ -82,12 +87,12 @@ class Outgoing:
 
     def write(self, data: bytes) -> None:
         transport = self._transport
-        # Nothing waits, as nearly always: most of what the reactor would do for it is not needed.
+        # Usually the queue is empty. Writing directly then avoids most of the reactor's overhead.
         if transport.connected and not (transport.dataBuffer or transport._tempDataLen):
             written = transport.writeSomeData(data)
             if written == len(data):
                 return
-            # An error is found again by whoever handles it.
+            # Transport.write handles the error again.
             data = data[written:] if isinstance(written, int) else data
         transport.write(data)
         if self._timer is not None:
@@ -97,12 +102,12 @@ class Outgoing:
                 self._cut()
 
     def _cut(self) -> None:
-        """Too much, or for too long."""
+        """Abort the connection because too much data is queued or was queued for too long."""
         self._timer = None
         counters.slow_closed += 1
         self._transport.abortConnection()
 
-    # Twisted's IPushProducer.
+    # Twisted's IPushProducer interface.
 
     def pauseProducing(self) -> None:
         if not self.flow.clogged:
@@ -114,7 +119,7 @@ class Outgoing:
         self.flow.clogged = False
         self._waiting = 0
         if self._transport.disconnecting:
-            # With a producer a transport never believes that all is written.
+            # A transport with a registered producer does not finish closing.
             self._transport.unregisterProducer()
         else:
             self.flow.on_clear()
@@ -126,8 +131,9 @@ class Outgoing:
 
 
 class Download:
-    """The producer of an answer that is sent bit by bit. A client that does not read for long loses the
-    connection."""
+    """Push producer of a streamed response. Aborts the connection if the client stops reading for
+    too long.
+    """
 
     __slots__ = ("_call_later", "_timer", "flow")
 

@@ -1,7 +1,8 @@
-"""What a socket sends: parts of the page, drawn by the page's own templates, and control messages.
+"""Websocket frames: parts of a page, rendered by the page's templates, and JSON control messages.
 
-A part is sent bare: htmx finds its place by the id of its root element. Parts of different kinds go in
-frames of their own, since a parser drops a table row that follows anything else.
+Parts are sent without a wrapper, and htmx finds their target by the id of the root element.
+Different kinds of parts use separate frames, because an HTML parser drops a table row that
+follows any other element.
 """
 
 from collections.abc import Iterable
@@ -23,7 +24,7 @@ def rows_frame(rows: Iterable[Row], lang: str) -> str:
 
 
 def parts_frame(parts: Iterable[Part], lang: str) -> str:
-    """Parts of a detail. They were drawn in this language."""
+    """Return the frame with parts of a detail page, which were rendered in `lang`."""
     with translation.override(lang):
         return "".join(part.html for part in parts)
 
@@ -41,13 +42,19 @@ def freshness_frame(live: LiveState, lang: str) -> str:
 
 
 def order_frame(table: Table, lang: str) -> str:
-    """Which rows the page has now, in their order; the new ones came in a frame of rows. The same in
-    every language."""
+    """Return a frame with the row keys of the page in order. New rows are sent before it in a rows
+    frame.
+
+    `lang` has no effect.
+    """
     return _json({"order": [row.key for row in table.rows], **_list(table)})
 
 
 def total_frame(table: Table, lang: str) -> str:
-    """How many rows the list has, of which the page has the same. The same in every language."""
+    """Return a frame with the number of objects in the list, if the rows of the page are unchanged.
+
+    `lang` has no effect.
+    """
     return _json(_list(table))
 
 
@@ -56,7 +63,7 @@ def _list(table: Table) -> dict[str, Any]:
 
 
 def refresh_frame() -> str:
-    """The browser shall fetch the list again: nobody knows what it has."""
+    """Return a frame that asks the browser to fetch the page again."""
     return _json({"refresh": True})
 
 

@@ -1,11 +1,12 @@
-"""Carries news from the cluster core's thread to the shared views on the server's loop.
+"""Delivers changes from the cluster runtime's thread to the shared views on the server's event
+loop.
 
-The only crossing between the two. On the core's thread an informer's listener marks a key under a lock
-and returns; the first mark after a quiet time wakes the server's loop, however many follow. There the
-keys are dealt out to the mailboxes, at most once in `GAP` seconds. The store is never read here, and
-nothing is rendered.
+On the runtime's thread, an informer's listener adds the key to a set under a lock. The first key
+after a pause wakes the event loop, which distributes all collected keys to the mailboxes, at
+most once in `GAP` seconds. This module neither reads stores nor renders.
 
-One `Feed` per informer and loop: it listens while there is a mailbox, and ends with the last one.
+Each informer has one `Feed` per event loop, which listens while at least one mailbox is
+subscribed.
 """
 
 import asyncio
@@ -18,29 +19,31 @@ from console.kube.informer import OnChange, OnState
 from console.live.mailbox import CAPACITY, Slot
 from console.live.perloop import PerLoop
 
-#: Seconds between two deals: waking the loop for each of hundreds of changes a second would cost more
-#: than all that is done with them.
+#: Minimum seconds between two deliveries. Waking the loop for each of hundreds of changes per
+#: second would cost more than processing them.
 GAP = 0.02
 
 
 class Heard(Protocol):
-    """What can be listened to: an `Informer`, or the readings of usage."""
+    """Source of change notifications: an `Informer`, or the usage readings."""
 
     def add_listener(self, on_change: OnChange, on_state: OnState) -> Callable[[], None]: ...
 
 
 class Feed:
-    """The news of one informer for one loop. All but `_on_*` belong to the loop's thread."""
+    """Changes of one informer for one event loop. All methods except `_on_*` run on the loop's
+    thread.
+    """
 
     def __init__(self, informer: Heard, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._lock = Lock()
-        # Guarded by the lock:
+        # Guarded by the lock.
         self._keys: set[Key] = set()
         self._overflow = False
         self._state = False
         self._scheduled = False
-        # The loop's own. Rights mailboxes hear of every change as a change of state.
+        # Only used on the loop. Rights mailboxes receive every change as a state change.
         self._dealt = -GAP
         self.mailboxes: set[Slot] = set()
         self.rights_mailboxes: set[Slot] = set()
@@ -68,13 +71,13 @@ class Feed:
             self._schedule()
 
     def _schedule(self) -> None:
-        """With the lock held."""
+        """Wake the event loop if it isn't scheduled yet. The caller holds the lock."""
         if self._scheduled:
             return
         try:
             self._loop.call_soon_threadsafe(self._wake)
         except RuntimeError:
-            # The loop is closed: the process is going down, and nobody is left to tell.
+            # The loop is closed because the process is shutting down.
             return
         self._scheduled = True
 
@@ -99,7 +102,7 @@ class Feed:
 
 
 class Hub:
-    """All feeds of one loop."""
+    """Feeds of one event loop."""
 
     def __init__(self) -> None:
         self._feeds: dict[Heard, Feed] = {}
@@ -111,9 +114,11 @@ class Hub:
     def subscribe(
         self, informer: Heard, mailbox: Slot, *, rights: bool = False
     ) -> Callable[[], None]:
-        """Fills `mailbox` from now on. Returns the function that ends it; calling it twice is harmless.
+        """Subscribe `mailbox` to an informer. Return an idempotent function that cancels the
+        subscription.
 
-        `rights`: the informer's objects say who may do what, so any change asks for a new decision.
+        Set `rights` if the informer's objects determine permissions, so that any change triggers
+        a new authorization.
         """
         feed = self._feeds.get(informer)
         if feed is None:
@@ -130,5 +135,5 @@ class Hub:
         return end
 
 
-#: The running loop's hub.
+#: Return the running event loop's hub.
 get_hub = PerLoop(Hub)

@@ -1,17 +1,19 @@
-"""How much one socket may send, and how many sockets one account may hold."""
+"""Limits on the messages of a websocket and on the number of websockets per account."""
 
 from collections import Counter
 
-#: Characters of one message; a subscription needs a few hundred.
+#: Maximum characters of a message; a subscription needs a few hundred.
 MAX_MESSAGE = 64 * 1024
-#: Messages that may come at once, and per second after that.
+#: Messages that may arrive in a burst, and per second on average.
 BURST, PER_SECOND = 20, 5.0
-#: Sockets of one account in this process.
+#: Websockets per account in this process.
 MAX_SOCKETS = 20
 
 
 class TokenBucket:
-    """Lets `burst` through at once and `per_second` in the long run. Times are seconds of any clock."""
+    """Rate limiter that allows bursts of `burst` and `per_second` on average. Times are seconds of
+    any clock.
+    """
 
     def __init__(self, *, burst: float = BURST, per_second: float = PER_SECOND) -> None:
         self._burst = burst
@@ -31,7 +33,7 @@ class TokenBucket:
 
 
 class SocketCap:
-    """Counts open sockets by account. Every successful `enter` needs one `leave`."""
+    """Counts open websockets per account. Call `leave` once for each successful `enter`."""
 
     def __init__(self, most: int = MAX_SOCKETS) -> None:
         self._most = most

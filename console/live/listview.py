@@ -1,10 +1,10 @@
-"""One open list: what the browsers show of it, and which frames bring that up to date.
+"""Live view of a list page.
 
-It compares what it sent with what the page would show now, so a change that nobody can see sends nothing.
-
-A browser that has just come, or was away, says what it has (`Known`) and is caught up with the others.
-From then on all of them have the same: the rows of the page and, for as long as readers hold them with
-their pointers, some that stood there before.
+Compares the rows that browsers have with the current rows, so changes that are not visible on
+the page send nothing. A browser that subscribes reports its state (`Known`) and is caught up.
+After that, all browsers of the view have the same state: the rows of the page, and some rows
+that were on the page before, which a browser still shows while the user's pointer is over the
+table.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -26,7 +26,9 @@ from console.ui.viewspec import ViewSpec
 
 @dataclass(frozen=True, slots=True)
 class _Had:
-    """What frames are made against. `rows`: as in `Known`, or more, in any order."""
+    """State that frames are computed against. `rows` maps keys to signatures and may contain more
+    rows than `order`.
+    """
 
     rows: Mapping[str, str]
     order: tuple[str, ...]
@@ -36,7 +38,9 @@ class _Had:
 
 
 class ListView(View):
-    """`usage`: what tells of new readings, for kinds whose usage is shown."""
+    """Live view of a list page. `usage` notifies about new usage readings, for kinds that show
+    usage.
+    """
 
     def __init__(
         self, spec: ViewSpec, lang: str, informer: Informer[Any], usage: Heard | None = None
@@ -45,7 +49,7 @@ class ListView(View):
         others = {metrics: usage} if usage is not None and metrics is not None else {}
         super().__init__(lang, informer, others)
         self._spec = spec
-        # What the browsers have: None until the first list has come.
+        # State that browsers have; None until the first list is loaded.
         self._table: Table | None = None
         self._rows: dict[str, str] = {}
         self._drawn: dict[str, str] = {}
@@ -78,9 +82,9 @@ class ListView(View):
         return self._frames(had, table, changed, gone)
 
     def catch_up(self, known: Known, access: Access) -> list[str] | None:
-        """After `update`: the frames for a browser that has `known`; None if it shall fetch the list.
+        """Return the frames for a browser with state `known`, or None if it must fetch the page.
 
-        Raises `Denied`.
+        Call after `update`. Raise `Denied` if permission was lost.
         """
         table = self._table
         if table is None or known.etag == table.etag:
@@ -104,10 +108,11 @@ class ListView(View):
     def _compare(
         self, had: _Had, table: Table, query: ListQuery, look: Collection[Key] | None
     ) -> tuple[list[Row], list[str]]:
-        """The rows that look different now, wherever they stand, and the keys of those that are gone.
+        """Return the changed rows, on or off the page, and the keys of deleted rows.
 
-        A row that comes back to the page is among them, since it may have been forgotten meanwhile. Of
-        rows that are not on the page only those in `look` are looked at; None: all.
+        A row that returns to the page counts as changed, since the browser may have dropped it.
+        Rows that are not on the page are only compared if their key is in `look`, or if `look`
+        is None.
         """
         stood = {key: had.rows.get(key) for key in had.order}
         changed = [row for row in table.rows if stood.get(row.key) != row.signature]
@@ -125,7 +130,9 @@ class ListView(View):
         return changed, sorted(gone)
 
     def _keep(self, table: Table, changed: list[Row], gone: list[str]) -> None:
-        """Remembers what was sent: of rows that left the page the last ones, as many as a page has."""
+        """Remember the sent state. Of the rows that left the page, the most recent are kept, up to
+        the page size.
+        """
         for key in gone:
             del self._rows[key]
         self._rows |= _signatures(changed)
@@ -148,7 +155,9 @@ class ListView(View):
         return found
 
     def _draw(self, frame: Callable[[Table, str], str], table: Table) -> str:
-        """Drawn once for a table, however many browsers are caught up with it."""
+        """Return the frame for a table. Each frame is rendered once per table and reused for all
+        browsers.
+        """
         found = self._drawn.get(frame.__name__)
         if found is None:
             found = self._drawn[frame.__name__] = frame(table, self._lang)

@@ -1,7 +1,8 @@
-"""What one shared view has not looked at yet.
+"""Pending changes of a shared view.
 
-A mailbox says that keys changed, not how. It is bounded: when more keys changed than it holds it keeps
-none of them and says so, and the shared view looks at everything anew. Used on one event loop only.
+A mailbox records the keys that changed, not the changes. It is bounded: if more keys change than
+its capacity, it drops them and sets the overflow flag, and the shared view reads everything
+again. A mailbox is only used on one event loop.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,14 +12,19 @@ from typing import Protocol
 from console.kube.gvr import GVR, Key
 from console.live.counters import counters
 
-#: More keys than are ever on one page, so that an overflow means that all of it may have changed.
+#: More keys than any page shows, so an overflow means that the whole page may have changed.
 CAPACITY = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """`keys`: changed since the last time. `overflow`: too many to name. `state`: freshness or somebody's
-    rights changed. `types`: those looked at besides, of which anything changed."""
+    """Content of a mailbox.
+
+    - `keys`: keys that changed since the last call of `take`.
+    - `overflow`: too many keys changed.
+    - `state`: freshness or permissions changed.
+    - `types`: other resource types the view depends on, of which an object changed.
+    """
 
     keys: frozenset[Key] = frozenset()
     overflow: bool = False
@@ -30,7 +36,7 @@ class Mail:
 
 
 class Slot(Protocol):
-    """Where a feed puts what it has."""
+    """Receiver of a feed's changes."""
 
     def mark(self, keys: Iterable[Key]) -> None: ...
     def mark_state(self) -> None: ...
@@ -38,7 +44,7 @@ class Slot(Protocol):
 
 
 class Mailbox:
-    """`ring` is called when there is something to take, once until it is taken."""
+    """Pending changes. `ring` is called once when the mailbox becomes non-empty."""
 
     def __init__(self, ring: Callable[[], None], *, capacity: int = CAPACITY) -> None:
         self._ring = ring
@@ -50,7 +56,7 @@ class Mailbox:
         self._rung = False
 
     def slot(self, gvr: GVR) -> Slot:
-        """For news of a type of which nobody needs to know more than that there are any."""
+        """Return a receiver that only records that objects of a type have changed."""
         return _TypeSlot(self, gvr)
 
     def mark_type(self, gvr: GVR) -> None:
@@ -74,7 +80,7 @@ class Mailbox:
         self._filled()
 
     def take(self) -> Mail:
-        """Everything since the last call."""
+        """Return all changes since the last call."""
         mail = Mail(frozenset(self._keys), self._overflow, self._state, frozenset(self._types))
         self._keys.clear()
         self._types.clear()

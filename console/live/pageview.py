@@ -1,6 +1,6 @@
-"""One open page that is drawn whole: whether browsers have what it would show now.
+"""Live view of a page that is rendered as a whole.
 
-As `console.live.view` is for lists. What is sent is that the page shall be fetched, and how fresh it is.
+Sends only the page's freshness and requests to fetch the page again.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,14 @@ from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.places import PagePlace
 
-#: Of a page that cannot be shown any more; whoever fetches it is told why.
+#: ETag of a page that can't be shown anymore; fetching the page returns the error.
 _NOTHING = "-"
 
 
 class PageView(View):
-    """`others`: the informers of what the page is made of besides."""
+    """Live view of a page that is rendered as a whole. `others` contains the informers the page
+    depends on besides the main one.
+    """
 
     def __init__(
         self,
@@ -33,7 +35,7 @@ class PageView(View):
     ) -> None:
         super().__init__(lang, informer, others)
         self._place = place
-        # Of what the browsers have: "" until it was looked at for the first time.
+        # ETag that browsers have; "" before the first update.
         self._etag = ""
 
     def known(self) -> Known:
@@ -44,7 +46,7 @@ class PageView(View):
         self._etag = ""
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
-        """No frames: `reshaped` says whether the page is another one now."""
+        """Set `reshaped` to True if the page's ETag changed. Always return an empty list."""
         self.reshaped = False
         if not self.synced or not (mail or anew or not self._etag):
             return []

@@ -1,4 +1,4 @@
-"""Objects of which each event loop has its own."""
+"""Objects that exist once per event loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class PerLoop(Generic[T]):
-    """Called on a loop, gives that loop's object, made at the first call."""
+    """Callable that returns the running event loop's object, created on the first call."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make

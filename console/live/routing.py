@@ -1,4 +1,4 @@
-"""Addresses of the live sockets. Every other one is refused at the handshake."""
+"""URL patterns of the websockets. All other URLs are refused during the handshake."""
 
 from channels.routing import URLRouter
 from django.urls import path, re_path

@@ -1,9 +1,9 @@
-"""Decides when each shared view is brought up to date.
+"""Schedules the updates of shared views.
 
-One worker per loop, and one shared view after the other: each at most once in `flush_seconds`, the one
-that has waited longest first. Between two of them the loop belongs to everybody else for as long as the
-last one took, so that live pages never take more than half of it; with more to do than that fits, each
-shared view is brought up to date less often.
+One worker per event loop updates one shared view after another, in the order of their due times,
+and each view at most once in `flush_seconds`. After each update the worker sleeps as long as the
+update took, so live pages use at most half of the loop's time. Under load, each view is updated
+less often.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from weakref import WeakKeyDictionary
 
 from console.live.perloop import PerLoop
 
-#: Seconds at most that the worker rests between two shared views.
+#: Maximum seconds that the worker sleeps between two updates.
 MAX_REST = 0.1
 
 
 class Flushed(Protocol):
     async def flush(self) -> None:
-        """Never raises."""
+        """Update the view. Must not raise exceptions."""
         ...
 
 
@@ -37,7 +37,7 @@ class Scheduler:
         self._worker: asyncio.Task[None] | None = None
 
     def ask(self, shared_view: Flushed) -> None:
-        """`shared_view` is flushed as soon as it may be; asking again before that changes nothing."""
+        """Schedule an update of `shared_view`. Has no effect if an update is already scheduled."""
         if shared_view in self._asked:
             return
         self._asked.add(shared_view)
@@ -67,12 +67,12 @@ class Scheduler:
             self._worker = None
 
     async def _wait(self, due: float) -> None:
-        """Until then, or until something else is due earlier."""
+        """Wait until the due time, or until another view becomes due earlier."""
         self._earlier.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout_at(due):
                 await self._earlier.wait()
 
 
-#: The running loop's scheduler.
+#: Return the running event loop's scheduler.
 get_scheduler = PerLoop(Scheduler)

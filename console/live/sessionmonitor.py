@@ -1,9 +1,10 @@
-"""Which sockets and streams of one loop are open, and whether their sessions still are.
+"""Checks the sessions of open websockets and streams.
 
-A session is looked up every `check_seconds`, and when rights or its user changed, since that one may have
-been disabled or deleted, but not oftener than every `check_gap`, and never while frames are made. A few
-are looked up at a time: hundreds of sockets share one database with the pages. Users change with every
-login, so a change of one is news to that user's own sockets alone.
+A session is checked every `check_seconds`, and also when permissions or its user change, since
+the user may have been disabled or deleted, but at most every `check_gap`. Only a few sessions
+are checked at a time, because hundreds of websockets share the database with the pages. User
+objects change with every sign-in, so a change of a user only triggers checks of that user's own
+sessions.
 """
 
 import asyncio
@@ -22,20 +23,20 @@ from console.live.perloop import PerLoop
 from console.live.sharedviews import get_shared_views
 from console.ui.clusters import HOST, Cluster, clusters
 
-#: Types whose objects say who may do what: a change of one asks for a new decision.
+#: Resource types that determine permissions: a change triggers a new authorization.
 RIGHTS = (USERS, GROUPS, GROUP_BINDINGS, *NATIVE_RIGHTS)
-#: Sessions that are looked up at the same time.
+#: Number of sessions that are checked concurrently.
 AT_ONCE = 8
 
 
 class Visitor(Protocol):
     @property
     def account(self) -> str:
-        """The name of the user whose session it is."""
+        """Name of the session's user."""
         ...
 
     async def check(self) -> None:
-        """Looks up the session, and ends the visit if that is over. Never raises."""
+        """Check the session, and close the connection if it has expired. Must not raise exceptions."""
         ...
 
 
@@ -44,7 +45,7 @@ class SessionMonitor:
     check_gap = 1.0
 
     def __init__(self) -> None:
-        # When each was checked, the longest ago first.
+        # Time of the last check of each visitor, oldest first.
         self._checked: dict[Visitor, float] = {}
         self._rights_changed = float("-inf")
         self._hurry = asyncio.Event()
@@ -54,7 +55,7 @@ class SessionMonitor:
         self._ends: dict[Informer[Any], Callable[[], None]] = {}
 
     def enter(self, visitor: Visitor) -> None:
-        """Its session has just been looked up."""
+        """Register a visitor whose session has just been checked."""
         self._checked[visitor] = asyncio.get_running_loop().time()
         if self._checking is None:
             self._checking = asyncio.create_task(self._check_all())
@@ -70,7 +71,7 @@ class SessionMonitor:
             self._mailboxes.clear()
 
     def follow_rights(self, cluster: Cluster) -> None:
-        """From now on, for as long as anybody is here, a change of rights there is heard of."""
+        """Watch the permissions of a cluster while at least one visitor is registered."""
         running = cluster.runtime.informers()
         for gvr, informer in ((gvr, running[gvr]) for gvr in RIGHTS if gvr in running):
             if informer in self._ends:
@@ -94,7 +95,8 @@ class SessionMonitor:
         if cluster.name != HOST:
             get_shared_views().decide_anew(cluster)
             return
-        # The host has the groups, which count everywhere, and what else a session depends on.
+        # Groups, which apply in all clusters, and other objects that sessions depend on are in the
+        # host cluster.
         self._rights_changed = asyncio.get_running_loop().time()
         self._hurry.set()
         get_shared_views().decide_anew()
@@ -113,7 +115,7 @@ class SessionMonitor:
             one: min(at, max(now, at + self.check_gap) - self.check_seconds)
             for one, at in found.items()
         }
-        # The first is the one that is due first.
+        # Ordered by due time.
         self._checked = {**soon, **{o: at for o, at in self._checked.items() if o not in soon}}
         self._hurry.set()
         get_shared_views().decide_anew()
@@ -140,5 +142,5 @@ class SessionMonitor:
         return checked + (self.check_gap if changed else self.check_seconds)
 
 
-#: The running loop's session monitor.
+#: Return the running event loop's session monitor.
 get_session_monitor = PerLoop(SessionMonitor)

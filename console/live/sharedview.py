@@ -1,13 +1,17 @@
-"""One page as all sockets show it that show the same: one table, one comparison, one drawing of each
-frame, and the same text sent to all of them.
+"""Live page shared by all websockets that show the same content.
 
-They share it who follow the same address in the same language with the same rights. Before anything is
-sent the rights of each are decided anew; whoever's changed leaves for the shared view of those rights,
-or is told that there are none. So nothing that is drawn here is anybody's who may not see it.
+Websockets share a view if their URL, language and permissions are equal, so each change is
+compared and rendered once. Before frames are sent, the permissions of each viewer are evaluated
+again. A viewer whose permissions changed moves to the matching shared view, or is closed with an
+error. A shared view therefore never renders content that one of its viewers may not see.
 
-A viewer is joining until the next flush, which catches it up; then it is following, and gets everything.
-It is waiting when it was told to fetch its list, until it subscribes anew. It is lagging when something
-was not sent because its client does not read; once that has read what waits for it, it is told to fetch.
+State of a viewer:
+
+- joining: waits for the next flush, which catches it up.
+- following: receives all frames.
+- waiting: was asked to fetch the page, until it subscribes again.
+- lagging: missed a frame because its client does not read. It is asked to fetch the page when
+  its queue is empty.
 """
 
 import asyncio
@@ -33,12 +37,12 @@ from console.ui.reading import check_not_refused
 log = logging.getLogger(__name__)
 
 
-#: Viewers that are sent a frame before the loop does something else.
+#: Number of viewers that receive a frame before control returns to the event loop.
 AT_ONCE = 50
 
 
 class Viewer(Protocol):
-    """A socket, as shared views see it. `shared_view`: the one it is on; shared views alone set it."""
+    """Websocket as seen by shared views. Only shared views set `shared_view`."""
 
     shared_view: "SharedView | None"
 
@@ -46,21 +50,23 @@ class Viewer(Protocol):
 
     @property
     def clogged(self) -> bool:
-        """Its client does not read: send nothing now, and `Screen.ring` when it does."""
+        """True if the client does not read. Send nothing until the viewer calls `SharedView.ring`."""
         ...
 
     async def tell(self, message: dict[str, Any]) -> None:
-        """Sends an ASGI message. Must not wait for the client."""
+        """Send an ASGI message. Must not wait for the client."""
         ...
 
     async def fail(self, error: Exception) -> None:
-        """The viewer's rights are gone, or nobody knows them: ends the socket. Never raises."""
+        """Close the websocket because permissions were lost or can't be determined. Must not raise
+        exceptions.
+        """
         ...
 
 
-#: Frames, and who gets them.
+#: Frames and the viewers to send them to.
 _Post = list[tuple[list[str], tuple[Viewer, ...]]]
-#: Brings a viewer whose rights changed, and what it has, to the shared view of those rights. Raises
+#: Moves a viewer whose permissions changed, and its state, to the matching shared view. Raises
 #: `Denied`.
 Move = Callable[[Viewer, Any, str, Known], "SharedView"]
 
@@ -87,12 +93,13 @@ class SharedView:
         self._waiting: dict[Viewer, None] = {}
         self._lagging: dict[Viewer, None] = {}
         self._mailbox = Mailbox(self.ring)
-        # Listening comes before reading, or a change in between would be lost.
+        # Subscribe before reading, so that no change in between is lost.
         self._end_feeds = [hub.subscribe(view.informer, self._mailbox)]
         for gvr, informer in view.others.items():
             self._end_feeds.append(hub.subscribe(informer, self._mailbox.slot(gvr)))
         if isinstance(place.kind, GenericKind):
-            # What is read as the viewer tells nothing of its type: no object need change with that.
+            # Reading with the viewer's own credentials doesn't notice changes of the type's
+            # definition.
             definitions = place.cluster.runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)
             slot = self._mailbox.slot(CUSTOM_RESOURCE_DEFINITIONS)
             self._end_feeds.append(hub.subscribe(definitions, slot))
@@ -100,7 +107,7 @@ class SharedView:
 
     @property
     def cluster(self) -> Cluster:
-        """The one that everything on it is of."""
+        """The page's cluster."""
         return self._place.cluster
 
     @property
@@ -108,11 +115,11 @@ class SharedView:
         return (*self._joining, *self._following, *self._waiting, *self._lagging)
 
     def ring(self) -> None:
-        """There is something to do."""
+        """Schedule an update."""
         self._scheduler.ask(self)
 
     def decide_anew(self) -> None:
-        """Somebody's rights may have changed."""
+        """Schedule an update that evaluates the permissions of all viewers."""
         self._mailbox.mark_state()
 
     def join(self, viewer: Viewer, known: Known) -> None:
@@ -121,7 +128,7 @@ class SharedView:
         self.ring()
 
     def leave(self, viewer: Viewer) -> None:
-        """The last one to leave ends the shared view."""
+        """Remove a viewer. Close the view if it was the last one."""
         viewer.shared_view = None
         self._forget(viewer)
         if not self.viewers:
@@ -131,11 +138,11 @@ class SharedView:
 
     @property
     def told(self) -> LiveState:
-        """How fresh the list is, as far as the browsers know."""
+        """Freshness of the list that was last sent to browsers."""
         return self._view.told
 
     def freshness(self) -> str:
-        """How fresh the list is, as a frame."""
+        """Return the current freshness as a frame."""
         return self._view.freshness()
 
     async def flush(self) -> None:
@@ -143,18 +150,18 @@ class SharedView:
         try:
             await self._flush()
         except Exception as error:
-            log.exception("A live list failed")
+            log.exception("Failed to update a shared view")
             for viewer in self.viewers:
                 await viewer.fail(error)
         counters.flush_seconds.observe(asyncio.get_running_loop().time() - began)
 
     async def _flush(self) -> None:
-        # Up to the first `await` everything is of one moment.
+        # No `await` until the frames are computed, so that they are consistent.
         mail = self._mailbox.take()
         refused, moved = self._decide()
         news, post = self._work_out(mail) if self.viewers else ([], [])
         post += [self._refresh(one) for one in tuple(self._lagging) if not one.clogged]
-        # Also those who join: while there is no list yet they wait for nothing else.
+        # Includes joining viewers: without a loaded list they receive nothing else.
         told = self.viewers
         sent = ((news, told), *post)
         behind = {one for found, viewers in sent if found for one in viewers if one.clogged}
@@ -170,11 +177,15 @@ class SharedView:
             await self._send(found, [one for one in viewers if one not in behind])
 
     def _decide(self) -> tuple[list[tuple[Viewer, Exception]], list[tuple[Viewer, "SharedView"]]]:
-        """Keeps the viewers whose rights are this shared view's. Returns those that have none, and those
-        with others whose shared views, where they are now, have told something else about freshness."""
+        """Evaluate the permissions of all viewers and remove those whose permissions differ from
+        this view's.
+
+        Return the viewers without permission, and the viewers that moved to a shared view with
+        another freshness.
+        """
         refused: list[tuple[Viewer, Exception]] = []
         moved: list[tuple[Viewer, SharedView]] = []
-        # One decision for all sockets of an account.
+        # One evaluation for all websockets of an account.
         decided: dict[Access, Hashable] = {}
         for viewer in self.viewers:
             try:
@@ -189,14 +200,16 @@ class SharedView:
                         moved.append((viewer, shared_view))
             except Exception as error:
                 if not isinstance(error, Denied):
-                    log.exception("Nobody can say what a viewer may do")
+                    log.exception("Failed to evaluate the permissions of a viewer")
                 if viewer.shared_view is self:
                     self.leave(viewer)
                 refused.append((viewer, error))
         return refused, moved
 
     def _rights_of(self, access: Access) -> Hashable:
-        """Raises `Denied` for whoever may not see what this page's address names."""
+        """Return the permissions that identify the view. Raise `Denied` if the page may not be
+        seen.
+        """
         check_not_refused(self._place.kind, self._view.informer)
         return self._place.rights(access)
 
@@ -206,14 +219,17 @@ class SharedView:
         return self._joining.get(viewer, Known())
 
     def _work_out(self, mail: Mail) -> tuple[list[str], _Post]:
-        """How fresh it is, if that is news, and what to send to whom. Whoever joins follows, or waits,
-        from here on."""
+        """Return the freshness frames, if changed, and the other frames with their recipients.
+
+        Moves joining viewers to following or waiting.
+        """
         view, viewers, followers = self._view, self.viewers, tuple(self._following)
         if self.cluster.kinds.find(self._place.kind.segment) not in (None, self._place.kind):
-            # The type has other columns now. Whoever fetches the list comes to another shared view.
+            # The columns of the custom resource have changed. Fetching the page leads to another
+            # shared view.
             return [], [self._refresh(viewer) for viewer in (*followers, *self._joining)]
-        # Before anything else is looked at: what arrives in the middle of this is told the next time,
-        # and then to everybody.
+        # Read the freshness first: later changes are then sent with the next update, to all
+        # viewers.
         news = view.freshness_news()
         joining = dict(self._joining) if view.synced else {}
         access, known = viewers[0].access_in(self.cluster), view.known()
@@ -224,8 +240,8 @@ class SharedView:
         except Denied:
             unchanged = False
         if not unchanged:
-            # The rights changed while this was worked out, so nobody may get it. All begin anew, with
-            # the rights that each has now.
+            # Permissions changed while the frames were computed. Discard the frames and let all
+            # viewers join again.
             view.forget()
             for viewer in followers:
                 self._forget(viewer)
@@ -239,7 +255,7 @@ class SharedView:
             if missing is None:
                 post.append(self._refresh(viewer))
             elif viewer.clogged:
-                # Nor was it told how fresh its page is.
+                # The viewer missed the freshness frame, too.
                 self._set(viewer, self._lagging)
             else:
                 self._set(viewer, self._following)
@@ -263,8 +279,11 @@ class SharedView:
     async def _send(
         self, found: Iterable[str], viewers: Iterable[Viewer], *, joining: bool = False
     ) -> None:
-        """To those who are still here: no frame of a subscription may follow those of the next one.
-        `joining`: it is the same for that one, too."""
+        """Send frames to viewers that are still on this view, so that no frame of an old
+        subscription follows a new one.
+
+        Set `joining` to include joining viewers.
+        """
         for text in found:
             size, message = len(text.encode()), {"type": "websocket.send", "text": text}
             for number, viewer in enumerate(viewers, 1):
@@ -273,5 +292,5 @@ class SharedView:
                     counters.bytes += size
                     await viewer.tell(message)
                 if number % AT_ONCE == 0:
-                    # What was written leaves, and everybody else has a turn.
+                    # Let the transport write and other tasks run.
                     await asyncio.sleep(0)

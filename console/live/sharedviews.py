@@ -1,4 +1,4 @@
-"""All shared views of one loop, and who finds which."""
+"""Registry of the shared views of one event loop."""
 
 from collections.abc import Hashable, Mapping
 from contextlib import ExitStack, suppress
@@ -34,14 +34,15 @@ class SharedViews:
         return len(self._shared_views)
 
     def show(self, viewer: Viewer, place: FollowedPlace, lang: str, known: Known) -> SharedView:
-        """Puts `viewer`, whose browser has `known`, on the shared view that is its own, alone.
+        """Move `viewer`, whose browser has state `known`, to the shared view of its page, language
+        and permissions.
 
-        Raises `Denied`, `TooManyProjects` or `UnknownKind`, and then it is on none.
+        Raise `Denied`, `TooManyProjects` or `UnknownKind`; the viewer is then on no shared view.
         """
         self.leave(viewer)
         cluster, kind = place.cluster, place.kind
         access = viewer.access_in(cluster)
-        # Before the informer: nobody makes the console watch what they may not see.
+        # Before the informer is started: users must not start watches of resources they can't read.
         rights = place.rights(access)
         name = (cluster, kind, source_of(kind, access), place.url, lang, rights)
         shared_view = self._shared_views.get(name) or self._open(name, place, access)
@@ -67,7 +68,7 @@ class SharedViews:
             viewer.shared_view.leave(viewer)
 
     def decide_anew(self, cluster: Cluster | None = None) -> None:
-        """Rights changed, and nobody knows whose: in this cluster, or in all."""
+        """Evaluate permissions again in all views of a cluster, or of all clusters."""
         for shared_view in self._shared_views.values():
             if cluster is None or shared_view.cluster is cluster:
                 shared_view.decide_anew()
@@ -86,7 +87,7 @@ def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Acce
 
 
 def _others(place: PagePlace) -> Mapping[GVR, Informer[Any]]:
-    """Of what the cluster has of them."""
+    """Return the informers of the page's other types that exist in the cluster."""
     found: dict[GVR, Informer[Any]] = {}
     for gvr in place.types:
         if gvr != place.kind.gvr:
@@ -95,5 +96,5 @@ def _others(place: PagePlace) -> Mapping[GVR, Informer[Any]]:
     return found
 
 
-#: The running loop's shared views.
+#: Return the running event loop's shared views.
 get_shared_views = PerLoop(SharedViews)

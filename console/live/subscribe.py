@@ -1,10 +1,11 @@
-"""What a browser may say on a live socket, and what it means.
+"""Parser for messages that browsers send on a live websocket.
 
-`{"subscribe": URL, "etag": ETAG, "lang": LANG, "rows": [[KEY, SIGNATURE], …]}` follows a list, a
-detail, or a page that says what it is made of. The URL is the open page's own; it goes through the same
-URLconf and parser as the page, so a socket can show nothing that no page can. `rows` is what the
-browser shows, rows or the parts of a detail, so that it can be brought up to date; without it a browser
-whose etag is old has to fetch the page. `{"pause": true}` follows nothing until the next subscription.
+`{"subscribe": URL, "etag": ETAG, "lang": LANG, "rows": [[KEY, SIGNATURE], …]}` subscribes to a
+list, a detail page, or a page that declares the types it depends on. URL is the URL of the open
+page. It is resolved by the same URLconf and parsed like a page request, so a websocket can't
+show more than a page. `rows` contains the rows or parts that the browser shows, so that only
+changes are sent; without `rows` a browser with an outdated etag must fetch the page. `{"pause":
+true}` cancels the subscription.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from console.ui.places import DetailPlace, ListPlace, PagePlace, find_place
 
 
 class BadMessage(Exception):
-    """A message that means nothing. `code` is an HTTP status, `str()` a sentence."""
+    """Invalid message. `code` is an HTTP status, `str()` the error text for users."""
 
     def __init__(self, code: int, message: str) -> None:
         self.code = code
@@ -40,7 +41,7 @@ _decoder = msgspec.json.Decoder(_Message)
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """`lang`: a language of `settings.LANGUAGES`."""
+    """Parsed subscription. `lang` is a language of `settings.LANGUAGES`."""
 
     place: ListPlace | DetailPlace | PagePlace
     known: Known
@@ -48,7 +49,7 @@ class Subscription:
 
 
 def read_message(text: str) -> Subscription | None:
-    """None: a pause. Raises `BadMessage`, and nothing else, whatever `text` is."""
+    """Parse a message. Return None for a pause. Raise `BadMessage` if the text is invalid."""
     try:
         message = _decoder.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
@@ -68,7 +69,7 @@ def read_message(text: str) -> Subscription | None:
 
 
 def language(tag: str) -> str:
-    """The language of an HTML `lang` that the console speaks; its first one for all others."""
+    """Return the supported language for an HTML `lang` tag, or the default language."""
     try:
         return get_supported_language_variant(tag.lower())
     except (LookupError, ValueError):

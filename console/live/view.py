@@ -1,6 +1,6 @@
-"""One open page: what the browsers show of it, and which frames bring that up to date.
+"""Base class of live views.
 
-No socket, no clock and no thread here: a `View` is told what changed and answers with frames.
+A `View` computes frames from changes. It uses no websocket, clock or thread.
 """
 
 from abc import ABC, abstractmethod
@@ -19,18 +19,23 @@ from console.ui.freshness import LiveState, live_state
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a browser has. `etag`: of the page that it got last. `rows`: the signature of each row by
-    its key, in the order they stand in, or of each part of a detail by its id; None if nobody knows."""
+    """State of a browser's page.
+
+    `etag` is the ETag of the last fetched page. `rows` maps the key of each row, in order, or
+    the id of each part to its signature; None if unknown.
+    """
 
     etag: str = ""
     rows: Mapping[str, str] | None = None
 
 
 class View(ABC):
-    """`informer`: the one whose objects it shows; `others`: those of the types that it looks at besides.
+    """Base class of live views.
 
-    `reshaped`: what was shown before the last update cannot be brought up to date, so all shall fetch
-    it. `told`: how fresh it is, as far as the browsers know.
+    - `informer`: informer of the displayed objects.
+    - `others`: sources of the other types the page depends on.
+    - `reshaped`: browsers can't be updated from the previous state and must fetch the page.
+    - `told`: freshness that was last sent to browsers.
     """
 
     def __init__(self, lang: str, informer: Informer[Any], others: Mapping[GVR, Heard]) -> None:
@@ -46,33 +51,36 @@ class View(ABC):
         return self.informer.freshness.synced
 
     def freshness(self) -> str:
-        """How fresh it is, as a frame."""
+        """Return the current freshness as a frame."""
         live = live_state(self.informer)
         if self._freshness is None or self._freshness[0] != live:
             self._freshness = live, frames.freshness_frame(live, self._lang)
         return self._freshness[1]
 
     def freshness_news(self) -> list[str]:
-        """The same, if it has changed since the last call."""
+        """Return a frame with the freshness if it changed since the last call."""
         live = live_state(self.informer)
         self._told_before, self.told = self.told, live
         return [self.freshness()] if live != self._told_before else []
 
     def forget(self) -> None:
-        """Starts over: what was answered last went to nobody."""
+        """Reset the state because the last frames were not sent."""
         self.told = self._told_before
 
     @abstractmethod
     def known(self) -> Known:
-        """What browsers have that got all frames."""
+        """Return the state of browsers that have received all frames."""
 
     @abstractmethod
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
-        """The frames for browsers that got all frames so far. Raises `Denied`.
+        """Return the frames for browsers that have received all previous frames. Raise `Denied` if
+        permission was lost.
 
-        `anew`: looks whatever the mail says, for a browser that may have seen more than it says.
+        Set `anew` to compare even if `mail` is empty, for a browser that may have newer data.
         """
 
     @abstractmethod
     def catch_up(self, known: Known, access: Access) -> list[str] | None:
-        """After `update`: the frames for a browser that has `known`; None if it shall fetch the page."""
+        """Return the frames for a browser with state `known`, or None if it must fetch the page.
+        Call after `update`.
+        """

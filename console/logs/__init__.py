@@ -1,1 +1,1 @@
-"""Logs of containers: read as the viewer, searched, shown and handed on."""
+"""Container logs: reading with the viewer's permissions, filtering, pages, downloads and following."""

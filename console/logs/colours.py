@@ -1,9 +1,9 @@
-r"""What programs write for a terminal, as something that is safe to look at.
+r"""Convert terminal output to text that is safe to display.
 
-Of all escape sequences those for colours and weight (SGR, ECMA-48 section 8.3.117) become classes of a
-fixed set. Every other one is left out, with what belongs to it: those that set titles, write to the
-clipboard, move the cursor, ask the terminal for an answer. What is left and cannot be seen is written as
-its code point, as everywhere. `static/js/logtext.js` does the same in the browser.
+Escape sequences for colors and font weight (SGR, ECMA-48 section 8.3.117) become CSS classes of
+a fixed set. All other escape sequences are removed with their content, such as those that set
+titles, write to the clipboard, move the cursor or query the terminal. Other invisible characters
+are shown as code points. `static/js/logtext.js` does the same in the browser.
 """
 
 import re
@@ -18,7 +18,8 @@ _RGB = (
     (36, 114, 200), (188, 63, 188), (17, 168, 205), (229, 229, 229),
 )  # fmt: skip
 _STEPS = (0, 95, 135, 175, 215, 255)
-#: A control string to its end (or to that of the line), a control sequence, any other escape.
+#: A control string up to its terminator or the end of the line, a control sequence, or another
+#: escape.
 _ESCAPE = re.compile(
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|\Z|(?=\x1b))"
     r"|(?:\x1b\[|\x9b)([0-?]*)[ -/]*([@-~]?)"
@@ -26,7 +27,7 @@ _ESCAPE = re.compile(
 )
 _OTHER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _WEIGHTS = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "struck"}
-#: All that `Run.classes` may be made of.
+#: All classes that `Run.classes` can contain.
 CLASSES = frozenset(
     f"sgr-{name}" for name in (*_WEIGHTS.values(), *_NAMES, *(f"on-{name}" for name in _NAMES))
 )
@@ -41,21 +42,23 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`classes`: of the fixed set, separated by spaces; "" for plain text."""
+    """Text with one style. `classes`: names of the fixed set, separated by spaces; "" for plain
+    text.
+    """
 
     classes: str
     text: str
 
 
 def plain(text: str) -> str:
-    """Without escape sequences and control characters: what is searched."""
+    """Remove escape sequences and control characters. Searches use this text."""
     if text.isprintable():
         return text
     return _OTHER.sub("", _ESCAPE.sub("", text))
 
 
 def runs(text: str) -> list[Run]:
-    """The text of one line in pieces that look the same."""
+    """Split a line into pieces of uniform style."""
     if "\x1b" not in text and "\x9b" not in text:
         return _shown("", plain(text))
     found: list[Run] = []
@@ -85,9 +88,9 @@ class _State:
 
     def change(self, parameters: str) -> None:
         if not re.fullmatch(r"[0-9;:]*", parameters):
-            # Private ones are not about looks.
+            # Private sequences don't set a style.
             return
-        # More than a line can mean are nobody's.
+        # Ignore parameters that are longer than any valid sequence.
         numbers = [int(part or 0) for part in re.split("[;:]", parameters[:200]) if len(part) < 5]
         rest = iter(numbers or [0])
         for number in rest:
@@ -121,7 +124,7 @@ class _State:
 
 
 def _mixed(rest: Iterator[int]) -> int | None:
-    """The nearest of the eight to one of 256 colours, or of all."""
+    """Return the nearest of the eight basic colors to a 256-color or RGB value."""
     form = next(rest, 0)
     if form == 2:
         return _nearest((next(rest, 0), next(rest, 0), next(rest, 0)))

@@ -1,10 +1,11 @@
-"""Logs that are followed: `/ws/clusters/{cluster}/projects/{namespace}/{resource}/{name}/log`, with the
-query of the page; with no resource and name those of the pods that have its labels. Of more than one pod,
-one that comes meanwhile is followed from its first line.
+"""Websocket for followed logs: `/ws/clusters/{cluster}/projects/{namespace}/{resource}/{name}/log`.
 
-While more than `UNREAD` characters are not answered, nothing more is read, so that the cluster holds the
-place: a browser that pauses loses nothing, and one that is slow costs nothing. The codes that it closes
-with are those of the live socket.
+It accepts the query of the log page. Without resource and name, a label selector chooses the
+pods. If several pods are selected, new pods are followed from their first line.
+
+The socket stops reading from the cluster while more than `UNREAD` characters are unacknowledged.
+A paused browser loses no lines, and a slow browser doesn't use memory. The close codes are those
+of the live socket.
 """
 
 import asyncio
@@ -37,22 +38,22 @@ from console.ui.kind import ResourceKind
 from console.ui.places import find_kind
 from console.ui.presence import Presence
 
-#: Characters that may be on their way, or be with a browser that is busy.
+#: Maximum characters that are sent but not acknowledged.
 UNREAD = 256 * 1024
-#: Seconds between two looks for pods that have come.
+#: Seconds between two checks for new pods.
 JOIN = 1.0
 
 
 class LogConsumer(StreamSocket):
     cap = SocketCap(20)
-    #: An answer to each batch.
+    #: The browser acknowledges each batch.
     per_second: ClassVar[float] = 50.0
     full: ClassVar[str | Promise] = gettext_lazy("Too many logs are open. Close some of them.")
     bad_requests: ClassVar[tuple[type[Exception], ...]] = (BadQuery, NoContainer)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Numbers and sizes of what is not answered yet.
+        # Number and size of each unacknowledged message.
         self._unread: list[tuple[int, int]] = []
         self._answered = Signal()
 
@@ -71,7 +72,7 @@ class LogConsumer(StreamSocket):
             self._unread.pop(0)
         self._answered.set()
 
-    # What is sent.
+    # Sending
 
     async def _follow(self, positions: Mapping[str, Position]) -> None:
         kind, key, viewer = self._named()
@@ -79,7 +80,8 @@ class LogConsumer(StreamSocket):
         query = read_query(given, selects=not key.name)
         access = require_access(viewer.presence.access_in(viewer.cluster))
         target = await find_target(kind, access, key, query)
-        # What else it knows of the pods is for pages, and would stay for as long.
+        # Release the rest of the target: only pages use it, and it would stay in memory as long as
+        # the socket.
         now, grows = target.now, target.group
         del target
         names: list[str] = []
@@ -97,7 +99,7 @@ class LogConsumer(StreamSocket):
                     feed.follow(names.index(one.mark), follower)
 
             def is_new(one: Wanted) -> bool:
-                """Also a pod that has the name of one that is gone."""
+                """Return True for a new pod, including one that reuses the name of a deleted pod."""
                 if one.mark not in names:
                     return True
                 return uids[one.mark] != one.uid and not feed.follows(names.index(one.mark))

@@ -1,4 +1,4 @@
-"""Which containers of a pod are meant."""
+"""Select the containers of a pod that a log or terminal shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,17 +10,22 @@ from console.ui.manifests import listed, mapping, text
 from console.ui.podspecs import Container, containers_of
 from console.ui.text import visible
 
-#: The annotation by which a pod names the container that matters.
+#: The annotation that names a pod's default container for kubectl.
 DEFAULT = "kubectl.kubernetes.io/default-container"
 
 
 class NoContainer(ValueError):
-    """There is none of that name. `str()` says so."""
+    """Raised if the pod has no container of the requested name. `str()` returns the translated
+    message.
+    """
 
 
 def chosen(manifest: Mapping[str, Any], query: LogQuery) -> tuple[Container, ...]:
-    """Without a name the one that somebody looks at first: one that has ended badly or does not come up,
-    else the preferred one. Raises `NoContainer`."""
+    """Return the containers that `query` selects.
+
+    Without a name, this is the first container that failed or doesn't start, otherwise the
+    preferred container. Raise `NoContainer` for an unknown name.
+    """
     found = containers_of(manifest)
     if query.container == EVERY:
         return found
@@ -31,7 +36,7 @@ def chosen(manifest: Mapping[str, Any], query: LogQuery) -> tuple[Container, ...
 
 
 def named(found: Iterable[Container], name: str) -> Container:
-    """Raises `NoContainer`."""
+    """Return the container `name`. Raise `NoContainer` if it doesn't exist."""
     for one in found:
         if one.name == name:
             return one
@@ -39,7 +44,9 @@ def named(found: Iterable[Container], name: str) -> Container:
 
 
 def preferred(manifest: Mapping[str, Any], found: Sequence[Container]) -> Sequence[Container]:
-    """The one that the pod itself names comes first, then those that are no init containers."""
+    """Return `found` in order of preference: the annotated default container, regular containers,
+    all others.
+    """
     default = mapping(manifest, "metadata", "annotations").get(DEFAULT)
     told = [one for one in found if one.name == default]
     ordinary = {text(one.get("name")) for one in listed(manifest, "spec", "containers")}

@@ -1,5 +1,6 @@
-"""A log as text that is sent while it is read: exactly the lines that the address asks for, after a line
-for each log that cannot be read."""
+"""Stream a log as plain text: the lines that the query selects, preceded by one comment line for
+each log that can't be read.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -17,8 +18,11 @@ from console.ui.text import visible
 
 
 class Download:
-    """The body of an answer. Reads no more while its client does not keep up, and breaks the connection
-    where it cannot send the whole."""
+    """Async iterator for the body of a streaming response.
+
+    It stops reading while the client is slow. If it can't send the complete log, it aborts the
+    connection, so that the client doesn't mistake a partial download for a complete one.
+    """
 
     def __init__(
         self,
@@ -37,7 +41,9 @@ class Download:
         return self._pieces()
 
     def close(self) -> None:
-        """By Django, in a thread of its own; also if nobody has asked for a piece."""
+        """Close all streams. Django calls this in another thread, even if the body was never
+        iterated.
+        """
         for source in self._sources:
             self._loop.call_soon_threadsafe(source.stream.close_soon)
 

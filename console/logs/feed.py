@@ -1,5 +1,7 @@
-"""Several logs that are followed, as one: batches of picked lines, in the order of their moments as far
-as they come together."""
+"""Merge several followed logs into one stream of filtered lines.
+
+Lines that arrive at about the same time are ordered by their timestamps.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,15 +14,17 @@ from console.logs.picking import Entry, Picked, Picker
 from console.logs.query import LogQuery
 from console.streams.signal import Signal
 
-#: Seconds in which lines are gathered, and lines that are handed on at once, about.
+#: Seconds for which lines are collected, and the approximate number of lines in one batch.
 GATHER, MOST_LINES = 0.025, 1000
-#: Batches that wait; each is of no more than is read at once of a stream.
+#: Number of batches that may wait. Each holds at most one read of a stream.
 WAITING = 2
 
 
 @dataclass(slots=True)
 class Sent:
-    """`positions`: of the sources whose lines these are, for whoever comes back after a cut."""
+    """A batch for the browser. `positions`: the resume position of each source that has lines in
+    the batch.
+    """
 
     picked: list[Picked] = field(default_factory=list)
     notes: list[tuple[int, Note]] = field(default_factory=list)
@@ -28,7 +32,9 @@ class Sent:
 
 
 class Feed:
-    """`failed` is set to what ends it, also while nobody asks for more."""
+    """Follows several logs. `failed` receives the exception that stops the feed, even if no caller
+    waits.
+    """
 
     def __init__(self, query: LogQuery) -> None:
         self._picker = Picker(query)
@@ -38,33 +44,36 @@ class Feed:
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def fail(self, error: Exception) -> None:
-        """The first word counts."""
+        """Stop the feed with `error`. Later errors are ignored."""
         if not self.failed.done():
             self.failed.set_exception(error)
             self._came.set()
 
     def follow(self, number: int, follower: Follower) -> None:
-        """From now on, as the source of this number."""
+        """Start to follow a log as source `number`."""
         task = asyncio.create_task(self._follow(number, follower))
         self._tasks[task] = number
         task.add_done_callback(self._tasks.pop)
 
     def follows(self, number: int) -> bool:
-        """False for a source of which nothing more comes."""
+        """Return False if source `number` has ended."""
         return number in self._tasks.values()
 
     async def next(self) -> Sent:
-        """Whoever does not ask for more holds them all back. Raises what `failed` is set to."""
+        """Return the next batch, or raise the exception in `failed`.
+
+        The feed buffers only a few batches, so a slow caller stops reading from the cluster.
+        """
         sent, entries = Sent(), list[Entry]()
         while not self._waiting and not self.failed.done():
             await self._came.next()
         self._check()
         self._take(sent, entries)
         await asyncio.sleep(GATHER)
-        # What follows a note comes with the next.
+        # Lines after a note belong to the next batch.
         while self._waiting and not sent.notes and len(entries) < MOST_LINES:
             self._take(sent, entries)
-            # Whoever waits for room has more.
+            # Let followers that wait for buffer space add their next batch.
             await asyncio.sleep(0)
         entries.sort(key=lambda entry: entry.line.stamp)
         for number, entry in enumerate(entries, 1):
@@ -84,7 +93,7 @@ class Feed:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self.failed.done():
-            # It may be that nobody asked.
+            # Retrieve the exception: asyncio warns if no caller did.
             self.failed.exception()
 
     async def _follow(self, number: int, follower: Follower) -> None:

@@ -1,16 +1,16 @@
-"""The log of one container, followed through cuts and restarts: no line is lost and none comes twice.
+"""Follow the log of one container across disconnects and restarts, without lost or duplicate lines.
 
-Lines are told apart by their moments, which have nanoseconds, and by how many of the same moment there
-were. After a cut it is asked for since the last moment, of which kube-apiserver hands on whole seconds
-alone, and the lines that were there already are left out. If the last of them does not come back, the
-file was rotated meanwhile, and that is said.
+Lines are identified by their timestamp (nanoseconds) and their index among lines with the same
+timestamp. After a disconnect, the log is requested again with `sinceTime`. kube-apiserver rounds
+this to whole seconds, so lines that were already read are skipped. If the last line is missing
+from the new response, the log was rotated in the meantime, and a note reports this.
 
-A followed log ends cleanly when its container does, up to five seconds later, and also when the kubelet
-is killed, so after every end it is the pod that says what is next. Of a container that is started again
-a kubelet hands out the last run's log and that of the one before. Both are opened as soon as the pod
-tells of a run, also while the one before is still read. A kubelet knows of a run up to a second before
-the pod tells, so it is told by their lines whether one log goes on where another ended. Where lines may
-be lost, that is said.
+A followed log ends cleanly up to five seconds after its container stopped. It also ends cleanly
+if the kubelet is killed, so the status of the pod decides what happens next. After a restart,
+the kubelet serves the logs of the last run and of the run before it. Both are opened as soon as
+the pod status shows the new run, even if the log of the previous run is still being read. The
+kubelet can start a run up to a second before the pod status shows it, so lines decide whether a
+log continues another one. A note reports where lines may be missing.
 """
 
 import asyncio
@@ -32,18 +32,18 @@ from console.streams.places import TooMany
 from console.streams.stream import Over, Stream
 from console.ui.decisions import Denied, NotArrived
 
-#: Seconds between two tries.
+#: Minimum and maximum seconds between retries.
 LEAST_WAIT, MOST_WAIT = 0.25, 5.0
-#: Of a pod that has just come there are the logs of all runs, if there are no more than these.
+#: The logs of all runs of a new pod are available if it has at most this many runs.
 FRESH = 2
-#: A log that ends so many seconds after it was opened is of a container that does not run.
+#: A log that ends within this many seconds belongs to a container that isn't running.
 AT_ONCE = 1.0
-#: Logs that are open at once, of runs that followed each other within seconds.
+#: Maximum number of open logs, for runs that follow each other within seconds.
 AHEAD = 8
-#: Seconds after which a log ends at the latest once its container has, and is told to.
+#: Seconds after which the log of a run is closed once a later run exists.
 LATE = 10.0
 
-#: Seconds for which a kube-apiserver that has allowed it may forbid it.
+#: Seconds for which Forbidden responses are retried if the log was open before.
 FORBIDDEN = 15.0
 LOST = gettext_lazy("Lines may be missing here: the logs of earlier runs are no longer there.")
 ROTATED = gettext_lazy("Lines may be missing here: the log was rotated.")
@@ -51,8 +51,11 @@ ROTATED = gettext_lazy("Lines may be missing here: the log was rotated.")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The moment of the last line, "" before the first, and how many lines of it there were. `run`: of
-    the container, "" where nobody knows."""
+    """Resume position in a log.
+
+    `stamp`: timestamp of the last line, "" before the first line. `count`: number of lines with
+    this timestamp. `run`: ID of the container's run, "" if unknown.
+    """
 
     stamp: str = ""
     count: int = 0
@@ -61,8 +64,10 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What happened to what is followed. `ended`: nothing more comes, unless it is started again; `over`:
-    nothing more comes at all."""
+    """A message about a followed log.
+
+    `ended`: no further lines unless the container restarts. `over`: no further lines at all.
+    """
 
     text: str
     over: bool = False
@@ -77,7 +82,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The log of a run that is open, and that of the run before, if it is there and may be needed."""
+    """An open log of a run, and the log of the run before it if that is available and may be
+    needed.
+    """
 
     stream: Stream
     run: Run
@@ -91,8 +98,12 @@ class _Part:
 
 
 class _Seen:
-    """Tells the lines that were there already. `any`: so was at least one; `last`: the last of them, if
-    there was any. `gone`: there is no file; what comes without a moment is a kubelet that says so."""
+    """Detects lines that were already read.
+
+    `any`: at least one line was already read. `last`: the line at the resume position was found,
+    or there is no resume position. `gone`: the log file doesn't exist; the kubelet sends an
+    error without a timestamp.
+    """
 
     def __init__(self, at: Position) -> None:
         self._at, self._left = at, at.count
@@ -101,7 +112,7 @@ class _Seen:
 
     def has(self, line: Line) -> bool:
         if not line.stamp:
-            # It may also be what a cut left of a moment.
+            # A line that starts with a digit may be a truncated timestamp.
             self.gone = self.gone or not line.raw[:1].isdigit()
             return True
         if not self._past:
@@ -122,30 +133,34 @@ class Follower:
         position: Position | None = None,
         on_over: Callable[[Over], None] | None = None,
     ) -> None:
-        """`on_over`: as that of a stream. Where the query asks for all lines, a pod that has just come is
-        followed from its first run on."""
+        """`on_over`: callback as in `Stream`. If the query requests all lines, a new pod is
+        followed from its first run.
+        """
         self._viewer, self._wanted, self._query = viewer, wanted, query
         self._at = position or Position()
         self._seen = _Seen(self._at)
         self._on_over = on_over
         self._runs = Runs(viewer.cluster, wanted.key, wanted.container)
-        # The run that is read or was read last, and whether that came to its end.
+        # The run that is being read or was read last, and whether its log was read to the end.
         self._run, self._whole = Run(), True
-        # The run of which only that is wanted for which the query asks.
+        # ID of the run to which the query's limits (tail, since) apply.
         self._begun: str | None = None
         self._ahead: list[_Part] = []
         self._opening = asyncio.Lock()
         self._levels = Levels()
         self._wait = LEAST_WAIT
         self._failed, self._said, self._told = 0, "", ""
-        # Of the run whose lines were read last, where its id is not known.
+        # Number of the run whose lines were read last, used while its ID is unknown.
         self._number = 0
-        # Whether it was ever opened, and since when that is forbidden.
+        # Whether the log was ever open, and the time of the first Forbidden response.
         self._was_open, self._forbidden = False, 0.0
 
     async def events(self) -> AsyncGenerator[Batch | Note, None]:
-        """For ever, or until the pod is gone. Raises `Denied`, `Over`, `TooMany`, `AuditUnavailable` and
-        `ApiError` where another try would be of no use."""
+        """Yield batches and notes until the pod is deleted.
+
+        Raise `Denied`, `Over`, `TooMany`, `AuditUnavailable`, or `ApiError` if a retry is
+        useless.
+        """
         with self._runs.watched():
             self._begin()
             while True:
@@ -156,7 +171,7 @@ class Follower:
                 except ApiError as error:
                     if isinstance(error, Forbidden) and self._is_final():
                         raise
-                    # A kubelet that has just started does not know its pods yet.
+                    # After a restart, the kubelet returns NotFound until it has loaded its pods.
                     if isinstance(error, NotFound) and self._last() is None:
                         yield Note(why(error), over=True, ended=True)
                         return
@@ -172,11 +187,12 @@ class Follower:
     def _begin(self) -> None:
         now = self._runs.last() or Run()
         if self._at.stamp and not self._at.run and now.number > 0:
-            # Of any run, read before the pod told of the first.
+            # The position was read before the pod status showed a run, so it can belong to any run.
             self._run, self._whole = Run(pod=now.pod), False
         elif self._at.stamp:
             self._at = replace(self._at, run=self._at.run or now.id)
-            # If it is none of the two whose logs there are, those will tell.
+            # If the position belongs to neither of the two available logs, reading them will show
+            # this.
             number = now.number if self._at.run == now.id else now.number - 1
             self._run, self._whole = Run(self._at.run, number, pod=now.pod), False
         elif now.number < (FRESH if self._query.tail is None else 0):
@@ -185,15 +201,17 @@ class Follower:
             self._run, self._begun = now, now.id
 
     def _last(self) -> Run | None:
-        """The last run, which may be one of which the pod does not tell yet; None: the pod is gone."""
+        """Return the last run, which may be newer than the pod status, or None if the pod doesn't
+        exist.
+        """
         told = self._runs.last()
         late = told is not None and told.pod == self._run.pod and told.number < self._run.number
         return self._run if late else told
 
-    # Opening.
+    # Opening
 
     async def _try(self) -> AsyncGenerator[Batch | Note, None]:
-        """Reads on until there is nothing more now."""
+        """Open the current logs and yield their events until all are read."""
         looking: asyncio.Task[None] | None = None
         try:
             first = await self._open(self._run)
@@ -214,15 +232,18 @@ class Follower:
                 await self._ahead.pop(0).close()
 
     async def _more(self, looking: "asyncio.Task[None]") -> bool:
-        # One may be about to be opened.
+        # A log may be about to be opened.
         async with self._opening:
             if not self._ahead:
                 looking.cancel()
             return bool(self._ahead)
 
     async def _look_ahead(self, part: _Part) -> None:
-        """Opens the logs of the runs that come after this one, while those before are read. A log that
-        goes on when a later run's is open is that run's: its kubelet knew of it before the pod told."""
+        """Open the logs of later runs while earlier ones are read.
+
+        A log that still continues once a later run is open belongs to that later run: the
+        kubelet started it before the pod status showed it.
+        """
         try:
             while len(self._ahead) < AHEAD:
                 await self._runs.changed()
@@ -232,11 +253,13 @@ class Follower:
                         stream, part = part.stream, await self._open(part.run)
                         asyncio.get_running_loop().call_later(LATE, stream.close_soon)
         except (ApiError, AuditUnavailable, Denied, NotArrived, Over, TooMany):
-            # It is tried again when those before have been read.
+            # `_try` opens it again after the earlier logs are read.
             return
 
     async def _open(self, last: Run) -> _Part:
-        """Of the last run, with the log of the one before if it came after `last`."""
+        """Open the log of the last run, and the log of the run before it if the last run started
+        after `last`.
+        """
         run = self._last() or last
         stream = await self._opened(self._followed(run))
         try:
@@ -249,7 +272,7 @@ class Follower:
         return part
 
     async def _previous(self) -> Stream | None:
-        """None where it is not there, or there are too many."""
+        """Open the previous run's log. Return None if it doesn't exist or too many logs are open."""
         try:
             return await self._opened([*self._since(), ("previous", "true")])
         except (BadRequest, TooMany):
@@ -270,7 +293,7 @@ class Follower:
         params = [("container", self._wanted.container), ("timestamps", "true")]
         return [*params, *([("sinceTime", self._at.stamp)] if self._at.stamp else [])]
 
-    # Reading.
+    # Reading
 
     async def _read(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
         expects = False
@@ -281,11 +304,11 @@ class Follower:
         else:
             expects = self._at.run == self._run.id
             if expects:
-                # Of a run of which the pod told late the id was not known.
+                # The pod status showed this run late, so its ID was unknown until now.
                 self._at = replace(self._at, run=part.run.id)
             self._run = part.run
         whole, self._whole = self._whole, False
-        # "" of a run that the pod does not tell of yet.
+        # "" if the pod status doesn't show the run yet.
         run = self._run.id
         async with aclosing(self._lines(part.stream, over=False)) as batches:
             async for lines in batches:
@@ -305,12 +328,14 @@ class Follower:
         cut = part.stream.closing
         self._whole = not cut and (took < AT_ONCE or self._is_over())
         if took > AT_ONCE:
-            # Else it may be a kubelet that can follow no more logs: it ends each where it is now.
+            # A log that ends immediately may come from a kubelet that can't follow more logs: it ends
+            # each log at its current end. Keep the longer wait in that case.
             self._wait = LEAST_WAIT
 
     async def _change(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
-        """From one run to a later one, by the log of the run before that: the rest of the one, or a run
-        between them."""
+        """Switch to a later run. Read the log of the run before it first: it contains the rest of
+        the current run, or a run in between.
+        """
         last, run = self._run, part.run
         known = bool(self._at.stamp) and self._at.run == last.id
         async with aclosing(self._lines(part.previous)) as batches:
@@ -321,9 +346,9 @@ class Follower:
             if between and run.before == last.id:
                 run = _untold(run)
             there = part.previous is not None and not self._seen.gone
-            # Where the last line is not in the log of its run, it was one of a later run.
+            # If the last line isn't in the log of its run, it belonged to a later run.
             later = known and there and not more
-            # A run that the pod does not tell of has come and gone.
+            # A run that the pod status never showed has started and ended.
             untold = part.previous is not None and self._seen.gone and not part.run.before
             lost = later or untold or self._loses(last, run, there=there, known=known)
             if taken or (lost and not rest):
@@ -333,35 +358,45 @@ class Follower:
                     yield note
             async for lines in batches:
                 yield self._batch(lines, run.before)
-        # While a container waits for its next start both logs are the last run's.
+        # While a container waits to restart, both logs belong to the last run.
         if (last.id or between) and not (between and run.before == run.id):
             for note in self._again(run, run.before):
                 yield note
         self._run = run
 
     def _taken_for_another(self, run: str, number: int) -> bool:
-        """Whether lines that were read as another run's are in the log of this one. A kubelet may know of
-        several runs before the pod tells of the second."""
+        """Return True if lines that were attributed to another run are in the log of this run.
+
+        The kubelet can start several runs before the pod status shows the second one.
+        """
         if self._at.run:
             return self._seen.any and self._at.run != run
         return self._seen.any and self._seen.last and number > self._number
 
     def _lost_before(self, run: str) -> Note:
-        """The lines of the run that this one was taken for are not known."""
+        """Attribute the position to `run`, and report that lines of the run it was mistaken for may
+        be missing.
+        """
         self._read_as(run)
         return Note(str(LOST))
 
     def _loses(self, last: Run, run: Run, *, there: bool, known: bool) -> bool:
-        """Whether lines may be missing between two runs. `there`: the log before the later one is.
-        `known`: so is a line of the earlier one, which is not in that."""
+        """Return True if lines between two runs may be missing.
+
+        `there`: the log before the later run exists. `known`: a line of the earlier run was
+        read, and it isn't in that log.
+        """
         if run.pod == last.pod and self._whole:
             first = run.number - (there and run.before not in ("", run.id))
             return first > last.number + 1
         return not self._whole and (known or not there or run.before != last.id)
 
     async def _doubt(self, *, whole: bool) -> AsyncGenerator[Batch | Note, None]:
-        """The last line is not in the log in which it should be: that is of another run, of which the pod
-        does not tell yet, or the file was rotated. `whole`: the run had come to its end."""
+        """Handle a log that doesn't contain the line at the resume position.
+
+        Either the log belongs to another run that the pod status doesn't show yet, or it was
+        rotated. `whole`: the log of the run had been read to its end.
+        """
         last, previous = self._run, await self._previous()
         try:
             async with aclosing(self._lines(previous)) as batches:
@@ -382,8 +417,11 @@ class Follower:
     async def _lines(
         self, stream: Stream | None, *, over: bool = True
     ) -> AsyncGenerator[Sequence[tuple[Line, str]], None]:
-        """The lines after the last one, as they come. The first batch is empty: what was before them may
-        be read then. `over`: of a run that has ended."""
+        """Yield the lines after the resume position.
+
+        The first batch is empty, so that the caller can read earlier logs before the lines are
+        taken. `over`: the run has ended, so a last line without a newline is complete.
+        """
         seen = self._seen = _Seen(self._at)
         splitter, begun = Splitter(), False
         while stream is not None and (piece := await stream.read()):
@@ -403,7 +441,7 @@ class Follower:
                 found.append(self._next_line(line))
             if found:
                 yield found
-        # A line without an end may be one that was cut: it comes whole after the next try.
+        # A line without a newline may be truncated. It is complete after the next retry.
         rest = [one for one in splitter.end() if not seen.has(one)]
         if rest and (over or (self._is_over() and not (stream and stream.closing))):
             yield [self._next_line(one) for one in rest]
@@ -418,7 +456,9 @@ class Follower:
         return Batch(lines, self._at)
 
     def _read_as(self, run: str) -> None:
-        """Notes whose lines were read last. `run`: "" of `_run`, whose id is not known yet."""
+        """Attribute the lines that were read last to `run`. "" stands for `_run` while its ID is
+        unknown.
+        """
         if not run:
             self._number = max(self._run.number, 0)
         self._at = replace(self._at, run=run)
@@ -427,7 +467,7 @@ class Follower:
         now = self._last()
         return now is None or now.after(self._run) or not now.running
 
-    # Between.
+    # Between logs
 
     def _again(self, run: Run, ended: str) -> Iterator[Note]:
         if self._told != ended and run.ends.get(ended):
@@ -436,8 +476,11 @@ class Follower:
         yield Note(_("The container was started again."))
 
     def _is_final(self) -> bool:
-        """Whether what is forbidden remains so. A kube-apiserver that has just come back does not know
-        all rights yet; those that the console knows are looked at all the time."""
+        """Return True if a Forbidden response is final.
+
+        A restarted kube-apiserver hasn't loaded all RBAC rules yet. The stream itself checks the
+        rules that the console has cached.
+        """
         now = asyncio.get_running_loop().time()
         self._forbidden = self._forbidden or now
         return not self._was_open or now - self._forbidden > FORBIDDEN
@@ -445,7 +488,7 @@ class Follower:
     def _refused(self, error: ApiError) -> Iterator[Note]:
         self._failed += 1
         text = why(error)
-        # What is mended with the next try needs no word.
+        # A single failure that the next retry fixes isn't reported.
         waits = isinstance(error, BadRequest)
         if text != self._said and (
             waits or (self._failed > 1 and not isinstance(error, Forbidden | NotFound))
@@ -454,7 +497,7 @@ class Follower:
             yield Note(text)
 
     async def _next(self) -> AsyncGenerator[Note, None]:
-        """Returns when there may be something to read again."""
+        """Yield notes, and return when there may be more to read."""
         while True:
             run = self._last()
             if run is None:
@@ -476,5 +519,5 @@ class Follower:
 
 
 def _untold(run: Run) -> Run:
-    """The one after it, of which the pod does not tell yet."""
+    """Return the run after `run`, which the pod status doesn't show yet."""
     return Run(number=run.number + 1, running=True, before=run.id, pod=run.pod)

@@ -1,4 +1,4 @@
-"""How bad a line is, as far as it says so, and what is in it where it is JSON."""
+"""Detect the level of a log line, and decode JSON lines."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 ERROR, WARN, INFO, DEBUG = "error", "warn", "info", "debug"
-#: The worst first. A line without a word of it belongs to the one before.
+#: Most severe first. A line without a level gets the level of the line before it.
 LEVELS = (ERROR, WARN, INFO, DEBUG)
 _WORDS = {
     **dict.fromkeys(
@@ -18,11 +18,11 @@ _WORDS = {
     **dict.fromkeys(("info", "information", "informational", "notice", "log", "i"), INFO),
     **dict.fromkeys(("debug", "trace", "verbose", "fine", "d", "t"), DEBUG),
 }  # fmt: skip
-#: klog begins a line with a letter and the day.
+#: klog header: a letter for the level, then month and day.
 _KLOG = re.compile(r"([IWEF])\d{4} \d\d:\d\d:\d\d")
 _NAMES = ("level=", "lvl=", "severity=")
 _VALUE = re.compile(r'"?([a-z]+)')
-#: How a line may begin; a word in capitals near the beginning, or one in brackets.
+#: A level at the start of a line, an uppercase word near the start, or a word in brackets.
 _FIRST = re.compile(r"(panic|fatal|error|warning|info|debug):", re.IGNORECASE)
 _LOUD = re.compile(
     r"\b(FATAL|PANIC|CRITICAL|SEVERE|ERROR|WARNING|WARN|NOTICE|INFO|DEBUG|TRACE|LOG)\b"
@@ -31,16 +31,16 @@ _IN_BRACKETS = re.compile(
     r"[\[<](fatal|panic|critical|crit|error|warning|warn|notice|information|info|debug|trace)[\]>]",
     re.IGNORECASE,
 )
-#: Characters of a line that are looked at for a name, and for a word alone.
+#: Characters that are searched for a `level=` field, and for a word alone.
 _FAR, _NEAR = 1000, 120
-#: Characters of a line of JSON that is read.
+#: Maximum characters of a JSON line that is decoded.
 _MOST_JSON = 16 * 1024
-#: Fields that hold the level, and the sentence.
+#: JSON fields that may hold the level.
 _LEVEL_FIELDS = ("level", "severity", "lvl", "loglevel", "log.level", "levelname", "@level")
 
 
 def json_of(text: str) -> Mapping[str, Any] | None:
-    """The object that a line is, None for any other line."""
+    """Return the JSON object in a line, or None for any other line."""
     if not text.startswith("{") or not text.rstrip().endswith("}") or len(text) > _MOST_JSON:
         return None
     try:
@@ -51,7 +51,7 @@ def json_of(text: str) -> Mapping[str, Any] | None:
 
 
 def level_of(text: str) -> str:
-    """The level of a line (without escape sequences), "" where it does not say one."""
+    """Return the level of a line (without escape sequences), or "" if it has none."""
     if text.startswith("{"):
         found = json_of(text)
         if found is not None:
@@ -81,13 +81,13 @@ def _level_in(found: Mapping[str, Any]) -> str:
         if isinstance(value, str):
             return _WORDS.get(value.lower(), "")
         if isinstance(value, int) and not isinstance(value, bool):
-            # As bunyan and pino count.
+            # Numeric levels of bunyan and pino.
             return DEBUG if value < 30 else INFO if value < 40 else WARN if value < 50 else ERROR
     return ""
 
 
 def field_of(found: Mapping[str, Any], path: str) -> str | None:
-    """The value at a path of names with dots between them, as text; None if there is none."""
+    """Return the value at a dotted path as text, or None if there is no scalar value."""
     value: Any = found.get(path)
     if value is None:
         value = found

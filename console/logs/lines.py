@@ -1,16 +1,17 @@
-"""Bytes of a log as lines.
+"""Split a log stream into lines.
 
-kube-apiserver sends what a container wrote, with the moment before each line: 30 characters with
-nanoseconds, always in UTC, in order. The text is of anybody: not UTF-8 perhaps, and of any length.
+kube-apiserver prefixes each line with a timestamp: 30 characters, UTC, with nanoseconds, in
+ascending order. The text comes from the container: it can be of any length, and it can be
+invalid UTF-8.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: Bytes of a line that are kept; the rest of a longer one is left out, and it says so.
+#: Maximum bytes of a line. Longer lines are cut, and `Line.cut` counts the missing bytes.
 LONGEST = 16 * 1024
-#: Lines that are worked on before others have their turn on the event loop.
+#: Number of lines to process before yielding to the event loop.
 TURN = 200
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z ")
 _STAMP_SIZE = 31
@@ -18,7 +19,9 @@ _STAMP_SIZE = 31
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`stamp`: its moment, "" where it came without. `raw`: what was written. `cut`: bytes left out."""
+    """A log line. `stamp`: timestamp, "" if missing. `raw`: text. `cut`: number of bytes that were
+    cut off.
+    """
 
     stamp: str
     raw: bytes
@@ -30,8 +33,7 @@ class Line:
 
 
 class Splitter:
-    """Takes bytes as they come and gives the lines that are whole. Keeps one line, of `longest` bytes at
-    most."""
+    """Splits a byte stream into lines. It buffers at most one line of `longest` bytes."""
 
     def __init__(self, longest: int = LONGEST) -> None:
         self._longest = longest + _STAMP_SIZE
@@ -46,7 +48,7 @@ class Splitter:
         self._add(rest)
 
     def end(self) -> Iterator[Line]:
-        """The last line, if it has no end."""
+        """Yield the last line if it has no newline."""
         if self._rest:
             yield self._take()
 

@@ -1,7 +1,8 @@
-"""What a socket that follows logs says, and what the browser may answer.
+"""Messages on the websocket of a followed log.
 
-The browser begins with `{"follow": LANG, "at": {SOURCE: [MOMENT, COUNT, RUN]}}`; `at` is where it goes on
-after a cut, as it was told last. Then it answers each number with `{"ack": N}`.
+The browser starts with `{"follow": LANG, "at": {SOURCE: [TIMESTAMP, COUNT, RUN]}}`. After a
+reconnect, `at` holds the last position that the server sent for each source. The browser then
+acknowledges each message number with `{"ack": N}`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from console.logs.following import Position
 from console.streams.socket import BadMessage, read_message
 from console.ui.text import visible
 
-#: Characters of a name, of a moment and of an id.
+#: Maximum characters of a source name, a timestamp or a run ID.
 _LONGEST = 400
 
 
@@ -31,7 +32,9 @@ _first, _ack = msgspec.json.Decoder(_First), msgspec.json.Decoder(_Ack)
 
 
 def read_first(text: str) -> tuple[str, Mapping[str, Position]]:
-    """The language, and where each source goes on. Raises `BadMessage`."""
+    """Return the language and the resume position of each source. Raise `BadMessage` for invalid
+    input.
+    """
     found = read_message(_first, text)
     texts = (one for name, (stamp, _, run) in found.at.items() for one in (name, stamp, run))
     if any(len(one) > _LONGEST or not one.isprintable() for one in texts):
@@ -40,14 +43,17 @@ def read_first(text: str) -> tuple[str, Mapping[str, Position]]:
 
 
 def read_ack(text: str) -> int:
-    """Raises `BadMessage`."""
+    """Return the acknowledged message number. Raise `BadMessage` for invalid input."""
     return read_message(_ack, text).ack
 
 
 def sent_text(number: int, sent: Sent, names: Sequence[str]) -> str:
-    """Of each line: its source, moment, level and text, whether it was found and not a neighbour, whether
-    some are left out before it, and how many of its bytes are. Of each note: its source and text, and
-    whether the source has ended."""
+    """Encode a batch of lines, notes and positions as JSON.
+
+    Each line is: source, timestamp, level, text, whether it matches the filter (False for a
+    context line), whether lines are omitted before it, and the number of bytes that were cut
+    off. Each note is: source, text, and whether the source has ended.
+    """
     lines = [
         (
             one.entry.source,

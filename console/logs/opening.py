@@ -1,4 +1,4 @@
-"""Opening the logs of containers as whoever looks at them."""
+"""Open container logs with the viewer's permissions."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -25,8 +25,11 @@ from console.views import problems
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A container of a pod. `mark`: how its lines are marked where there are several. `uid`: the pod's,
-    where another one may take its name."""
+    """A container whose log is requested.
+
+    `mark`: the label of its lines if several logs are shown. `uid`: the UID of the pod, set
+    where another pod may later have the same name.
+    """
 
     key: Key
     container: str
@@ -36,7 +39,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """One whose log cannot be read, and why."""
+    """A log that can't be read, and the error."""
 
     wanted: Wanted
     error: ApiError
@@ -46,21 +49,21 @@ class Unreadable:
 
 
 def why(error: ApiError) -> str:
-    """What keeps a log from being read, in words."""
+    """Return the translated reason why a log can't be read."""
     if isinstance(error, BadRequest):
-        # Of the kubelet, and the only one who knows.
+        # The message comes from the kubelet, which is the only component that knows the reason.
         return visible(spoken(error.message))
     if isinstance(error, NotFound):
         return _("The pod is gone.")
     if error.code >= 500 and not isinstance(error, Unavailable):
-        # The cluster's own words have the address of the node.
+        # The original message contains the node's address, so it is not shown.
         return _("The node of the pod does not answer.")
     return problems.words(error, unsure=_("The cluster did not answer."))
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who reads. `recorded`: what the trail says of the log of a pod."""
+    """The user who reads the logs. `recorded` returns the audit event for the log of a pod."""
 
     cluster: Cluster
     account: str
@@ -100,8 +103,11 @@ async def open_all(
     query: LogQuery,
     on_over: Callable[[Over], None] | None = None,
 ) -> tuple[list[Source], list[Unreadable]]:
-    """The logs that can be read, to be closed by the caller, and the others. Raises `Denied`, `TooMany`
-    and `AuditUnavailable`; then none is open."""
+    """Open the logs of `wanted`. Return the open sources, which the caller must close, and the
+    unreadable logs.
+
+    Raise `Denied`, `TooMany` or `AuditUnavailable`; no stream stays open in that case.
+    """
 
     async def open_one(one: Wanted) -> Source | Unreadable:
         stream = Stream(viewer.order(one, query.asked(one.container)), on_over)

@@ -1,4 +1,4 @@
-"""Which lines of a log are shown: those that are searched for, of a level, and their neighbours."""
+"""Filter log lines by search text and level, and add context lines."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,21 +9,24 @@ from console.logs.levels import LEVELS, field_of, json_of, level_of
 from console.logs.lines import Line
 from console.logs.query import LogQuery
 
-#: Lines without a level that belong to the one before, as those of a stack trace do.
+#: Maximum number of lines without a level that inherit the level before them, such as a stack
+#: trace.
 BELONGING = 50
-#: How lines begin, or look, that go on with what the one before is about.
+#: Patterns of lines that continue the line before.
 _GOES_ON = re.compile(
     r"\s|$|[\])}]|Caused by|Traceback|During handling|goroutine \d|created by |exit status |\.\.\. \d"
     r"|[\w./*()-]+\(.*\)$|[\w.$]+(Error|Exception)\b"
 )
-#: Characters of a line that are looked at for that.
+#: Characters of a line that are matched against these patterns.
 _NEAR = 200
 _FIELD = re.compile(r"([\w.@-]+)=(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of one of several sources. `level`: its own or that of the line that it goes on with."""
+    """A line of one of several sources. `level`: its level, or the level of the line that it
+    continues.
+    """
 
     source: int
     line: Line
@@ -32,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """`found`: it is what was asked for, not a neighbour. `gap`: lines are left out before it."""
+    """A selected line. `found`: False for a context line. `gap`: lines are omitted before it."""
 
     entry: Entry
     found: bool
@@ -40,7 +43,7 @@ class Picked:
 
 
 class Levels:
-    """The levels of one source's lines, in their order."""
+    """Assigns levels to the lines of one source, in order."""
 
     def __init__(self) -> None:
         self._level, self._left = "", 0
@@ -58,7 +61,7 @@ class Levels:
 
 
 class Picker:
-    """Lines go in one after another, and come out with their neighbours."""
+    """Filters lines one at a time and yields matches with their context lines."""
 
     def __init__(self, query: LogQuery) -> None:
         self._matches = _matching(query.search)
@@ -95,7 +98,9 @@ class Picker:
 
 
 def _matching(search: str) -> Callable[[str], bool] | None:
-    """A text, in whatever letters; `name=value` is a field of JSON as well."""
+    """Return a case-insensitive predicate for `search`, or None if it is empty. `name=value` also
+    matches fields of JSON lines.
+    """
     if not search:
         return None
     wanted, field = search.casefold(), _FIELD.fullmatch(search)

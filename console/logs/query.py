@@ -1,4 +1,4 @@
-"""What an address asks of a log: which containers, since when, how much of the end, and which lines."""
+"""Parse the query string of a log: container, start time, tail length and filters."""
 
 import re
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from console.kube.selectors import SelectorError, parse_labels
 from console.logs.levels import LEVELS
 from console.ui.words import spoken
 
-#: Lines at the end that are looked at, and how many at most. All of them: for downloads alone.
+#: Default and maximum number of tail lines, and the value for all lines (downloads only).
 TAIL, MOST_TAIL, ALL = 500, 10_000, "all"
 TAILS = (100, 500, 2000, 10_000)
-#: Since when: seconds and words.
+#: Choices for the start time: `sinceSeconds` spans and their labels.
 SINCES: Mapping[str, str | Promise] = {
     "": gettext_lazy("The beginning"),
     "5m": gettext_lazy("5 minutes ago"),
@@ -34,11 +34,12 @@ LEVEL_WORDS: Mapping[str, str | Promise] = {
     "debug": gettext_lazy("With any level"),
 }
 CONTEXTS = (0, 2, 5, 10)
-#: Characters of a search, of a name, and of a label selector.
+#: Maximum characters of a search text, a name and a label selector.
 MOST_SEARCH, MOST_NAME, MOST_SELECTOR = 200, 253, 512
-#: All containers of a pod.
+#: Selects all containers of a pod.
 EVERY = "*"
-#: How long before the line at a moment its neighbours are looked for.
+#: The log is requested from this long before the line that `at` names, so that its context is
+#: included.
 EARLIER, FIRST = timedelta(seconds=10), datetime(1971, 1, 1, tzinfo=UTC)
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")
 _SPAN = re.compile(r"([1-9]\d{0,5})([smhd])")
@@ -47,15 +48,18 @@ _SWITCH = {"": False, "0": False, "false": False, "1": True, "true": True, "on":
 
 
 class BadQuery(ValueError):
-    """`str()` says what cannot be meant."""
+    """Raised for an invalid query string. `str()` returns the translated message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogQuery:
-    """`container`: a name, `EVERY`, or "" for the one that is looked at first. `tail`: None for all.
-    `since`: a span like `15m`, a moment (RFC 3339), or "". `at`: the moment of a line; then it is the
-    lines around that, and `tail` is how many follow it. `label`: the selector of the pods, "" where an
-    object of the address says which."""
+    """Parsed query parameters of a log.
+
+    `container`: a name, `EVERY`, or "" for the default container. `tail`: number of lines, None
+    for all. `since`: a span like `15m`, an RFC 3339 timestamp, or "". `at`: the timestamp of a
+    line; the log then shows the context of that line, and `tail` counts the lines from there on.
+    `label`: the label selector of the pods, "" if the URL names an object.
+    """
 
     container: str = ""
     previous: bool = False
@@ -74,8 +78,8 @@ class LogQuery:
         return bool(self.search or self.level)
 
     def asked(self, container: str) -> list[tuple[str, str]]:
-        """As kube-apiserver is asked for the log of one container."""
-        # Moments also where nobody looks at them: lines of several containers are put in order by them.
+        """Return the query parameters of the kube-apiserver log request for one container."""
+        # Always request timestamps: lines of several containers are merged by them.
         found = [("container", container), ("timestamps", "true")]
         if self.previous:
             found.append(("previous", "true"))
@@ -90,7 +94,7 @@ class LogQuery:
         return found
 
     def encoded(self, **others: str) -> str:
-        """As the part of an address after `?`, without what is so by itself."""
+        """Return the query string, without parameters that have their default value."""
         given = {
             "label": self.label,
             "container": self.container,
@@ -109,7 +113,10 @@ class LogQuery:
 
 
 def read_query(params: QueryDict, *, whole: bool = False, selects: bool = False) -> LogQuery:
-    """Raises `BadQuery`. `whole`: all lines may be asked for. `selects`: it says which pods."""
+    """Parse `params`. Raise `BadQuery` for invalid values.
+
+    `whole`: allow a request for all lines. `selects`: a label selector is required.
+    """
     return LogQuery(
         label=_label(params) if selects else "",
         container=read_text(params, "container", MOST_NAME),
@@ -189,7 +196,7 @@ def _at(params: QueryDict) -> str:
 
 
 def _before(stamp: str) -> str:
-    """A little earlier."""
+    """Return a `sinceTime` that is `EARLIER` than `stamp`."""
     moment = _moment(stamp)
     if moment is None or moment - EARLIER < FIRST:
         return stamp

@@ -1,4 +1,4 @@
-"""The runs of one container, as its pod tells of them."""
+"""Track the runs of a container through the status of its pod."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,9 +20,13 @@ _STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerSt
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The last run of a container. `id`: "" before the first. `number`: of the restarts before it.
-    `before`: the run whose log is there as the previous one; while a container waits for its next start
-    that is the last run itself. `ends`: how those ended, by their ids. `pod`: its UID."""
+    """The last run of a container.
+
+    `id`: the container ID, "" before the first run. `number`: restart count. `before`: ID of the
+    run whose log the kubelet returns for `previous=true`; while a container waits to restart,
+    this is the last run itself. `ends`: messages about the termination of these runs, by ID.
+    `pod`: the pod's UID.
+    """
 
     id: str = ""
     number: int = -1
@@ -36,14 +40,17 @@ class Run:
 
 
 class Runs:
-    """Also a slot of the hub while they are watched. Used on one event loop only."""
+    """Reports the last run of a container. While `watched`, it is a subscriber of the hub.
+
+    Use it on one event loop only.
+    """
 
     def __init__(self, cluster: Cluster, key: Key, container: str) -> None:
         self._pods, self._key, self._container = cluster.runtime.informer(PODS), key, container
         self._news = Signal()
 
     def last(self) -> Run | None:
-        """None where the pod is gone."""
+        """Return the last run, or None if the pod doesn't exist."""
         entry = self._pods.store.get(self._key)
         if entry is None:
             return None
@@ -63,7 +70,7 @@ class Runs:
             end()
 
     async def changed(self, seconds: float | None = None) -> None:
-        """Returns when anything of the pod has changed since the last time, or so many seconds later."""
+        """Return after the next change of the pod, or after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._news.next()
@@ -75,7 +82,7 @@ class Runs:
             self._news.set()
 
     def mark_state(self) -> None:
-        """What is known of the cluster may be old: that changes no run."""
+        """Ignore changes of the connection state: they don't change any run."""
 
     def overflow(self) -> None:
         self._news.set()
@@ -95,7 +102,7 @@ def _run_of(status: Mapping[str, Any], pod: str) -> Run:
 
 
 def _id(terminated: Mapping[str, Any], number: int) -> str:
-    """Without one it is the number that tells runs apart."""
+    """Return the container ID of a terminated run. The restart count is used if the ID is missing."""
     return text(terminated.get("containerID")) or str(number) if terminated else ""
 
 

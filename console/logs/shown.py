@@ -1,4 +1,4 @@
-"""The lines of logs that an address asks for, in their order: what a page and a download are made of."""
+"""Yield the log lines that a query selects, for pages and downloads."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
@@ -8,14 +8,16 @@ from console.logs.picking import Picked, Picker
 from console.logs.query import LogQuery
 from console.logs.sources import Source, merged
 
-#: Lines before the one at a moment.
+#: Number of context lines before the line at `LogQuery.at`.
 BEFORE = 50
 
 
 async def shown(
     sources: Sequence[Source], query: LogQuery
 ) -> AsyncGenerator[tuple[int, list[Picked]], None]:
-    """Batches, with how many lines were looked at for each. Raises as `Stream.read`."""
+    """Yield batches of (number of lines read, selected lines). Raises the same exceptions as
+    `Stream.read`.
+    """
     picker = Picker(query)
     around = _Around(query) if query.at else None
     async with aclosing(merged(sources)) as batches:
@@ -27,7 +29,7 @@ async def shown(
 
 
 class _Around:
-    """Some lines before a moment, and as many from then on as are asked for."""
+    """Selects `BEFORE` lines before `query.at` and `query.tail` lines from there on."""
 
     def __init__(self, query: LogQuery) -> None:
         self._at, self._left = query.at, query.tail

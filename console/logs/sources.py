@@ -1,4 +1,4 @@
-"""Several logs as one: their lines in the order of their moments."""
+"""Merge several logs in the order of their timestamps."""
 
 import heapq
 from collections import deque
@@ -8,12 +8,12 @@ from console.logs.lines import Line, Splitter
 from console.logs.picking import Entry, Levels
 from console.streams.stream import Stream
 
-#: Lines that are handed on at once, at most.
+#: Maximum number of lines in a batch.
 BATCH = 500
 
 
 class Source:
-    """The log of one container. `name`: how its lines are marked where there are several."""
+    """The log of one container. `name`: the label of its lines if several logs are shown."""
 
     def __init__(self, name: str, stream: Stream) -> None:
         self.name, self.stream = name, stream
@@ -22,7 +22,9 @@ class Source:
         self._ended = False
 
     async def more(self) -> bool:
-        """Reads until there are lines; False at the end. Raises as `Stream.read`."""
+        """Read until lines are available, and return False at the end. Raises the same exceptions
+        as `Stream.read`.
+        """
         while not self.lines and not self._ended:
             piece = await self.stream.read()
             self._ended = not piece
@@ -32,7 +34,7 @@ class Source:
 
 
 async def merged(sources: Sequence[Source]) -> AsyncGenerator[list[Entry], None]:
-    """Batches of lines. Of each log no more than what was read at once is kept."""
+    """Yield batches of lines in timestamp order. At most one read of each log is buffered."""
     waiting = [
         (source.lines[0][0].stamp, number)
         for number, source in enumerate(sources)

@@ -1,5 +1,4 @@
-"""What an address names, as containers of pods: of one, or of all that a workload, a service or labels
-select."""
+"""Resolve a log URL to containers of a pod, a workload, a service or a label selector."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,16 +22,18 @@ from console.ui.reading import find_entry
 from console.ui.relations.selecting import pods_selected
 from console.views.deciding import check_right
 
-#: Seconds that an object is waited for whose kind nobody has looked at yet.
+#: Seconds to wait for the object if the cache of its kind is not loaded yet.
 FIND_WAIT = 2.0
-#: Logs that are read as one, the newest pods'.
+#: Maximum number of logs that are merged. The newest pods are used.
 MOST = 30
 LIST = Permission("list")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanteds:
-    """`left_out`: how many more there are."""
+    """Containers whose logs are shown. `left_out`: number of pods over the limit, which are not
+    shown.
+    """
 
     found: Sequence[Wanted]
     left_out: int = 0
@@ -40,9 +41,12 @@ class Wanteds:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`containers`: those that there are to choose from. `now`: those whose logs are meant at this
-    moment; of several pods (`group`) some may come and go. `label`: what selects the pods of something
-    else, for whoever may list them."""
+    """The containers that a log page or socket shows.
+
+    `containers`: choices for the user. `now`: returns the containers to read at this moment,
+    which can change if several pods are selected (`group`). `label`: the label selector of a
+    workload or service, "" if the user isn't allowed to list pods.
+    """
 
     containers: Sequence[Container]
     now: Callable[[], Wanteds]
@@ -51,8 +55,10 @@ class Target:
 
 
 async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQuery) -> Target:
-    """Without a name of the pods that `query.label` selects. Raises `Denied`, `NotFound` for what is not
-    there, and `NoContainer`."""
+    """Resolve `key` to its containers, or the pods that `query.label` selects if `key` has no name.
+
+    Raise `Denied`, `NotFound` or `NoContainer`.
+    """
     if not key.name:
         return await _of_labels(access, key.namespace, query)
     if kind.gvr == PODS:
@@ -75,7 +81,7 @@ async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQu
 
 
 def _check_any(access: Access, namespace: str) -> None:
-    """Raises `Denied` for whoever may read no log there."""
+    """Raise `Denied` if the user can't read any pod log in `namespace`."""
     single = access.names_where("get", PODS, "log")
     if not any(one.namespace in ("", namespace) for one in single):
         check_right(READ_LOG, access, PODS, Key(namespace, ""))
@@ -100,7 +106,7 @@ async def _of_pod(kind: ResourceKind, access: Access, key: Key, query: LogQuery)
     try:
         entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     except Denied:
-        # They may read its log alone.
+        # The user may be allowed to read the pod's log without being allowed to get the pod.
         return Target((), lambda: Wanteds([Wanted(key, query.container, query.container)]))
     if entry is None:
         raise NotFound(404, "")

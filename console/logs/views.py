@@ -1,5 +1,7 @@
-"""`…/{resource}/{name}/log`, and `…/log?label=` for pods by their labels: a page that works without
-scripts and, with `format=text`, a text."""
+"""Log pages: `…/{resource}/{name}/log`, and `…/log?label=` for pods selected by labels.
+
+The page works without JavaScript. `format=text` returns a plain-text download.
+"""
 
 import asyncio
 from collections import deque
@@ -40,9 +42,9 @@ from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
 
-#: Seconds that a page reads at most.
+#: Maximum seconds that a page spends reading logs.
 READ_SECONDS = 8.0
-#: Lines of a page, and bytes of them; the newest are kept.
+#: Maximum lines and bytes on a page. The newest lines are kept.
 MOST_LINES, MOST_BYTES = 2000, 2 * 2**20
 TEXT = "text"
 
@@ -76,7 +78,7 @@ async def log_page(
     return await _page(request, Asked(kind, key, query, target, target.now()))
 
 
-# As text.
+# Plain text
 
 
 async def _text(
@@ -101,7 +103,7 @@ async def _text(
     return response
 
 
-# As a page.
+# Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line as it is drawn. `source`: "" where all are of one."""
+    """A line for the template. `source`: "" if all lines have the same source."""
 
     stamp: str
     time: str
@@ -133,8 +135,9 @@ class Row:
 
 @dataclass(slots=True)
 class Read:
-    """What a page has read. `left_out`: lines that were found and are not shown, as there are too many.
-    `ended`: why it did not come to its end, "" if it did."""
+    """Lines that were read for a page. `left_out`: number of matching lines over the limit.
+    `ended`: why reading stopped early, "" if it was complete.
+    """
 
     rows: list[Row]
     looked_at: int = 0
@@ -145,11 +148,13 @@ class Read:
 async def _page(request: ConsoleRequest, asked: Asked) -> HttpResponse:
     query = asked.query
     if request.docked and asked.followed:
-        # The dock has scripts, and the socket begins with the same lines or where it was.
+        # The dock always has JavaScript, and its socket sends the same lines or resumes at the last
+        # position.
         values = _context(asked, Read([]), (), request.cluster.name)
         return render(request, "console/log.html", values)
     if query.at:
-        # The line itself is among the first.
+        # The line at `at` and its context come first, so the newest lines can't push them off the
+        # page.
         query = replace(query, tail=min(query.tail or MOST_LINES, MOST_LINES - BEFORE))
     sources, refused = await open_all(Viewer.of(request), asked.wanted.found, query)
     try:
@@ -179,7 +184,7 @@ async def _read(sources: Sequence[Source], query: LogQuery) -> Read:
     except ApiError as error:
         read.ended = why(error)
     names = [source.name for source in sources] if len(sources) > 1 else [""] * len(sources)
-    # Many a line of many colours takes a while.
+    # Parsing color sequences of many lines takes long enough to block the event loop.
     read.rows = await in_thread(lambda: [_row(one, names) for one in kept])
     return read
 
@@ -243,13 +248,13 @@ def _context(
 
 
 def socket_url(cluster: str, segment: str, key: Key, query: LogQuery) -> str:
-    """Where the same is followed."""
+    """Return the path of the websocket that follows the log."""
     names = [cluster, "projects", key.namespace, *((segment, key.name) if key.name else ()), "log"]
     return f"/ws/clusters/{'/'.join(map(quote, names))}?{query.encoded()}"
 
 
 def _with(offered: Sequence[int], given: int | None) -> list[int]:
-    """What is offered, and what is asked for already."""
+    """Return the offered values and the current value, sorted."""
     return sorted({*offered, *(() if given is None else (given,))})
 
 

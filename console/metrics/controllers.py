@@ -1,4 +1,4 @@
-"""The controllers of this process in numbers."""
+"""Metrics of the controllers in this process."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -12,13 +12,13 @@ _Type = type[Counter] | type[Gauge]
 _Value = Callable[[Progress], float]
 
 _FIGURES: Sequence[tuple[str, _Type, str, _Value]] = (
-    ("reconciles_total", Counter, "Looks at an object that went well.", lambda p: p.done),
-    ("failures_total", Counter, "Looks at an object that failed.", lambda p: p.failed),
-    ("waiting", Gauge, "Objects to look at.", lambda p: p.waiting),
+    ("reconciles_total", Counter, "Successful reconciliations.", lambda p: p.done),
+    ("failures_total", Counter, "Failed reconciliations.", lambda p: p.failed),
+    ("waiting", Gauge, "Objects waiting for reconciliation.", lambda p: p.waiting),
     (
         "retrying",
         Gauge,
-        "Objects whose last look failed, tried again later.",
+        "Objects waiting for a retry after a failure.",
         lambda p: p.retrying,
     ),
 )

@@ -1,4 +1,4 @@
-"""Every metric of the console. No label names a tenant, a user, an object or an address."""
+"""All metrics of the console. No label contains a tenant, user, object or address."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,21 +20,31 @@ from console.ui.drawing import cells, parts
 _Type = type[Counter] | type[Gauge]
 _Value = Callable[[InformerStats], float | None]
 
-# When each series began is of no use where nothing outlives the process.
+# `_created` series are useless because counters start with the process.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-#: Name, type, help and value of what is known of each kind. None: no sample.
+#: Name, type, help text and value of the cache metrics per kind. A value of None emits no sample.
 _CACHE: Sequence[tuple[str, _Type, str, _Value]] = (
     ("objects", Gauge, "Objects in the cache.", lambda f: f.objects),
     ("bytes", Gauge, "Bytes of the compressed originals.", lambda f: f.bytes),
-    ("synced", Gauge, "1 once a list has arrived.", lambda f: f.freshness.synced),
-    ("stale", Gauge, "1 while not followed.", lambda f: f.freshness.stale_since is not None),
-    ("lag_seconds", Gauge, "Seconds since the last proof that it is current.", lambda f: f.lag),
+    ("synced", Gauge, "1 if the first list is loaded.", lambda f: f.freshness.synced),
+    (
+        "stale",
+        Gauge,
+        "1 if the watch is interrupted.",
+        lambda f: f.freshness.stale_since is not None,
+    ),
+    (
+        "lag_seconds",
+        Gauge,
+        "Seconds since the cache was last known to be current.",
+        lambda f: f.lag,
+    ),
     ("events_total", Counter, "Watch events applied.", lambda f: f.events),
-    ("undecodable_total", Counter, "Objects left out: unreadable.", lambda f: f.undecodable),
+    ("undecodable_total", Counter, "Objects that can't be decoded.", lambda f: f.undecodable),
     ("relists_total", Counter, "Lists after the first.", lambda f: f.relists),
     ("watch_restarts_total", Counter, "Watches after the first.", lambda f: f.restarts),
-    ("listeners", Gauge, "Who is told of changes.", lambda f: f.listeners),
+    ("listeners", Gauge, "Registered listeners.", lambda f: f.listeners),
     (
         "listener_failures_total",
         Counter,
@@ -43,36 +53,36 @@ _CACHE: Sequence[tuple[str, _Type, str, _Value]] = (
     ),
 )
 _LIVE: Sequence[tuple[str, _Type, str, Callable[[Counters], float]]] = (
-    ("sockets", Gauge, "Live sockets that are open.", lambda c: c.sockets),
+    ("sockets", Gauge, "Open live sockets.", lambda c: c.sockets),
     ("frames_total", Counter, "Frames sent to browsers.", lambda c: c.frames),
-    ("bytes_total", Counter, "Bytes of these frames.", lambda c: c.bytes),
+    ("bytes_total", Counter, "Bytes of frames sent to browsers.", lambda c: c.bytes),
     (
         "mailbox_overflows_total",
         Counter,
-        "Times that more changed between two flushes than is counted.",
+        "Flushes with more changes than a mailbox can hold.",
         lambda c: c.overflows,
     ),
-    ("refreshes_total", Counter, "Browsers told to fetch a list again.", lambda c: c.refreshes),
-    ("slow_closed_total", Counter, "Sockets closed: not reading.", lambda c: c.slow_closed),
+    ("refreshes_total", Counter, "Refresh messages sent to browsers.", lambda c: c.refreshes),
+    ("slow_closed_total", Counter, "Sockets closed: client too slow.", lambda c: c.slow_closed),
 )
 _CONNECTIONS: Sequence[tuple[str, _Type, str, Callable[[Counters], float]]] = (
-    ("open", Gauge, "Connections of browsers and proxies.", lambda c: c.connections),
-    ("refused_total", Counter, "Closed at once: too many.", lambda c: c.connections_refused),
+    ("open", Gauge, "Open connections of browsers and proxies.", lambda c: c.connections),
+    ("refused_total", Counter, "Connections refused: too many.", lambda c: c.connections_refused),
     (
         "dropped_total",
         Counter,
-        "Idle ones closed, as there were too many.",
+        "Idle connections closed: too many.",
         lambda c: c.connections_dropped,
     ),
 )
 
 
-#: What is kept of what was drawn: its name and itself.
+#: Caches of rendered fragments.
 _DRAWN = (("cells", cells), ("parts", parts))
 
 
 class ConsoleCollector(Collector):
-    """What this process knows of itself now."""
+    """Collects the metrics of this process."""
 
     def collect(self) -> Iterator[Metric]:
         yield from cache_families({cluster.name: _figures(cluster) for cluster in clusters})
@@ -84,8 +94,10 @@ class ConsoleCollector(Collector):
 
 
 def drawn_families() -> Iterator[Metric]:
-    things = Gauge("quarterdeck_drawn_kept", "Drawings that are kept.", labels=["what"])
-    weights = Gauge("quarterdeck_drawn_bytes", "About how large these are.", labels=["what"])
+    things = Gauge("quarterdeck_drawn_kept", "Cached fragments.", labels=["what"])
+    weights = Gauge(
+        "quarterdeck_drawn_bytes", "Approximate size of cached fragments.", labels=["what"]
+    )
     for name, kept in _DRAWN:
         things.add_metric([name], len(kept))
         weights.add_metric([name], kept.weight)
@@ -99,7 +111,7 @@ def _figures(cluster: Cluster) -> list[InformerStats]:
 
 
 def cache_families(figures: Mapping[str, Iterable[InformerStats]]) -> Iterator[Metric]:
-    """Of each cluster, by its name."""
+    """Yield the cache metrics, given the statistics per cluster name."""
     ordered = [
         (name, item)
         for name, items in figures.items()

@@ -1,4 +1,4 @@
-"""What the operating system knows of this process. Nothing where there is no /proc."""
+"""Process metrics of the operating system. Empty on systems without /proc."""
 
 from prometheus_client import ProcessCollector
 
@@ -6,7 +6,7 @@ process = ProcessCollector(registry=None)
 
 
 def resident_bytes() -> int:
-    """Memory that is in RAM; 0 if nobody can tell."""
+    """Return the resident memory in bytes, or 0 if it is unknown."""
     found = {family.name: family.samples for family in process.collect()}
     samples = found.get("process_resident_memory_bytes", ())
     return int(sum(sample.value for sample in samples))

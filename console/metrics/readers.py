@@ -1,4 +1,4 @@
-"""Who may read the metrics: whoever has the token, and programs on this machine."""
+"""Access control for the metrics: requests with the token, or from this machine."""
 
 import secrets
 from urllib.parse import urlsplit
@@ -10,7 +10,9 @@ from console.audit.source import parse_address, source_address
 
 
 def may_read(request: HttpRequest) -> bool:
-    """With a bearer token, if that is `METRICS_TOKEN`; without one, from this machine alone."""
+    """Return True for the bearer token `METRICS_TOKEN`, or for a local request without an
+    Authorization header.
+    """
     given = request.headers.get("Authorization")
     if given is not None:
         return _is_token(given)
@@ -25,8 +27,12 @@ def _is_token(authorization: str) -> bool:
 
 
 def _is_local(request: HttpRequest) -> bool:
-    """The host counts too: what a proxy on this machine passes on comes from outside, and so may what a
-    browser here was led to ask by a name that resolves to this machine."""
+    """Return True if both the client address and the `Host` header are loopback.
+
+    The host is checked because requests that a local proxy forwards come from outside. It also
+    prevents DNS rebinding: a page in a local browser can use a name that resolves to this
+    machine.
+    """
     source = source_address(
         request.META.get("REMOTE_ADDR") or "",
         request.META.get("HTTP_X_FORWARDED_FOR") or "",
@@ -36,7 +42,7 @@ def _is_local(request: HttpRequest) -> bool:
 
 
 def _host(header: str) -> str:
-    """Without its port."""
+    """Return the host name without the port."""
     try:
         return urlsplit(f"//{header}").hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""How many requests each route has answered, and how long that took."""
+"""Request counts and response times per route."""
 
 from collections.abc import Iterator
 from time import perf_counter
@@ -8,25 +8,28 @@ from prometheus_client import Counter, Histogram, Metric
 
 from console.inline import AsyncMiddleware
 
-#: Upper bounds in seconds: pages are to take a few milliseconds, calls of kube-apiserver a few seconds.
+#: Bucket bounds in seconds. Pages take a few milliseconds, requests to kube-apiserver up to a few
+#: seconds.
 BOUNDS = (0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-#: What no view has answered: static files, and addresses that there are not.
+#: Route of requests that no view handled: static files and unknown URLs.
 NO_ROUTE = "none"
 
 
 class Requests:
-    """Counts of this process, by route; `answered` also by class of status, `5xx`."""
+    """Request counts of this process by route and status class, such as `5xx`, and response times
+    by route.
+    """
 
     def __init__(self) -> None:
         self.answered = Counter(
             "quarterdeck_http_requests",
-            "Requests answered.",
+            "HTTP responses.",
             ("route", "status"),
             registry=None,
         )
         self.seconds = Histogram(
             "quarterdeck_http_render_seconds",
-            "Time until a response was made, by route.",
+            "Response time by route.",
             ("route",),
             buckets=BOUNDS,
             registry=None,
@@ -45,7 +48,7 @@ requests = Requests()
 
 
 class CountingMiddleware(AsyncMiddleware):
-    """Counts every request by the name of its route, so that no address gets into a metric."""
+    """Counts requests by route name, so that no URL becomes a label."""
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         began = perf_counter()

@@ -1,4 +1,4 @@
-"""`/metrics`, `/livez` and `/readyz` of a process that serves no pages."""
+"""`/metrics`, `/livez` and `/readyz` for processes that serve no pages."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,13 +12,13 @@ from console.metrics.readers import may_read
 
 
 class Standalone:
-    """Belongs to one loop. `leading`: whether this replica works, True where there is but one."""
+    """HTTP server, bound to one event loop. `leading`: True if this replica holds the lease."""
 
     def __init__(self, leading: Callable[[], bool]) -> None:
         self._leading = leading
         self._registry = CollectorRegistry()
         self._registry.register(ConsoleCollector())
-        text = "Whether this replica holds the lease."
+        text = "1 if this replica holds the leader lease."
         leads = Gauge("quarterdeck_controllers_leading", text, registry=self._registry)
         leads.set_function(leading)
         application = web.Application()
@@ -32,7 +32,9 @@ class Standalone:
         self._runner = web.AppRunner(application, access_log=None)
 
     async def start(self, host: str, port: int) -> OSError | None:
-        """Why the port cannot be had, which is no fault of the core that runs this; None once it is."""
+        """Start listening. Return the error if the port isn't available, because the process can
+        run without it.
+        """
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, host, port).start()
@@ -46,7 +48,7 @@ class Standalone:
     async def _metrics(self, request: web.Request) -> web.Response:
         if not may_read(_known(request)):
             return web.Response(
-                status=403, text="Metrics are for this machine, or for METRICS_TOKEN.\n"
+                status=403, text="Metrics require METRICS_TOKEN or a request from this machine.\n"
             )
         text = generate_latest(self._registry)
         return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
@@ -56,7 +58,7 @@ class Standalone:
 
 
 def _known(request: web.Request) -> HttpRequest:
-    """What decides about metrics, as views have it."""
+    """Return a Django request with the fields that the access check needs."""
     found = HttpRequest()
     found.META = {"REMOTE_ADDR": request.remote or "", **_headers(request.headers)}
     return found

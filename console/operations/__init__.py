@@ -1,2 +1,3 @@
-"""What the console does for somebody over minutes: how far it is, so that every process can show it and
-end it, and another can go on where one has died (ADR 15)."""
+"""Long-running operations: their progress is stored so that every process can show and stop them,
+and another process can resume them after a crash (ADR 15).
+"""

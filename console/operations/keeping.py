@@ -1,7 +1,7 @@
-"""Keeping operations and finding them again. Synchronous: call it off the loop.
+"""Storage of operations. Synchronous: don't call these functions on the event loop.
 
-Promises: of an object there is one running operation of an action at most; whoever was not heard of for
-`STALE` has lost it, and is told so at the next beat.
+Guarantees: at most one operation per object and action is running. A process without a heartbeat
+for `STALE` loses its operation, and its next call of `beat` raises `Lost`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from django.utils import timezone
 from console.kube.gvr import ObjectReference
 from console.operations.models import Operation, State
 
-#: After which a process that was not heard of counts as dead.
+#: Time without a heartbeat after which a process counts as dead.
 STALE = timedelta(seconds=15)
-#: How long those that have ended are kept.
+#: Retention of ended operations.
 KEPT = timedelta(days=30)
 
 Results = Sequence[Any]
@@ -26,7 +26,7 @@ Results = Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """As `console.operations.models.Operation` has it; one whose process has died is interrupted."""
+    """Stored `Operation`. If its process has died, the state is INTERRUPTED."""
 
     number: int
     actor: str
@@ -44,15 +44,15 @@ class Kept:
 
 
 class Running(Exception):
-    """There is one already."""
+    """The action is already running on the object."""
 
 
 class Lost(Exception):
-    """The operation is another process's, or has ended."""
+    """The operation belongs to another process or has ended."""
 
 
 def begin(about: ObjectReference, action: str, actor: str, data: Mapping[str, Any]) -> int:
-    """The number of a new operation. Raises `Running`."""
+    """Create an operation and return its number. Raise `Running` if the action is already running."""
     now = timezone.now()
     with transaction.atomic():
         Operation.objects.filter(ended__lt=now - KEPT).delete()
@@ -72,8 +72,11 @@ def begin(about: ObjectReference, action: str, actor: str, data: Mapping[str, An
 
 
 def beat(number: int, results: Results | None) -> bool:
-    """Says that it goes on; False if somebody wants it to stop. `results`: None for those of before.
-    Raises `Lost`."""
+    """Record a heartbeat. Return False if a user requested a stop.
+
+    `results` replaces the stored results unless it is None. Raise `Lost` if the operation is no
+    longer running.
+    """
     news = {"heartbeat": timezone.now(), **({} if results is None else {"results": results})}
     rows = Operation.objects.filter(pk=number, state=State.RUNNING)
     if not rows.update(**news):
@@ -88,12 +91,14 @@ def end(number: int, state: State, reason: str, results: Results) -> None:
 
 
 def discard(number: int) -> None:
-    """Of one that did not begin after all."""
+    """Delete an operation that could not be started."""
     Operation.objects.filter(pk=number).delete()
 
 
 def ask_to_stop(about: ObjectReference, action: str, actor: str) -> bool:
-    """False if none is running. The first who wants it is remembered."""
+    """Request a stop. Return False if no operation is running. Only the first requester is
+    recorded.
+    """
     alive = timezone.now() - STALE
     rows = _rows(about, action).filter(state=State.RUNNING, heartbeat__gte=alive)
     rows.filter(stopper="").update(stopper=actor)

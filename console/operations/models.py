@@ -1,11 +1,15 @@
-"""One table. A row grants nothing: whoever does the work asks for the right to it again and again."""
+"""Model of operations. Rows grant no permissions: the process that runs an operation checks
+permissions continuously.
+"""
 
 from django.db import models
 from django.utils import timezone
 
 
 class State(models.TextChoices):
-    """`INTERRUPTED`: its process has died or was stopped, and nothing was decided."""
+    """State of an operation. `INTERRUPTED`: its process has died or was stopped before the
+    operation ended.
+    """
 
     RUNNING = "running"
     DONE = "done"
@@ -15,9 +19,14 @@ class State(models.TextChoices):
 
 
 class Operation(models.Model):
-    """Work on one object, begun by `actor`. `data`: what was filled in; `results`: what became of each
-    part of it, as its action writes them; `reason`: why it ended, a word of its action's. `stopper`: who
-    wants it to stop. `heartbeat`: when its process was last heard of."""
+    """Operation on one object, started by `actor`.
+
+    - `data`: form data.
+    - `results`: progress in the format of the action.
+    - `reason`: why the operation ended, a value defined by the action.
+    - `stopper`: user who requested a stop.
+    - `heartbeat`: time of the last sign of life of its process.
+    """
 
     actor = models.CharField(max_length=253)
     cluster = models.CharField(max_length=63)

@@ -1,4 +1,4 @@
-"""How much there is, and how much of it is reserved and used: of the cluster, and of projects."""
+"""Capacity, requests and usage of a cluster or of projects."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,9 +32,11 @@ class Measured:
 
 
 async def capacity(sight: Sight, seconds: int = HOUR) -> Capacity | None:
-    """Of the cluster, or of the sight's project; None for those who may see neither pods nor nodes.
+    """Return the capacity of the cluster or of the given projects, or None if the viewer may list
+    neither pods nor nodes.
 
-    `seconds`: how far back its plots go. More than an hour is asked of Prometheus, if there is one.
+    `seconds` is the time range of the plots. Ranges above one hour are queried from Prometheus,
+    if configured.
     """
     held = await _held(sight)
     nodes = sight.get(NODES)
@@ -51,7 +53,7 @@ async def capacity(sight: Sight, seconds: int = HOUR) -> Capacity | None:
     return Capacity(gauges(room, held, measured.used), plots(history, seconds), note, spans)
 
 
-#: Seconds; the URL has them as people read them.
+#: Time ranges in seconds by their value in the URL.
 SPANS = {seconds_text(seconds): seconds for seconds in (HOUR, 6 * 3600, 86_400, 7 * 86_400)}
 
 
@@ -63,7 +65,9 @@ def _spans(chosen: int) -> tuple[Span, ...]:
 
 
 def room_of(nodes: Seen) -> Room:
-    """What the nodes that the viewer may list offer together. Their amounts are read once each."""
+    """Return the total allocatable resources of the nodes that the viewer may list. Amounts are
+    parsed once per node.
+    """
     cpu = memory = pods = Decimal(0)
     for entry in nodes.entries:
         room = node_room(entry.projection)
@@ -83,7 +87,9 @@ async def _held(sight: Sight) -> Held | None:
 
 
 def places(readable: Readable, wanted: tuple[str, ...]) -> tuple[frozenset[str] | None, set[Key]]:
-    """The namespaces and the single objects that count, as `console.kube.reservations` takes them."""
+    """Return the namespaces and single objects to count, in the format of
+    `console.kube.reservations`.
+    """
     if not wanted:
         return readable.namespaces, set(readable.names)
     whole = frozenset(n for n in wanted if readable.namespaces is None or n in readable.namespaces)
@@ -107,7 +113,10 @@ def _measured(sight: Sight) -> Measured:
 
 
 def used_namespaces(sight: Sight) -> frozenset[str] | None:
-    """Those whose usage may be told: their pods may be listed and what these use. None for all."""
+    """Return the namespaces whose usage the viewer may see, or None for all.
+
+    Requires permission to list both the pods and their metrics.
+    """
     pods = sight.get(PODS)
     if pods is None:
         return frozenset()

@@ -1,4 +1,6 @@
-"""What happened of late: workloads that were made, rolled out or deleted, and warnings."""
+"""Recent changes of an overview page: created, rolled out and deleted workloads, and warning
+events.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,11 +21,12 @@ from console.ui.sight import Seen, Sight
 from console.ui.text import spaced, visible
 from console.ui.viewspec import ViewSpec
 
-#: Lines of each of the two lists.
+#: Maximum number of entries of each list.
 MOST = 8
-#: What is older is no news.
+#: Maximum age of a change.
 RECENT = timedelta(days=7)
-#: Seconds between an object's birth and the end of its first rollout that count as one.
+#: A rollout that ends within this number of seconds after the object's creation counts as the
+#: creation.
 FIRST_ROLLOUT = 600.0
 
 CREATED = pgettext_lazy("change", "Created")
@@ -33,7 +36,7 @@ DELETED = pgettext_lazy("change", "Deleted")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`url` is "" for what is gone."""
+    """Change of a workload. `url` is "" if the object was deleted."""
 
     at: datetime
     word: str | Promise
@@ -44,13 +47,15 @@ class Change:
 
     @property
     def what(self) -> str:
-        """What was done to what kind of object; in Chinese there is no blank between these."""
+        """Action and kind for display. Chinese text has no space between them."""
         return spaced(_("%(action)s %(kind)s") % {"action": self.word, "kind": self.noun})
 
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """`url` leads to the object that the warning is about, "" for one without a list."""
+    """Warning event. `url` links to the event's object, or is "" if the object's kind has no list
+    page.
+    """
 
     at: datetime
     reason: str
@@ -63,7 +68,11 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`all_warnings`: the list of them, "" for those who may not see it, as `warnings` is then None."""
+    """Recent changes and warnings.
+
+    `all_warnings` is the URL of the list of warnings. If the viewer may not list events, it is
+    "" and `warnings` is None.
+    """
 
     changes: tuple[Change, ...]
     warnings: tuple[Warned, ...] | None
@@ -145,7 +154,7 @@ def _departure(seen: Seen, departure: Deletion) -> Change:
 def _warned(seen: Seen, entry: Entry[Any], links: Links) -> Warned:
     event = entry.projection
     target = target_of(event.about, event.about_namespace)
-    # Whoever writes events may name anything: where it leads is their own project or nowhere.
+    # Authors of events may reference any object: only link to objects of the event's own namespace.
     own = target is not None and target.namespace in ("", entry.key.namespace)
     return Warned(
         event.last,

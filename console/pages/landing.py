@@ -1,4 +1,4 @@
-"""Where somebody begins, and whom to ask who may see nothing yet."""
+"""Start page of a user, and a contact for users without permissions."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,22 +23,27 @@ from console.ui.projects import visible_namespaces, visible_workspaces
 from console.ui.text import visible
 from rbac.authorizer import is_admin_binding, is_usable
 
-#: Seconds that workspaces are waited for that nobody has followed yet.
+#: Seconds to wait for the list of workspaces if it isn't cached yet.
 FIRST_LIST_WAIT = 2.0
-#: Administrators that are named.
+#: Maximum number of administrators shown.
 MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """`wanted`: a request that can be sent to one of the administrators, if there are any."""
+    """Contact for users without permissions. `wanted` is the text of a request to one of the
+    administrators.
+    """
 
     administrators: tuple[str, ...]
     wanted: str
 
 
 async def landing_url(access: Access) -> str:
-    """Where somebody begins who was nowhere yet. `access`: their rights on the host."""
+    """Return the URL of the start page for a user without a last visited page.
+
+    `access` is the user's access to the host cluster.
+    """
     if may_see_platform(access):
         return reverse("dashboard")
     workspaces = await _workspaces(access)
@@ -52,7 +57,7 @@ async def landing_url(access: Access) -> str:
 
 
 async def _workspaces(access: Access) -> tuple[str, ...]:
-    """Those that the viewer may see."""
+    """Return the names of the workspaces visible to the viewer."""
     runtime = access.cluster.runtime
     try:
         informer = runtime.informer(WORKSPACES)
@@ -64,21 +69,21 @@ async def _workspaces(access: Access) -> tuple[str, ...]:
 
 
 def _projects(access: Access) -> Iterator[tuple[str, str]]:
-    """Cluster and name of those in which the viewer may see something."""
+    """Yield cluster and name of each project visible to the viewer."""
     for cluster in clusters:
         there = access if cluster is access.cluster else cluster.access_for(access.identity)
         yield from ((cluster.name, namespace) for namespace in visible_namespaces(there))
 
 
 def asking(access: Access) -> Asking:
-    """For somebody who may see nothing."""
+    """Return the contact for a user without permissions."""
     words = {"who": visible(access.identity.name), "url": settings.BASE_URL}
     wanted = _("Please add %(who)s to a workspace or a project at %(url)s.") % words
     return Asking(tuple(visible(name) for name in _administrators(access)), wanted)
 
 
 def _administrators(access: Access) -> list[str]:
-    """Users who administer the platform by their own name, as far as they may sign in."""
+    """Return users that are directly bound to the administrator role and may sign in."""
     runtime = access.cluster.runtime
     with suppress(UnknownKind):
         bindings = runtime.informer(GLOBAL_ROLE_BINDINGS).store.snapshot().entries.values()

@@ -1,8 +1,9 @@
-"""Searching the cache of all kinds for one viewer, without making others wait.
+"""Search in the cache of all kinds, limited to objects the viewer may see.
 
-A search is a use of every declared kind that the viewer may list: those that nobody follows are followed
-from then on, as after a look at their lists, and what has not arrived yet is named. Of custom resources,
-which may be hundreds, it looks at those that are followed already and at the one that it names.
+A search uses every built-in kind that the viewer may list. Kinds that are not cached yet are
+watched from then on, as after opening their list, and kinds whose first list is still loading
+are reported. Of the custom resources, which may be hundreds, only those already watched and the
+kind named in the query are searched.
 """
 
 import asyncio
@@ -24,14 +25,16 @@ from console.ui.threads import in_thread
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """`loading`: kinds that were not searched, since their first lists have not arrived."""
+    """Search result. `loading` contains kinds that were not searched because their first list is
+    not loaded yet.
+    """
 
     found: Found = Found()
     loading: tuple[KindView, ...] = ()
 
 
 async def look(query: SearchQuery, access: Access, *, wait: float, first: int = FIRST) -> Looked:
-    """Waits at most `wait` seconds for first lists."""
+    """Search in all kinds. Wait at most `wait` seconds for first lists."""
     if query.empty or query.error:
         return Looked()
     runtime = access.cluster.runtime
@@ -50,7 +53,8 @@ async def look(query: SearchQuery, access: Access, *, wait: float, first: int = 
 def _is_coming(kind: ResourceKind, informer: Informer[Any]) -> bool:
     if informer.freshness.synced:
         return False
-    # Custom resources that the cache may not list are read as whoever opens their list.
+    # Custom resources that the console may not list are read with the viewer's own credentials on
+    # their list page.
     return informer.refusal is None or not isinstance(kind, GenericKind)
 
 
@@ -64,7 +68,9 @@ def _customs(query: SearchQuery, access: Access) -> list[Searchable]:
 
 
 def _informer(runtime: Runtime, kind: ResourceKind) -> Informer[Any] | None:
-    """None for kinds that this cluster does not have, or the cache never."""
+    """Return the kind's informer, or None if the cluster doesn't have the kind or the kind is never
+    cached.
+    """
     gvr = kind.gvr
     if gvr in UNCACHED:
         return None
@@ -80,7 +86,7 @@ def _informer(runtime: Runtime, kind: ResourceKind) -> Informer[Any] | None:
 async def _first_lists(
     runtime: Runtime, where: list[tuple[Searchable, Informer[Any]]], wait: float
 ) -> None:
-    # What the server refuses to list will not come soon: nobody waits for it at each search.
+    # Don't wait for lists that kube-apiserver refuses, because that would delay every search.
     cold = [
         one.kind.gvr
         for one, informer in where

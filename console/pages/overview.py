@@ -1,8 +1,9 @@
-"""Overviews of the platform, the cluster and a project: how bad it is, what is not well, how full it is.
+"""Overview pages of the platform, a cluster and a project: problems, object counts, capacity and
+recent changes.
 
-Everything is read from the shared cache, cut out by the viewer's rights; numbers are kept up to date by
-whoever reads them next, so that a page does not pass over all objects (ADR 7). The part that changes is
-polled with its ETag: as long as nothing on it has changed, the answer is 304.
+All data is read from the shared cache and filtered by the viewer's permissions. Counts are
+updated incrementally on read, so a page does not iterate over all objects (ADR 7). Browsers poll
+the changing part with its ETag and receive 304 while it is unchanged.
 """
 
 import hashlib
@@ -65,7 +66,7 @@ from console.views.guard import access_of
 from console.views.listbefore import list_before
 from console.views.page import page
 
-#: Kinds that are counted, by page.
+#: Counted kinds of each page.
 PLATFORM = (WORKSPACES, USERS, NAMESPACES, NODES, PODS)
 CLUSTER = (NODES, NAMESPACES, PODS, *WORKLOADS, JOBS, SERVICES, INGRESSES, PERSISTENT_VOLUME_CLAIMS)
 PROJECT = (PODS, *WORKLOADS, JOBS, SERVICES, INGRESSES, PERSISTENT_VOLUME_CLAIMS)
@@ -73,7 +74,7 @@ PROJECT = (PODS, *WORKLOADS, JOBS, SERVICES, INGRESSES, PERSISTENT_VOLUME_CLAIMS
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """`ready` of `nodes` nodes are."""
+    """Cluster in the list of clusters. `ready` is the number of ready nodes out of `nodes`."""
 
     name: str
     url: str
@@ -84,7 +85,7 @@ class ClusterRow:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What is known of a project as such. `workspace`: "" for none that the viewer may see."""
+    """Project of an overview page. `workspace` is "" if the viewer may not see the workspace."""
 
     object: ObjectHead
     workspace: str
@@ -93,7 +94,7 @@ class Project:
 
 @page("GET")
 async def home(request: ConsoleRequest) -> HttpResponse:
-    """GET /: where somebody last was, else where they belong."""
+    """GET /: redirect to the last visited page, or else to the user's start page."""
     access = access_of(request)
     last = remembered(request, access)
     return HttpResponseRedirect(last.url if last is not None else await landing_url(access))
@@ -101,8 +102,10 @@ async def home(request: ConsoleRequest) -> HttpResponse:
 
 @page("GET")
 async def dashboard(request: ConsoleRequest) -> HttpResponse:
-    """GET /dashboard: everything that the viewer may see, whoever they are. Whoever sees nothing there
-    and something elsewhere is led to that."""
+    """GET /dashboard: everything visible to the viewer.
+
+    Viewers without permissions in this cluster are redirected to the pages they may see.
+    """
     sight = await _look(access_of(request), _once(PLATFORM, watched(), WORKLOADS, (EVENTS,)))
     title = _("Overview")
     if sight.blind:
@@ -128,7 +131,7 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
 
 @page("GET")
 async def cluster_list(request: ConsoleRequest) -> HttpResponse:
-    """GET /clusters: those whose nodes the viewer may list."""
+    """GET /clusters: the clusters whose nodes the viewer may list."""
     identity = access_of(request).identity
     sights = [await look(one.access_for(identity), (NODES, PODS)) for one in clusters]
     rows = [row for sight in sights for row in _clusters(sight, await capacity(sight))]
@@ -142,7 +145,7 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
     sight = await _look(access_of(request), _once(CLUSTER, watched(), (EVENTS,)))
     title = _("Cluster %(name)s") % {"name": cluster.name}
     if sight.blind:
-        # Every menu has this page.
+        # No 403, because every menu links to this page.
         return await _answer(request, title, {"state": _nothing(request)})
     usage = await capacity(sight, _span(request))
     return await _answer(
@@ -164,9 +167,12 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
 async def project_overview(
     request: ConsoleRequest, cluster: Cluster, namespace: str, workspace: str = ""
 ) -> HttpResponse:
-    """GET /clusters/{cluster}/projects/{namespace}, and where that is another cluster than the host and
-    the viewer may see the project's workspace, /workspaces/{workspace}/clusters/…: refused alike whether
-    or not there is such one."""
+    """GET /clusters/{cluster}/projects/{namespace}
+
+    For clusters other than the host, the URL is /workspaces/{workspace}/clusters/… if the viewer
+    may see the project's workspace. The response to a forbidden request does not depend on
+    whether the project exists.
+    """
     gvrs = _once(PROJECT, watched(), (EVENTS,))
     sight = await _look(access_of(request), gvrs, (namespace,))
     found = object_head(sight.access, NAMESPACES, Key("", namespace))
@@ -208,7 +214,7 @@ async def _look(access: Access, gvrs: Sequence[GVR], namespaces: tuple[str, ...]
 
 
 def _span(request: ConsoleRequest) -> int:
-    """Seconds that the plots go back, as `?range=` says; an hour for anything that is none."""
+    """Return the time range of the plots in seconds from `?range=`, one hour by default."""
     return SPANS.get(request.GET.get("range", ""), HOUR)
 
 
@@ -217,7 +223,7 @@ def _once(*several: Sequence[GVR]) -> tuple[GVR, ...]:
 
 
 def _clusters(sight: Sight, found: Capacity | None) -> tuple[ClusterRow, ...]:
-    """Those whose nodes the viewer may list."""
+    """Return the cluster if the viewer may list its nodes."""
     seen = sight.get(NODES)
     if seen is None or found is None:
         return ()
@@ -243,7 +249,7 @@ async def _answer(
     await prepare_menu(request.cluster)
     context = {
         "title": title,
-        # Not what is compared: it says where the reader came from.
+        # Not part of the ETag: it depends on the page the user came from.
         "of": of,
         "up_url": _up_url(request, of.workspace) if of is not None else "",
         "body": body.html(),
@@ -257,7 +263,7 @@ async def _answer(
 
 def _project(access: Access, object_: ObjectHead) -> Project:
     workspace: str = object_.entry.projection.workspace
-    # Workspaces are on the host alone.
+    # Only the host cluster has workspace pages.
     on_host = workspace and access.cluster.name == HOST
     if not on_host or not access.can("get", WORKSPACES, name=workspace):
         return Project(object_, "", object_.tabs)
@@ -268,7 +274,7 @@ def _project(access: Access, object_: ObjectHead) -> Project:
 
 
 def _up_url(request: ConsoleRequest, workspace: str) -> str:
-    """The list that one came from, or one that the viewer may see."""
+    """Return the URL of the list the user came from, or of a list the user may see."""
     kind, access = request.cluster.kinds.of(NAMESPACES), access_of(request)
     spec = list_before(request, kind) if kind is not None else None
     if spec is not None:
@@ -292,7 +298,7 @@ def _nothing(request: ConsoleRequest) -> StateBlock:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`failing_url` shows exactly the `failing`. `tally`: how many are in which state."""
+    """Number of objects of a kind by state. `failing_url` links to a list of the failing objects."""
 
     label: str | Promise
     count: int
@@ -303,7 +309,7 @@ class Figure:
 
 
 async def figures(sight: Sight, gvrs: Sequence[GVR]) -> tuple[Figure, ...]:
-    """How many there are of each kind and how they are, each a link to exactly those."""
+    """Return the number of objects of each kind by state, with links to matching lists."""
     found = []
     for seen in sight.all(gvrs):
         counts = counts_of(seen.kind, seen.informer)

@@ -1,4 +1,4 @@
-"""What the palette shows for what is typed, as a part of a page."""
+"""Results of the command palette, as an HTML fragment."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,14 +23,16 @@ from console.ui.viewspec import ViewSpec
 from console.views.guard import asked_access
 from console.views.page import page
 
-#: Seconds that somebody who types waits for the first list of a kind, and objects shown of each kind.
+#: Seconds to wait for the first list of a kind, and maximum number of objects per kind.
 FIRST_LIST_WAIT, FIRST = 0.3, 3
 
 
 @page("GET")
 async def palette(request: ConsoleRequest) -> HttpResponse:
-    """GET /palette?q=…, with `cluster` as for the search: the options, best first. Whoever opens it
-    as a page sees them as links."""
+    """GET /palette?q=…: the results, best match first. `cluster` works as in the search.
+
+    Opened as a page, the results are plain links.
+    """
     access = asked_access(request)
     query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
     looked = await look(query, access, wait=FIRST_LIST_WAIT, first=FIRST)
@@ -56,7 +58,9 @@ def _offered(request: ConsoleRequest, access: Access, visible: Sequence[Resource
 
 
 def _pages(request: ConsoleRequest, access: Access) -> Iterator[tuple[RailEntry, str]]:
-    """Those of all levels that one is in, without the lists; the innermost first."""
+    """Yield the menu pages of the current level and its parents, innermost first, without list
+    pages.
+    """
     here = remembered(request, access)
     levels = [here] if here is not None else []
     if here is not None and here.workspace:

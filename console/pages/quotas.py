@@ -1,4 +1,4 @@
-"""The quotas of a project: what is used of each resource."""
+"""Resource quotas of a project: used amount and limit of each resource."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -12,14 +12,18 @@ from console.ui.quotawords import amount_text, resource_label
 from console.ui.sight import Sight
 from console.ui.text import visible
 
-#: Lines that are shown; a quota may name any number of resources.
+#: Maximum number of lines; a quota may contain any number of resources.
 MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaLine:
-    """`quota`: the names of all that leave as little of the resource. `width`: percent for the drawing,
-    at most 100; `share` None for what is no amount."""
+    """Line of a resource.
+
+    `quota` lists the names of all quotas with the same remaining amount. `share` is the used
+    percentage, or None if the amounts can't be parsed. `width` is `share` limited to 100, for
+    the bar.
+    """
 
     quota: str
     resource: str
@@ -35,7 +39,7 @@ class QuotaLine:
 
 
 def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
-    """Of the sight's projects: each resource once, of the tightest of its quotas; the fullest first."""
+    """Return one line per resource with its most used quota, most used resources first."""
     seen = sight.get(RESOURCE_QUOTAS)
     if seen is None or not sight.namespaces:
         return ()
@@ -56,7 +60,7 @@ def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
 
 
 def _line(kinds: Kinds, quota: str, text: str) -> QuotaLine:
-    """`text` is the projection's `resource: used/hard`."""
+    """Parse the projection's text `resource: used/hard`."""
     resource, _colon, amounts = text.rpartition(": ")
     used, _slash, hard = amounts.partition("/")
     amount, limit = parse_quantity(used), parse_quantity(hard)

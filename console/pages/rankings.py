@@ -1,4 +1,4 @@
-"""The nodes and the projects that matter most: first those in trouble, then the fullest."""
+"""Rankings of nodes and projects: first those with problems, then by reserved share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,13 +25,15 @@ from console.ui.text import visible
 from console.ui.troubles import troubles_of
 from console.ui.words import reason_text, translate
 
-#: Lines of each table.
+#: Maximum number of rows of each table.
 MOST = 10
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """`gauges`: CPU, memory, pods; `spark`: CPU of the last hour, None where it is not measured."""
+    """Row of a node. `gauges` are CPU, memory and pods; `spark` is the CPU usage of the last hour,
+    or None if unavailable.
+    """
 
     name: str
     url: str
@@ -51,7 +53,9 @@ class ProjectRow:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """`url`: the list of all `total`, "" where the viewer has none."""
+    """Top rows of a table. `url` links to the list of all `total` objects, or is "" if the viewer
+    may not list them.
+    """
 
     rows: Sequence[Any]
     total: int
@@ -60,7 +64,7 @@ class Ranking:
 
 
 async def nodes(sight: Sight) -> Ranking | None:
-    """None for those who may not list nodes."""
+    """Return the ranking of nodes, or None if the viewer may not list nodes."""
     seen = sight.get(NODES)
     if seen is None:
         return None
@@ -82,7 +86,9 @@ async def nodes(sight: Sight) -> Ranking | None:
 
 
 async def _held_by_node(sight: Sight) -> dict[str, Held] | None:
-    """None where the viewer sees only some of the pods: their sum would be taken for all."""
+    """Return the reserved resources per node, or None if the viewer may not list all pods: a
+    partial sum would be misleading.
+    """
     pods = sight.get(PODS)
     if pods is None or pods.readable.namespaces is not None:
         return None
@@ -110,7 +116,7 @@ def _node_row(
 
 
 async def projects(sight: Sight) -> Ranking | None:
-    """The viewer's; None for somebody without any, and without the right to list pods."""
+    """Return the ranking of the viewer's projects, or None if the viewer may not list any pods."""
     pods = sight.get(PODS)
     if pods is None:
         return None

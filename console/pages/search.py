@@ -1,4 +1,4 @@
-"""Objects of all kinds by a few words: as a page, and as data."""
+"""Search page for objects of all kinds, as HTML and JSON."""
 
 from datetime import datetime
 from typing import Any
@@ -24,7 +24,7 @@ FIRST_LIST_WAIT = 2.0
 
 @page("GET", formats=("json",))
 async def search_page(request: ConsoleRequest) -> HttpResponse:
-    """GET /search?q=…, of the host unless `cluster` names another one."""
+    """GET /search?q=…: search in the cluster named by `cluster`, the host by default."""
     access = asked_access(request)
     query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
     looked = await look(query, access, wait=FIRST_LIST_WAIT)
@@ -52,7 +52,7 @@ def _state(query: SearchQuery, looked: Looked) -> StateBlock | None:
 def _data(query: SearchQuery, looked: Looked) -> JsonResponse:
     if query.error:
         return status_response(400, query.error, causes=(("q", query.error),))
-    # Values in data are never translated.
+    # Values in JSON are never translated.
     with override(None):
         return JsonResponse(
             {

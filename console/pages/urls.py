@@ -1,4 +1,6 @@
-"""Addresses of pages about more than one kind. Included at the root, before the generic ones."""
+"""URL patterns of pages that show several kinds. Included at the root, before the generic resource
+pages.
+"""
 
 from django.urls import path
 

@@ -1,1 +1,1 @@
-"""Ports of pods and services in the browser, each on an origin of its own (ADR 19)."""
+"""Open ports of pods and services in the browser, each on a separate origin (ADR 19)."""

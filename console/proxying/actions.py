@@ -1,4 +1,6 @@
-"""Opening a port: the right is asked for, what is open is kept, and the browser is led to its host."""
+"""The action that opens a port: check the permission, store the open port, and redirect the browser
+to its host.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,8 +33,11 @@ SCHEMES = {HTTP: "HTTP", HTTPS: gettext_lazy("HTTPS, whose certificate is not ch
 
 
 class PortForm(ConsoleForm):
-    """`offered`: the ports that a service has, and no other can be opened; None for a pod, whose programs
-    listen where they like."""
+    """Form for the port and protocol.
+
+    A service offers only the ports in its spec. A pod accepts any port, because its containers
+    can listen on ports that the spec doesn't list.
+    """
 
     port = NumberField(label=gettext_lazy("Port"), least=1, most=HIGHEST)
 
@@ -45,7 +50,7 @@ class PortForm(ConsoleForm):
         first = chosen.get("port") or (str(found[0]) if found else "")
         initial = {"port": first, "scheme": chosen.get("scheme") or scheme_of(first)}
         if data is not None and "port" not in data:
-            # From the button of one port, whose address has it.
+            # The button of a single port has the port in its URL.
             data = data.copy()
             data.update(initial)
         super().__init__(data, initial=initial)
@@ -59,7 +64,10 @@ class PortForm(ConsoleForm):
 
 
 class OpenPort(Action):
-    """The rights name the port, so what lists ask is a first guess."""
+    """Open a port in the browser.
+
+    RBAC rules can name the port, so the permission that list pages check is only an estimate.
+    """
 
     name = "open-port"
     label = gettext_lazy("Open port")
@@ -114,7 +122,7 @@ def _target(gvr: GVR, key: Key, data: Mapping[str, Any]) -> Target:
 
 
 def _base() -> ProxyBase:
-    """Raises `Refused` where there is none."""
+    """Return the configured base address. Raise `Refused` if none is configured."""
     base: ProxyBase | None = settings.PROXY_BASE
     if base is None:
         raise Refused(

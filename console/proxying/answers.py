@@ -1,4 +1,6 @@
-"""What the console itself answers on the host of a port: a page for people, else a line."""
+"""Responses of the console itself on the host of an open port: HTML for page requests, otherwise
+plain text.
+"""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -32,7 +34,10 @@ Headers = Sequence[tuple[str, str]]
 
 
 class Answered(Exception):
-    """The request goes no further. `link`: where to go on, else it is to the console."""
+    """Raised to send a response of the console instead of forwarding the request.
+
+    `link` defaults to the console.
+    """
 
     def __init__(
         self,
@@ -58,7 +63,7 @@ async def send_answer(asked: Asked, send: Any, answered: Answered) -> None:
 
 
 async def send_redirect(send: Any, where: str, *headers: tuple[str, str]) -> None:
-    """After what changes something: the next request is a GET."""
+    """Redirect with 303 See Other, so that the next request is a GET."""
     await send_whole(send, HTTPStatus.SEE_OTHER, [("Location", where), *headers, *_HEADERS], b"")
 
 
@@ -76,7 +81,9 @@ async def send_start(send: Any, code: int, headers: Headers) -> None:
 
 
 def _encoded(value: str) -> bytes:
-    """As the HTTP client reads what is no ASCII."""
+    """Encode a header value, including non-ASCII bytes that the HTTP client decoded with
+    surrogateescape.
+    """
     return value.encode("utf-8", "surrogateescape")
 
 
@@ -93,13 +100,17 @@ def _page(asked: Asked, answered: Answered) -> str:
 
 
 def not_open() -> Answered:
-    """The same for what was never open and for what is not for this browser."""
+    """Return the response for a closed port. It is identical for a port that another browser
+    opened.
+    """
     text = _("No port is open here for you. Open it in the console, on its pod or service.")
     return Answered(404, text)
 
 
 def refused(error: ApiError, target: Target) -> Answered:
-    """What kube-apiserver says instead of the program, without the addresses that it names."""
+    """Convert an error of kube-apiserver to a response, without the internal addresses in its
+    message.
+    """
     words = {"port": target.port, "name": visible(target.key.name)}
     if isinstance(error, Forbidden):
         return Answered(403, f"{_('The cluster did not allow it.')} {_spoken(error)}")
@@ -113,7 +124,7 @@ def refused(error: ApiError, target: Target) -> Answered:
             "pod's own address: kubectl port-forward reaches localhost too."
         )
     else:
-        # Who is not known to the cluster is the console, and not whoever asks.
+        # A 401 means that kube-apiserver rejected the console's credentials, not the user's.
         code = 503 if error.code == 401 else error.page_code
         return Answered(code, f"{_('The cluster refused.')} {_spoken(error)}")
     return Answered(error.page_code, text % words)

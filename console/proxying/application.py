@@ -1,7 +1,8 @@
-"""Answers on the hosts of open ports, before Django sees a request: nothing of the console is there.
+"""ASGI application for the hosts of open ports. It runs before Django, so no console page exists
+there.
 
-Each request asks anew whether its session lasts and its right is there, and goes to kube-apiserver as the
-person. What is being answered ends with either of the two (`console.streams.stream.Vigil`).
+Each request checks the session and the permission, and is sent to kube-apiserver with the user's
+identity. A running response is aborted when either ends (`console.streams.stream.Vigil`).
 """
 
 import asyncio
@@ -56,17 +57,21 @@ from console.views.deciding import InDoubt, check_right
 log = logging.getLogger(__name__)
 
 Application = Callable[[Scope, Any, Any], Awaitable[Any]]
-#: How somebody is found again whose session was kept.
+#: Creates the presence of a stored session's owner.
 PresenceOf = Callable[[Owner], Presence]
 
-#: Bytes that an answer holds on its way, beside the request's body; of one user, and of all.
+#: Bytes reserved for a response in addition to the request body, and the limits per user and in
+#: total.
 SIZE, USER, PROCESS = 256 * 1024, 32 * 2**20, 128 * 2**20
 places = Places(USER, PROCESS)
 
 
 async def has_open(headers: Mapping[bytes, Sequence[bytes]]) -> bool | None:
-    """Whether whoever sends these headers has opened the port whose host they name; None for a host that
-    is the console's. Never raises."""
+    """Return True if a request with these headers has opened the port that its host names.
+
+    Return None for hosts of the console. Database errors count as False; this function never
+    raises.
+    """
     base: ProxyBase | None = settings.PROXY_BASE
     raw = [(name.lower(), value) for name, values in headers.items() for value in values]
     label = base.label_of(host_of({"headers": raw})) if base is not None else None
@@ -79,13 +84,13 @@ async def has_open(headers: Mapping[bytes, Sequence[bytes]]) -> bool | None:
 
 
 async def _find(base: ProxyBase, label: str, headers: RawHeaders) -> Open | None:
-    """Raises DatabaseError."""
+    """Return the open port for these cookies. Raise DatabaseError if the lookup fails."""
     shown = [value for name, value in cookies_of(headers) if name == cookie_name(base)]
     return await sync_to_async(find)(label, shown) if shown else None
 
 
 class ProxyApplication:
-    """In front of `inner`, which gets everything that is for another host."""
+    """Handles requests for hosts of open ports, and passes all other requests to `inner`."""
 
     def __init__(self, inner: Application, presence_of: PresenceOf) -> None:
         self._inner, self._presence_of = inner, presence_of
@@ -102,7 +107,7 @@ class ProxyApplication:
 
 
 class _Visit:
-    """A request of whatever sort."""
+    """Base class for an HTTP request or a websocket."""
 
     def __init__(
         self, asked: Asked, base: ProxyBase, label: str, presence_of: PresenceOf, send: Any
@@ -117,7 +122,7 @@ class _Visit:
         return self._base.origin(self._label)
 
     async def _find(self) -> Open:
-        """Raises `Answered`."""
+        """Return the open port. Raise `Answered` if it isn't open for this browser."""
         found = await _find(self._base, self._label, self._asked.raw_headers)
         if found is None:
             raise not_open()
@@ -138,8 +143,11 @@ class _Visit:
         receive: Any,
         work: Callable[[UserClient], Coroutine[Any, Any, None]],
     ) -> None:
-        """Does it for as long as session and right last. `needs`: methods whose rights it takes.
-        `receive`, if it is given, tells when nobody waits any more. Raises `Answered` and `TooMany`."""
+        """Run `work` while the session and permissions are valid.
+
+        `needs`: HTTP methods whose permissions are required. `receive`: reports the client's
+        disconnect, if given. Raise `Answered` or `TooMany`.
+        """
         presence, cluster = self._presence_of(found.owner), clusters.get(found.owner.cluster)
         if cluster is None:
             raise not_open()
@@ -175,10 +183,10 @@ class _Visit:
 
 
 class Conversation(_Visit):
-    """A websocket. Its page needs the right to write as well: what goes over it is not only read."""
+    """A websocket. It requires write permission too, because the client can send data."""
 
     async def run(self, receive: Any) -> None:
-        # It is about to be opened.
+        # Consume the connect event.
         await receive()
         relay, code = Relay(receive, self._send, self._flow), POLICY
         try:
@@ -203,12 +211,12 @@ class Conversation(_Visit):
             code = POLICY
         finally:
             if code:
-                # Before it is accepted that is a 403.
+                # Before the websocket is accepted, the server sends this as a 403 response.
                 await self._send({"type": "websocket.close", "code": code})
 
 
 class Exchange(_Visit):
-    """One request and its answer."""
+    """An HTTP request and its response."""
 
     async def run(self, receive: Any) -> None:
         with translation.override(self._asked.lang):
@@ -227,7 +235,8 @@ class Exchange(_Visit):
 
     async def _end(self, answered: Answered) -> None:
         if self._began:
-            # Nobody shall take for whole what is not.
+            # Abort the connection, so that the client doesn't mistake a partial response for a
+            # complete one.
             self._flow.abort()
         else:
             self._began = True
@@ -251,7 +260,7 @@ class Exchange(_Visit):
         path = without_prefix(path, found.target)
         body = await _body(receive)
         path = f"{path}?{query}" if query else path
-        # The right that it was opened with, and that of the request.
+        # The permission that opened the port, and the permission for this request.
         needs = ("GET", asked.method)
 
         async def work(client: UserClient) -> None:
@@ -260,7 +269,7 @@ class Exchange(_Visit):
         await self._as_person(found, needs, SIZE + len(body), receive, work)
 
     async def _enter(self, query: str) -> None:
-        """The ticket counts once; then its cookie does, and the address is without it."""
+        """Exchange a one-time ticket for a cookie, and redirect to a URL without the ticket."""
         ticket = parse_qs(query).get("ticket", [""])[0]
         cookie = await sync_to_async(enter)(self._label, ticket)
         if not cookie:
@@ -319,7 +328,7 @@ class Exchange(_Visit):
 
 
 def _check(method: str, found: Open, presence: Presence, cluster: Cluster) -> None:
-    """Raises `Answered`."""
+    """Check the permission for `method`. Raise `Answered` if it is denied or can't be confirmed."""
     try:
         _check_right(method, found, presence, cluster)
     except InDoubt as error:
@@ -331,13 +340,13 @@ def _check(method: str, found: Open, presence: Presence, cluster: Cluster) -> No
 
 
 def _check_right(method: str, found: Open, presence: Presence, cluster: Cluster) -> None:
-    """Raises `Denied` and `InDoubt`."""
+    """Check the permission for `method`. Raise `Denied` or `InDoubt`."""
     target = found.target
     check_right(right_to(method), presence.access_in(cluster), target.gvr, target.called)
 
 
 async def _body(receive: Any) -> bytes:
-    """The server takes no more than its own limit."""
+    """Read the request body. The server limits its size."""
     pieces = []
     while True:
         message = await receive()
@@ -349,6 +358,6 @@ async def _body(receive: Any) -> bytes:
 
 
 async def _gone(receive: Any) -> None:
-    """Returns when nobody waits for the answer any more."""
+    """Return when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass

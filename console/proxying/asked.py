@@ -1,4 +1,4 @@
-"""A request to the host of a port, as it came."""
+"""A raw request to the host of an open port."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Scope = dict[str, Any]
 
 @dataclass(frozen=True)
 class Asked:
-    """`raw_path` and `query` as they were written."""
+    """An ASGI request. `raw_path` and `query` are not decoded."""
 
     method: str
     raw_path: bytes
@@ -30,13 +30,13 @@ class Asked:
 
     @cached_property
     def headers(self) -> dict[str, str]:
-        """By names in small letters; of several the last."""
+        """Headers by lowercase name. The last value wins if a header is repeated."""
         pairs = self.raw_headers
         return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in pairs}
 
     @property
     def is_page(self) -> bool:
-        """True if a person reads the answer."""
+        """True if the client accepts HTML."""
         return "text/html" in self.headers.get("accept", "")
 
     @property
@@ -50,6 +50,6 @@ class Asked:
 
 
 def host_of(scope: Scope) -> str:
-    """ "" where there is none, or more than one."""
+    """Return the `Host` header, or "" if it is missing or repeated."""
     found = [value for name, value in scope.get("headers", ()) if name == b"host"]
     return found[0].decode("latin-1") if len(found) == 1 else ""

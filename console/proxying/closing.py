@@ -1,7 +1,7 @@
-"""The end of what is open: once, with its record.
+"""Close open ports, and record the end in the audit log.
 
-Requests are refused at once by whoever answers them. Here it is written down, by each web process: the
-first one counts.
+Requests to a closed port are refused immediately by the application. This loop records the end.
+It runs in each web process; the first process that deletes the row writes the record.
 """
 
 import logging
@@ -24,19 +24,21 @@ from console.views.deciding import InDoubt, check_right
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks at all that is open.
+#: Seconds between two checks of all open ports.
 EVERY = 5.0
 
-#: What the audit trail is told: code, reason and message.
+#: Outcome in the audit log: status code, reason and message.
 Answer = tuple[int, str, str]
-IDLE: Answer = (200, "Idle", "Nobody used it any more")
-BY_USER: Answer = (200, "Closed", "By its user")
+IDLE: Answer = (200, "Idle", "Closed because it was idle")
+BY_USER: Answer = (200, "Closed", "Closed by the user")
 
 PresenceOf = Callable[[Owner], Presence]
 
 
 async def keep_closed(runtime: Runtime, presence_of: PresenceOf) -> None:
-    """Until it is cancelled. Whose session it is can be said once the users are known."""
+    """Check all open ports periodically until cancelled. Sessions can be checked once the users are
+    loaded.
+    """
     while True:
         await runtime.clock.sleep(EVERY)
         if not runtime.informer(USERS).freshness.synced:
@@ -45,11 +47,13 @@ async def keep_closed(runtime: Runtime, presence_of: PresenceOf) -> None:
             for found in await sync_to_async(all_open)():
                 await _look(found, presence_of(found.owner))
         except DatabaseError as error:
-            log.warning("Open ports cannot be looked at: %s", error)
+            log.warning("Open ports could not be checked: %s", error)
 
 
 async def _look(found: Open, presence: Presence) -> None:
-    """Raises DatabaseError."""
+    """Close the port if it is idle, or if its session or permission ended. Raise DatabaseError if
+    that fails.
+    """
     cluster, target = clusters.get(found.owner.cluster), found.target
     if cluster is None or await sync_to_async(is_over)(found):
         await close(found, IDLE)
@@ -69,7 +73,7 @@ def _ended(over: Over) -> Answer:
 
 
 async def close(found: Open, why: Answer) -> None:
-    """`why`: as the trail has it. Whoever comes second does nothing."""
+    """Close the port, and record `why` in the audit log. Do nothing if it is already closed."""
     if not await sync_to_async(end)(found.label):
         return
     owner, target = found.owner, found.target
@@ -87,5 +91,5 @@ async def close(found: Open, why: Answer) -> None:
         async with record(action) as recording:
             recording.answered(*why)
     except AuditUnavailable:
-        # It is over all the same: to go on would be worse than to be silent.
-        log.warning("The end of an open port is not in the trail: %s", target.called.name)
+        # Keep the port closed: an open port without permission is worse than a missing record.
+        log.warning("The audit record for closing a port is missing: %s", target.called.name)

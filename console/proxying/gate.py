@@ -1,7 +1,9 @@
-"""Who may send a request to a port that is open: its own pages, and whoever follows a link.
+"""Cross-origin checks for requests to open ports: only the port's pages and links from elsewhere
+may pass.
 
-All ports are below one name, so to browsers they are one site, and cookies with SameSite go from one to
-the other. What another port's page sends is refused as another site's, as the console does it.
+All ports are subdomains of one domain, so browsers treat them as the same site and send SameSite
+cookies between them. Requests from another port's page are rejected like requests from another
+site, as in the console.
 """
 
 from collections.abc import Mapping
@@ -10,11 +12,14 @@ from console.views.guard import SAFE_METHODS, is_navigation
 
 
 def may_pass(method: str, headers: Mapping[str, str], origin: str) -> bool:
-    """`headers`: the names in small letters; `origin`: that of the host which is asked."""
+    """Return True if the request may be forwarded.
+
+    `headers`: by lowercase name. `origin`: the origin of the requested host.
+    """
     site, given = headers.get("sec-fetch-site"), headers.get("origin")
     if given is not None and given != origin:
         return False
     if method not in SAFE_METHODS:
-        # A browser that says nothing of the site says the origin.
+        # Browsers that don't send `Sec-Fetch-Site` send `Origin` instead.
         return site == "same-origin" if site is not None else given == origin
     return site in (None, "same-origin", "none") or is_navigation(headers)

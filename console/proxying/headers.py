@@ -1,8 +1,8 @@
-"""Which headers go on to a program, and which come back from it. Everything that is not named here stays.
+"""Allowlists for request and response headers. All other headers are dropped.
 
-What the browser shows us (cookies of ours, tokens) and what it says of the way it came is nobody's
-business but ours. What a program answers is foreign: it says what its content is and no more, and what
-keeps its page apart from others is ours.
+The console's cookies, tokens, and headers about the client's network path are never sent to the
+program behind the port. Its responses are untrusted: they may describe their content, but
+isolation headers are set by the console.
 """
 
 import re
@@ -15,9 +15,9 @@ from console.proxying.target import Target
 Headers = Sequence[tuple[str, str]]
 RawHeaders = Iterable[tuple[bytes, bytes]]
 
-#: No `Authorization`: it would be read by kube-apiserver. No `Origin`, `Referer` and `Sec-Fetch-*`: they
-#: name a host that the program does not know itself by, and what they are for was decided here. Nothing
-#: is compressed on the way, so that addresses in pages can be put right.
+#: `Authorization` is dropped because kube-apiserver would read it. `Origin`, `Referer` and
+#: `Sec-Fetch-*` are dropped because they name a host that the program doesn't know, and the gate
+#: has already checked them. Compression is not requested, so that URLs in pages can be rewritten.
 _TO_PROGRAM = frozenset(
     {
         "accept",
@@ -61,7 +61,7 @@ _FROM_PROGRAM = frozenset(
         "x-content-type-options",
     }
 )
-#: What no program decides. `Cache-Control` is added by what it says itself.
+#: Headers that the program can't override. `Cache-Control` is derived from the program's value.
 _FIXED = (
     ("Content-Security-Policy", "frame-ancestors 'self'"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
@@ -71,28 +71,32 @@ _FIXED = (
     ("X-Frame-Options", "SAMEORIGIN"),
 )
 HSTS = ("Strict-Transport-Security", f"max-age={365 * 24 * 3600}")
-#: Names of cookies that are the console's own, on whatever host.
+#: Names of the console's cookies, on any host.
 _OURS = re.compile(r"(__host-|__secure-)?quarterdeck", re.IGNORECASE)
 _COOKIE = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+=[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e\" ,]*")
 _KEPT = frozenset({"expires", "max-age", "secure", "httponly", "samesite", "partitioned"})
-#: Cookies of one answer, and characters of one.
+#: Maximum cookies in a response, and maximum characters of a cookie.
 _MOST_COOKIES, _LONGEST_COOKIE = 50, 4096
 
 
 def cookie_name(base: ProxyBase) -> str:
-    """As `accounts.signin.session_settings` has it: browsers refuse the prefix over plain HTTP."""
+    """Return the cookie's name. Browsers reject the `__Host-` prefix over plain HTTP, as for the
+    session cookie.
+    """
     return "__Host-quarterdeck-port" if base.secure else "quarterdeck-port"
 
 
 def own_cookie(base: ProxyBase, value: str) -> tuple[str, str]:
-    """Of this one host, for as long as the browser runs; what it is worth is decided here each time."""
+    """Return a `Set-Cookie` header for a session cookie of this host. Its validity is checked on
+    each request.
+    """
     secure = "; Secure" if base.secure else ""
     text = f"{cookie_name(base)}={value}; Path=/; HttpOnly; SameSite=Lax{secure}"
     return "Set-Cookie", text
 
 
 def cookies_of(headers: RawHeaders) -> list[tuple[str, str]]:
-    """In their order; there may be several of one name."""
+    """Return all cookies in order, including repeated names."""
     found = []
     for line in (value for name, value in headers if name == b"cookie"):
         for part in line.decode("latin-1").split(";"):
@@ -114,19 +118,22 @@ def to_program(headers: RawHeaders, base: ProxyBase, label: str) -> Headers:
         sent.append(("cookie", "; ".join(theirs)))
     if not any(name == "accept" for name, _value in sent):
         sent.append(("accept", "*/*"))
-    # As a proxy in front of it would say; from our settings, not from the browser.
+    # Set from the console's settings, not from the request's headers.
     sent.append(("x-forwarded-host", f"{label}.{base.netloc}"))
     sent.append(("x-forwarded-proto", base.scheme))
     return sent
 
 
 def from_program(headers: Headers, base: ProxyBase, target: Target) -> Headers:
-    """All but the length and the place to go to, of which whoever sends the content decides."""
+    """Return the response headers to forward, except `Content-Length` and `Location`, which the
+    caller sets.
+    """
     found = [(name, value) for name, value in headers if name.lower() in _FROM_PROGRAM]
     cookies = [value for name, value in headers if name.lower() == "set-cookie"]
     found += [("Set-Cookie", one) for one in _host_only(cookies[:_MOST_COOKIES], target)]
     said = ",".join(value for name, value in headers if name.lower() == "cache-control").lower()
-    # Nobody else's: and what was kept is shown to nobody whose right has ended.
+    # Shared caches must not store the response. Browsers must revalidate it, so that it isn't shown
+    # after the permission ends.
     found.append(("Cache-Control", f"private, {'no-store' if 'no-store' in said else 'no-cache'}"))
     return [*found, *_FIXED, *([HSTS] if base.secure else [])]
 
@@ -147,15 +154,19 @@ def _host_only(cookies: Iterable[str], target: Target) -> Iterator[str]:
 
 
 def _path(value: str, target: Target) -> str:
-    """A program that minds `X-Forwarded-Uri` has the proxy's own path before it."""
+    """Return the cookie path without the proxy's path, which programs that read `X-Forwarded-Uri`
+    prepend.
+    """
     if value == target.path or value.startswith(f"{target.path}/"):
         value = value[len(target.path) :]
     return value if value.startswith("/") and value.isprintable() else "/"
 
 
 def within(location: str, origin: str, target: Target) -> str | None:
-    """A redirect to the program itself, as the browser has to have it; None for one that leads
-    elsewhere. Raises ValueError for what is no address of a page."""
+    """Return the redirect target as a path on this origin, or None if it leads to another origin.
+
+    Raise ValueError for an invalid URL.
+    """
     if not location.isascii() or not location.isprintable() or "\\" in location:
         raise ValueError
     parts = urlsplit(location)
@@ -170,5 +181,5 @@ def within(location: str, origin: str, target: Target) -> str | None:
     if location == target.path or location.startswith((f"{target.path}/", f"{target.path}?")):
         location = location[len(target.path) :]
         location = location if location.startswith("/") else f"/{location}"
-    # Two slashes begin the name of another host.
+    # Two leading slashes would start a host name.
     return f"/{location.lstrip('/')}" if location.startswith("/") else location

@@ -1,6 +1,7 @@
-"""Keeping what is open, and finding it again by what a browser shows. Synchronous: call it off the loop.
+"""Database storage for open ports. All functions are synchronous: call them outside the event loop.
 
-Promises: a ticket counts once and for `TICKET` only; what is kept of tickets and cookies lets nobody in.
+A ticket is valid once, for `TICKET`. Only hashes of tickets and cookies are stored, and they
+don't grant access.
 """
 
 import hashlib
@@ -22,9 +23,9 @@ from console.proxying.target import TYPES, Target
 from console.ui.decisions import Refused
 
 TICKET = timedelta(seconds=30)
-#: Whoever shows nothing for so long has to open it anew; it is written down this often.
+#: An open port expires after this idle time. The last use is written at most once per `USED_EVERY`.
 IDLE, USED_EVERY = timedelta(minutes=30), timedelta(minutes=1)
-#: Open ports of one user.
+#: Maximum open ports per user.
 MOST = 20
 
 
@@ -42,7 +43,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """As `console.proxying.models.Opening` has it."""
+    """A row of `console.proxying.models.Opening`."""
 
     label: str
     owner: Owner
@@ -52,8 +53,11 @@ class Open:
 
 
 def open_port(owner: Owner, target: Target, audit_id: str) -> tuple[str, str]:
-    """The label and a ticket. What the session has open already gets a new ticket, and keeps its host: so
-    does what the program has put into the browser. Raises `TooManyPorts`."""
+    """Store an open port, and return its label and a new ticket.
+
+    If the session has already opened this port, its label is reused, so data that the program
+    stored in the browser for this origin stays available. Raise `TooManyPorts`.
+    """
     ticket, now = secrets.token_urlsafe(32), timezone.now()
     news = {
         "ticket": _hash(ticket),
@@ -86,14 +90,18 @@ def open_port(owner: Owner, target: Target, audit_id: str) -> tuple[str, str]:
 
 
 def enter(label: str, ticket: str) -> str:
-    """What the cookie has to hold from now on, "" for a ticket that does not count."""
+    """Exchange a ticket for a new cookie value. Return "" if the ticket is invalid."""
     cookie, now = secrets.token_urlsafe(32), timezone.now()
     rows = Opening.objects.filter(label=label, ticket=_hash(ticket), ticket_until__gt=now)
     return cookie if rows.update(ticket="", cookie=_hash(cookie), used=now) else ""
 
 
 def find(label: str, cookies: Collection[str]) -> Open | None:
-    """What is open for whoever shows one of these; a neighbour's script may have added others."""
+    """Return the open port if one of the cookies is valid.
+
+    There can be several cookies, because scripts of other ports can set cookies for the shared
+    domain.
+    """
     row = Opening.objects.filter(label=label).exclude(cookie="").first()
     if row is None or row.resource not in TYPES:
         return None
@@ -113,19 +121,19 @@ def all_open() -> Sequence[Open]:
 
 
 def opened_by(account: str) -> Sequence[Open]:
-    """In all its sessions, the newest first."""
+    """Return the open ports of all sessions of `account`, newest first."""
     return [_open(row) for row in _known().filter(account=account).order_by("-began")]
 
 
 def is_over(found: Open) -> bool:
-    """True for what nobody has used for long, or has never entered."""
+    """Return True if the port is idle or was never entered."""
     now = timezone.now()
     over = Q(used__lt=now - IDLE) | Q(cookie="", ticket_until__lt=now)
     return Opening.objects.filter(over, label=found.label).exists()
 
 
 def end(label: str) -> bool:
-    """False if somebody else has ended it."""
+    """Delete the row. Return False if another process already deleted it."""
     deleted, _rows = Opening.objects.filter(label=label).delete()
     return bool(deleted)
 

@@ -1,14 +1,21 @@
-"""One table: which ports are open for which session. A row grants nothing: session and right are asked
-for at each request. It goes with its end; that it was there is in the audit trail."""
+"""Database table of open ports.
+
+A row grants no access: session and permission are checked on each request. The row is deleted
+when the port is closed. The audit log keeps a record.
+"""
 
 from django.db import models
 from django.utils import timezone
 
 
 class Opening(models.Model):
-    """`label`: its host name's first part. `account`: whose session it is; `as_user`: whom kube-apiserver
-    sees. `ticket` and `cookie`: hashes of what the browser shows once, and then each time, "" for none.
-    `audit_id`: of the record of its beginning. `used`: about when it was last."""
+    """An open port.
+
+    `label`: first label of the host name. `account`: owner of the session. `as_user`: user name
+    for kube-apiserver. `ticket`, `cookie`: hashes of the one-time ticket and the cookie, "" if
+    not set. `audit_id`: ID of the audit record of the opening. `used`: approximate time of the
+    last use.
+    """
 
     label = models.CharField(max_length=32, primary_key=True)
     account = models.CharField(max_length=253, db_index=True)

@@ -1,7 +1,7 @@
-"""Websockets between a port's page and its program, through kube-apiserver.
+"""Relay a websocket between a browser and the program behind an open port, through kube-apiserver.
 
-Whoever does not read holds the other side back: towards the browser by what the server says of it
-(`console.live.flow`), towards the program by what waits here, of which there is `WAITING` at most.
+A slow receiver slows down the sender. Toward the browser, the server's flow control does this
+(`console.live.flow`). Toward the program, at most `WAITING` bytes are buffered.
 """
 
 import asyncio
@@ -13,14 +13,16 @@ from console.kube.client import UserClient
 from console.kube.websocket import Websocket
 from console.live.flow import Flow
 
-#: Bytes that wait for a program which does not read; a browser that goes on sending is cut off.
+#: Maximum bytes that are buffered for a slow program. A browser that sends more is disconnected.
 WAITING = 1024 * 1024
-#: Codes of RFC 6455: all is said; it may not go on.
+#: Close codes of RFC 6455: normal closure, policy violation.
 NORMAL, POLICY = 1000, 1008
 
 
 class Relay:
-    """`run` returns the code that the browser is to be closed with, 0 if it has gone by itself."""
+    """Relays messages in both directions. `run` returns the close code for the browser, 0 if it
+    disconnected.
+    """
 
     def __init__(self, receive: Any, send: Any, flow: Flow) -> None:
         self._receive, self._send, self._flow = receive, send, flow
@@ -36,7 +38,9 @@ class Relay:
         headers: Sequence[tuple[str, str]],
         audit_id: str,
     ) -> int:
-        """Raises `ApiError` for a program that opens none; then nothing was accepted."""
+        """Relay until one side closes. Raise `ApiError` if the program refuses the websocket; the
+        browser's websocket isn't accepted then.
+        """
         opened = client.relay(path, protocols, headers, audit_id=audit_id)
         async with opened as program:
             await self._send({"type": "websocket.accept", "subprotocol": program.protocol})
@@ -57,7 +61,7 @@ class Relay:
         return POLICY if reading.result() else 0
 
     async def _read(self) -> bool:
-        """What the browser sends, as it comes: True once that is too much."""
+        """Buffer messages of the browser. Return True if the buffer overflows, False on disconnect."""
         while (message := await self._receive())["type"] == "websocket.receive":
             text = message.get("text")
             data: str | bytes = text if text is not None else message.get("bytes") or b""

@@ -1,7 +1,7 @@
-"""Pages as their program wrote them: without the prefix that kube-apiserver puts before addresses.
+"""Remove the path prefix that kube-apiserver adds to URLs in HTML pages.
 
-It writes its own path before each address in HTML that begins with a slash, for whoever opens the page at
-kube-apiserver. Here each program has a host of its own, and its addresses are right as they are.
+kube-apiserver prepends the proxy's path to each URL that starts with a slash, for pages that are
+opened on its own host. Here each program has its own host, so the original URLs are correct.
 https://github.com/kubernetes/apimachinery/blob/master/pkg/util/proxy/transport.go
 """
 
@@ -13,12 +13,14 @@ HTML = "text/html"
 
 
 def is_rewritten(content_type: str, encoding: str) -> bool:
-    """As kube-apiserver decides it, of what is not compressed."""
+    """Return True if kube-apiserver rewrites this content. Compressed content isn't handled."""
     return content_type.partition(";")[0].strip() == HTML and not encoding
 
 
 async def unprefixed(content: AsyncIterator[bytes], target: Target) -> AsyncIterator[bytes]:
-    """As it comes; what may be the beginning of the prefix waits for the rest of it."""
+    """Yield the content without the prefix. A possible partial prefix at the end of a chunk is held
+    back.
+    """
     prefix = f"{target.path}/".encode()
     rest = b""
     async for piece in content:
@@ -33,7 +35,7 @@ async def unprefixed(content: AsyncIterator[bytes], target: Target) -> AsyncIter
 
 
 def _begun(text: bytes, prefix: bytes) -> int:
-    """How many bytes at its end are the beginning of the prefix."""
+    """Return the number of bytes at the end of `text` that can be the start of the prefix."""
     for size in range(min(len(prefix) - 1, len(text)), 0, -1):
         if prefix.startswith(text[-size:]):
             return size

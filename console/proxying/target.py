@@ -1,4 +1,4 @@
-"""What is opened: a port of a pod or a service, as kube-apiserver's proxy subresource names it.
+"""A port of a pod or service, addressed through kube-apiserver's proxy subresource.
 
 https://kubernetes.io/docs/tasks/access-application-cluster/access-cluster-services/#manually-constructing-apiserver-proxy-urls
 """
@@ -12,7 +12,7 @@ from console.ui.actions import Permission
 from console.ui.portlist import HTTP
 
 SUBRESOURCE = "proxy"
-#: What RBAC asks for, by the method of a request. No other method is passed on.
+#: RBAC verb for each HTTP method. Other methods are not forwarded.
 #: https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
 VERBS: Mapping[str, str] = {
     "GET": "get",
@@ -34,13 +34,15 @@ class Target:
 
     @property
     def called(self) -> Key:
-        """As roles with `resourceNames` have to name it: with its port, and with `https:` before it."""
+        """The name that `resourceNames` in a role must match: `name:port`, or `https:name:port`."""
         scheme = "" if self.scheme == HTTP else f"{self.scheme}:"
         return Key(self.key.namespace, f"{scheme}{self.key.name}:{self.port}")
 
     @property
     def path(self) -> str:
-        """Of the proxy, without a slash at its end. Raises `NotFound` for a name that is none."""
+        """Path of the proxy subresource, without a trailing slash. Raise `NotFound` for an invalid
+        name.
+        """
         path = self.gvr.path(self.called.namespace, self.called.name, SUBRESOURCE)
         return path.replace("%3A", ":")
 

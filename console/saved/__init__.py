@@ -1,1 +1,1 @@
-"""Views of lists that people saved: names for addresses."""
+"""Saved views: named queries of list pages."""

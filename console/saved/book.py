@@ -1,6 +1,7 @@
-"""Keeping views: saving, finding, renaming, forgetting. Synchronous: call it off the loop.
+"""Create, find, rename and delete saved views. Synchronous: don't call these functions on the event
+loop.
 
-Each function is one transaction. What somebody may not manage is not found.
+Each function runs in one transaction. Views that the user may not manage are treated as missing.
 """
 
 import time
@@ -13,16 +14,16 @@ from django.utils import timezone
 
 from console.saved.models import SavedView, Sharing
 
-#: Views of one holder, over all kinds.
+#: Maximum number of views of one holder, over all kinds.
 MOST = 100
-#: Seconds for which what a list opens with is remembered: every list asks. A change in this process
-#: counts at once.
+#: Seconds that default views are cached, since every list page needs them. Changes in this process
+#: clear the cache.
 FRESH = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who asks. `manages`: they may change the platform's views."""
+    """Current user. `manages`: the user may change the platform's views."""
 
     account: str
     manages: bool = False
@@ -41,35 +42,36 @@ class Reader:
 
 
 class Full(Exception):
-    """There are `MOST` views already."""
+    """The holder already has `MOST` views."""
 
 
 class NameTaken(Exception):
-    """Another view of this list has the name."""
+    """Another view of this list already has the name."""
 
 
 def views_of(reader: Reader, cluster: str, kind: str) -> Sequence[SavedView]:
-    """Own ones first, then the platform's, each by name."""
+    """Return the user's own views, then the platform's, each sorted by name."""
     found = SavedView.objects.filter(reader.readable, cluster=cluster, kind=kind)
     return sorted(found, key=lambda view: view.sharing == Sharing.PLATFORM)
 
 
 def all_views(reader: Reader, cluster: str) -> Sequence[SavedView]:
-    """Those of all lists, by kind, and of each as `views_of`."""
+    """Return the views of all lists, sorted by kind, own views first, and name."""
     found = SavedView.objects.filter(reader.readable, cluster=cluster)
     return sorted(found, key=lambda view: (view.kind, view.sharing == Sharing.PLATFORM))
 
 
 @dataclass(frozen=True, slots=True)
 class Openings:
-    """The queries that one list opens with, by the account whose choice it is; "" is the platform's.
-    `read`: when that was so (`time.monotonic()`)."""
+    """Default queries of a list by account; "" is the platform's default. `read` is the time of the
+    query (`time.monotonic()`).
+    """
 
     queries: Mapping[str, str]
     read: float
 
     def of(self, reader: Reader) -> str | None:
-        """The reader's own choice counts first."""
+        """Return the user's own default query, or else the platform's."""
         return self.queries.get(reader.account, self.queries.get(""))
 
 
@@ -77,13 +79,15 @@ _openings: dict[tuple[str, str], Openings] = {}
 
 
 def known_openings(cluster: str, kind: str) -> Openings | None:
-    """Those that were read a moment ago, if they were. Never waits: it may be called on the loop."""
+    """Return the cached default queries, or None if they are missing or expired. Never blocks, so
+    it may be called on the event loop.
+    """
     found = _openings.get((cluster, kind))
     return found if found and time.monotonic() - found.read < FRESH else None
 
 
 def openings(cluster: str, kind: str) -> Openings:
-    """Those of a list now."""
+    """Read the default queries of a list from the database and cache them."""
     views = SavedView.objects.filter(cluster=cluster, kind=kind, opens=True)
     read = time.monotonic()
     queries = {
@@ -98,8 +102,11 @@ def openings(cluster: str, kind: str) -> Openings:
 def save(
     reader: Reader, sharing: Sharing, cluster: str, kind: str, name: str, query: str
 ) -> SavedView:
-    """Makes a view, or gives the one of this name the query. Raises `Full`; `sharing` is own, or the
-    platform's for those who manage it."""
+    """Create a view, or replace the query of the view with this name.
+
+    `sharing` must be own, or platform if the user manages platform views. Raise `Full` if the
+    holder has too many views.
+    """
     holder = reader.account if sharing is Sharing.OWN else ""
     owned = SavedView.objects.filter(sharing=sharing, holder=holder)
     known = owned.filter(cluster=cluster, kind=kind, name=name).first()
@@ -117,7 +124,7 @@ def _found(reader: Reader, number: int) -> QuerySet[SavedView]:
 
 
 def rename(reader: Reader, number: int, name: str) -> bool:
-    """False if there is no such view. Raises `NameTaken`."""
+    """Rename a view. Return False if it doesn't exist. Raise `NameTaken` if the name is in use."""
     try:
         with transaction.atomic():
             return _found(reader, number).update(name=name) == 1
@@ -126,21 +133,21 @@ def rename(reader: Reader, number: int, name: str) -> bool:
 
 
 def forget(reader: Reader, number: int) -> bool:
-    """False if there is no such view."""
+    """Delete a view. Return False if it doesn't exist."""
     gone = _found(reader, number).delete()[0] == 1
     _openings.clear()
     return gone
 
 
 def forget_own(account: str) -> None:
-    """Those of somebody who is there no more, before the name is free for somebody else."""
+    """Delete the views of a deleted account, before its name can be used again."""
     SavedView.objects.filter(Reader(account).own).delete()
     _openings.clear()
 
 
 @transaction.atomic
 def choose(reader: Reader, number: int, *, opens: bool) -> bool:
-    """Makes it the one that its list opens with, or not. False if there is no such view."""
+    """Set or clear a view as the default of its list. Return False if the view doesn't exist."""
     view = _found(reader, number).first()
     if view is None:
         return False

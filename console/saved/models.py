@@ -1,15 +1,14 @@
-"""Views, which are names for the queries of lists, and pins. They hold no rows and grant nothing; whoever
-opens one sees what they may see."""
+"""Models of saved views and pins. They contain no objects and grant no permissions."""
 
 from django.db import models
 from django.utils import timezone
 
-#: Characters of a name, of a query, and of a kind's segment in URLs.
+#: Maximum characters of a name, a query, and a kind's URL segment.
 MAX_NAME, MAX_QUERY, MAX_KIND = 60, 2000, 320
 
 
 class Sharing(models.TextChoices):
-    """Whose a view is. `WORKSPACE` is kept for the views of workspaces; nobody can make one yet."""
+    """Scope of a view. `WORKSPACE` is reserved and not used yet."""
 
     OWN = "own"
     WORKSPACE = "workspace"
@@ -17,10 +16,11 @@ class Sharing(models.TextChoices):
 
 
 class SavedView(models.Model):
-    """`holder`: the account of an own view, the workspace of a workspace's, "" for the platform's.
+    """Named query of a list page.
 
-    `query` is canonical, as `console.ui.viewspec` writes it. `opens`: whoever comes to the list without
-    a query gets this one.
+    `holder` is the account of an own view, the workspace of a workspace view, and "" for
+    platform views. `query` is in canonical form (see `console.ui.viewspec`). `opens` marks the
+    default view, which applies when the list is opened without a query.
     """
 
     sharing = models.CharField(max_length=16, choices=Sharing.choices)
@@ -50,7 +50,7 @@ class SavedView(models.Model):
 
 
 class Pin(models.Model):
-    """A kind, by its segment in addresses, that somebody has pinned to the rail of a cluster."""
+    """Kind, identified by its URL segment, that a user has pinned to a cluster's menu."""
 
     account = models.CharField(max_length=253)
     cluster = models.CharField(max_length=63)

@@ -1,5 +1,6 @@
-"""The kinds that somebody has pinned to the rail of a cluster. Synchronous, but `known`: call it off the
-loop."""
+"""Kinds that users have pinned to a cluster's menu. Synchronous, except `known`: don't call these
+functions on the event loop.
+"""
 
 import time
 from collections.abc import Mapping
@@ -7,11 +8,11 @@ from threading import Lock
 
 from console.saved.models import Pin
 
-#: Clusters, each with the segments of the kinds that are pinned there, in the order in which they were.
+#: Segments of pinned kinds by cluster, in the order they were pinned.
 Pins = Mapping[str, tuple[str, ...]]
 
-#: Seconds for which pins are remembered, and accounts whose are: every page asks. A change in this
-#: process counts at once.
+#: Seconds that pins are cached, since every page needs them, and maximum number of cached accounts.
+#: Changes in this process update the cache.
 FRESH, ACCOUNTS = 5.0, 1000
 
 _known: dict[str, tuple[Pins, float]] = {}
@@ -19,13 +20,15 @@ _lock = Lock()
 
 
 def known(account: str) -> Pins | None:
-    """Those that were read a moment ago, if they were. Never waits: it may be called on the loop."""
+    """Return the cached pins, or None if they are missing or expired. Never blocks, so it may be
+    called on the event loop.
+    """
     found = _known.get(account)
     return found[0] if found and time.monotonic() - found[1] < FRESH else None
 
 
 def pins_of(account: str) -> Pins:
-    """Those that there are now."""
+    """Read the pins of an account from the database and cache them."""
     read, found = time.monotonic(), dict[str, tuple[str, ...]]()
     for pin in Pin.objects.filter(account=account):
         found[pin.cluster] = (*found.get(pin.cluster, ()), pin.kind)
@@ -52,5 +55,5 @@ def unpin_all(account: str) -> None:
 
 
 def forget_all() -> None:
-    """What is remembered, as in another process."""
+    """Clear the cache. For tests that simulate another process."""
     _known.clear()

@@ -1,1 +1,1 @@
-"""What becomes of the pods of shells when their terminals have ended."""
+"""Delete the pods of closed shells."""

@@ -1,4 +1,4 @@
-"""Deletes the pod of a shell when its terminal has ended."""
+"""Delete the pod of a shell when its terminal closes."""
 
 import logging
 from dataclasses import replace
@@ -18,8 +18,11 @@ _DELETE = Permission("delete")
 
 
 async def take_away(order: Order, uid: str) -> None:
-    """As whoever opened the terminal if they still may, else as the console. What fails is left to
-    `console.shells.sweeping`."""
+    """Delete the pod with UID `uid`.
+
+    Use the identity of the user who opened the terminal if they still may delete it, otherwise
+    the console's identity. If this fails, `console.shells.sweeping` retries it.
+    """
     key, recorded = order.key, replace(order.recorded, verb="delete", subresource="")
     try:
         async with record(recorded) as recording:
@@ -27,7 +30,7 @@ async def take_away(order: Order, uid: str) -> None:
                 PODS, namespace=key.namespace, name=key.name, uid=uid, audit_id=recording.audit_id
             )
     except (ApiError, AuditUnavailable, DatabaseError) as error:
-        log.info("The pod %s of a shell stays for now: %s", key, error)
+        log.info("The pod %s of a shell is not deleted yet: %s", key, error)
 
 
 async def _client(order: Order) -> ObjectClient:

@@ -1,8 +1,9 @@
-"""Deletes what is left of shells: pods that have ended, and those whose time is over.
+"""Delete leftover pods of shells: pods that have ended or exceeded their maximum lifetime.
 
-A pod is deleted as whoever opened the shell when its terminal ends. This is for all other cases: they may
-not delete it, the console ended meanwhile, or the node is gone. Every web process does it, as the
-console; a second time does no harm.
+A shell's pod is normally deleted when its terminal closes, with the user's identity. This module
+covers all other cases: the user may not delete it, the console stopped, or the node is
+unavailable. Every web process runs this with the console's identity. Concurrent runs are
+harmless.
 """
 
 import logging
@@ -18,14 +19,14 @@ from console.ui.nodes.shell import LASTS, is_shell, shells
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two rounds.
+#: Seconds between two runs.
 EVERY = 30.0
-#: What the kubelet is given to end a pod in time.
+#: Extra time for the kubelet to stop the pod at its deadline.
 GRACE = timedelta(minutes=1)
 
 
 async def keep_swept(runtime: Runtime) -> None:
-    """Until it is cancelled."""
+    """Run `sweep` periodically until cancelled."""
     while True:
         await sweep(runtime)
         await runtime.clock.sleep(EVERY)
@@ -38,14 +39,14 @@ async def sweep(runtime: Runtime) -> None:
         try:
             await runtime.console.delete(PODS, namespace=key.namespace, name=key.name, uid=uid)
         except (NotFound, Conflict):
-            # Somebody was quicker.
+            # Another process deleted it first.
             continue
         except ApiError as error:
             log.warning("The pod %s of a shell cannot be deleted: %s", key, error)
 
 
 def is_over(pod: Entry[Any], now: datetime) -> bool:
-    """True of a pod of a shell that nobody uses any more."""
+    """Return True if `pod` is a leftover pod of a shell."""
     item = pod.projection
     if not is_shell(pod) or item.deleted is not None:
         return False

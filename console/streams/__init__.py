@@ -1,1 +1,1 @@
-"""Long answers of kube-apiserver, handed on to their viewer as they come."""
+"""Long-running kube-apiserver responses that are forwarded to their viewer."""

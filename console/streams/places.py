@@ -1,7 +1,7 @@
-"""How much memory streams may hold: each says how much it needs at most, before it is opened.
+"""Memory quota for streams. Each stream reserves its maximum size before it is opened.
 
-What a stream holds is bounded by back-pressure (`console.streams.stream`), so that a number of bytes for
-each of them is a limit for a user and for the process as well.
+Back-pressure limits the memory of a stream (`console.streams.stream`), so reserved bytes are an
+upper limit per user and per process.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from console.ui.decisions import Refused
 
-#: Bytes that the streams of one user may hold together, and those of the process.
+#: Maximum bytes for the streams of one user, and of the process.
 USER, PROCESS = 64 * 2**20, 512 * 2**20
 
 
@@ -22,7 +22,7 @@ class TooMany(Refused):
 
 
 class Places:
-    """Used on one event loop only."""
+    """Bytes that are reserved per account. Use it on one event loop only."""
 
     def __init__(self, user: int = USER, process: int = PROCESS) -> None:
         self._user, self._process = user, process
@@ -30,7 +30,9 @@ class Places:
 
     @contextmanager
     def take(self, account: str, size: int) -> Iterator[None]:
-        """For as long as the block lasts. Raises `TooMany`."""
+        """Reserve `size` bytes for the duration of the block. Raise `TooMany` if a limit is
+        reached.
+        """
         if self._taken[account] + size > self._user or self._taken.total() + size > self._process:
             raise TooMany(_("Too many logs and terminals are open. Close some of them."))
         self._taken[account] += size

@@ -1,11 +1,12 @@
-"""That there is news, for one who waits for it."""
+"""Event for a single waiting task."""
 
 import asyncio
 
 
 class Signal:
-    """What `asyncio.Event` is for many, at a tenth of its size: each log that is open has several. On one
-    event loop only."""
+    """A lightweight `asyncio.Event` for one waiter. It needs a tenth of the memory, and each open
+    log has several. Use it on one event loop only.
+    """
 
     __slots__ = ("_came", "_waiting")
 
@@ -19,7 +20,7 @@ class Signal:
             self._waiting.set_result(None)
 
     async def next(self) -> None:
-        """Returns when it was set since the last time."""
+        """Wait until it is set, and clear it."""
         if not self._came:
             self._waiting = asyncio.get_running_loop().create_future()
             try:

@@ -1,8 +1,8 @@
-"""What sockets of streams share: one task answers, the browser begins, and each end has words and a code.
+"""Base class for websockets of streams: one task per socket, translated errors and close codes.
 
-The codes that it closes with are those of the live socket, but for too many, of which browsers come back
-as well: the sockets of a page that is loaded again may still be open when the new ones come. What is
-thrown while it runs is what streams, rights and the cluster have to say.
+The close codes are those of the live socket. The exception is too many open sockets, which also
+makes the browser reconnect: after a page reload, the old sockets may still be open when the new
+ones connect. Exceptions of streams, permissions and the cluster are converted to error messages.
 """
 
 import asyncio
@@ -35,17 +35,19 @@ _CODES = {401: SESSION_OVER, 403: NO_RIGHT, 503: BROKEN}
 
 
 class BadMessage(ValueError):
-    """What the browser sent means nothing."""
+    """Raised for an invalid message from the browser."""
 
 
 class StreamSocket(BareSocket):
-    """`cap`: sockets of one account. `per_second`: messages that may come, and that many at once."""
+    """Base class of stream sockets. `cap`: maximum sockets per account. `per_second`: message rate
+    and burst limit.
+    """
 
     cap: SocketCap
     per_second: ClassVar[float]
-    #: That there are too many.
+    #: Message if too many sockets are open.
     full: ClassVar[str | Promise]
-    #: What is raised for an address that asks for what there is not.
+    #: Exceptions that mean an invalid URL (error 400).
     bad_requests: ClassVar[tuple[type[Exception], ...]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -66,7 +68,8 @@ class StreamSocket(BareSocket):
                     await asyncio.gather(self._task, return_exceptions=True)
                     self._task = None
             finally:
-                # Also when the server does not wait for the task, whose end may wait for a database.
+                # Leave even if the server doesn't wait for the task, which may wait for the
+                # database.
                 if self._entered:
                     self.cap.leave(self._entered)
 
@@ -96,16 +99,16 @@ class StreamSocket(BareSocket):
                 await self.close(POLICY)
 
     def hear(self, text: str, data: bytes) -> None:
-        """One message, which is either. Raises `BadMessage`."""
+        """Handle one text or binary message. Raise `BadMessage` for invalid input."""
         raise NotImplementedError
 
     def begin(self, lang: str, work: Coroutine[Any, Any, None]) -> None:
-        """From now on, in the browser's language."""
+        """Start the task of this socket in the browser's language."""
         self._lang = _language(lang)
         self._task = asyncio.create_task(self._run(work))
 
     def why(self, error: ApiError) -> str:
-        """What the cluster refused, in words."""
+        """Return the translated reason for an error of the cluster."""
         raise NotImplementedError
 
     async def end(self, code: int, text: str, close_code: int) -> None:
@@ -140,7 +143,7 @@ class StreamSocket(BareSocket):
 
 
 def read_message(decoder: "msgspec.json.Decoder[T]", text: str) -> T:
-    """What the browser sent. Raises `BadMessage`."""
+    """Decode a message of the browser. Raise `BadMessage` for invalid input."""
     try:
         return decoder.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
@@ -148,7 +151,7 @@ def read_message(decoder: "msgspec.json.Decoder[T]", text: str) -> T:
 
 
 async def unless(failed: "asyncio.Future[Any]", wanted: Coroutine[Any, Any, T]) -> T:
-    """What is wanted, unless that fails before."""
+    """Await `wanted`, or raise the exception of `failed` if it fails first."""
     task = asyncio.create_task(wanted)
     try:
         await asyncio.wait((failed, task), return_when=asyncio.FIRST_COMPLETED)

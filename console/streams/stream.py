@@ -1,11 +1,14 @@
-"""One long answer of kube-apiserver, opened as a person and read bit by bit.
+"""Open a long-running kube-apiserver response as a user, and read it in chunks.
 
-Promises, also of what goes both ways (`console.terminals.command`):
-- It is opened as the viewer, so that kube-apiserver decides, and not before the audit trail has a record
-  of it, which gets the outcome when it ends.
-- Whoever does not read holds back the other side: no more than `HELD` bytes wait here.
-- It ends within two seconds after the session or the right of its viewer; then nothing more is handed on,
-  not even what waits already.
+Guarantees, also for bidirectional connections (`console.terminals.command`):
+
+- The request is made as the viewer, so kube-apiserver authorizes it. It is recorded in the audit
+  log
+  before it is sent, and the outcome when it ends.
+- A slow reader slows down the sender: at most `HELD` bytes are buffered here.
+- It stops within two seconds after the viewer's session or permission ends. Buffered data is
+  then
+  discarded.
 """
 
 import asyncio
@@ -33,17 +36,19 @@ from console.views.deciding import InDoubt, check_right
 
 log = logging.getLogger(__name__)
 
-#: Bytes that wait for whoever reads, and that are read at once: a line of a log takes five times as much
-#: as an object. What is counted for one stream: these, what the connection holds before them, and what
-#: becomes of them.
+#: Maximum bytes that are buffered, and bytes per read: a log line takes five times as much memory
+#: as an object. `SIZE` is the quota for one stream: buffers, connection, and processed data.
 HELD, PIECE, SIZE = 32 * 1024, 8 * 1024, 1024 * 1024
-#: Seconds between two looks at the right.
+#: Seconds between two permission checks.
 EVERY = 1.0
 
 
 class Over(Exception):
-    """It may not go on. `code` as in HTTP: 401 the session has ended, 403 the right is lost, 503 nobody
-    can confirm it now. `denied`: which right, where that is known."""
+    """Raised if a stream must stop.
+
+    `code`: 401 if the session ended, 403 if the permission is lost, 503 if permissions can't be
+    confirmed. `denied`: the missing permission, if it is known.
+    """
 
     def __init__(self, code: int, denied: Denied | None = None) -> None:
         super().__init__(code)
@@ -60,8 +65,11 @@ class Over(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is opened, for whom. `rights`: on the object `key` of type `gvr`, all of them. `account`:
-    whose session it is. `recorded`: what the audit trail says."""
+    """A request for a stream.
+
+    `rights`: permissions that are all required on object `key` of type `gvr`. `account`: the
+    account of the session. `recorded`: the audit event.
+    """
 
     cluster: Cluster
     account: str
@@ -74,15 +82,18 @@ class Order:
     params: Sequence[tuple[str, str]] = ()
 
     def check(self) -> None:
-        """Raises `Denied` and `InDoubt`."""
+        """Check all permissions. Raise `Denied` or `InDoubt`."""
         access = self.presence.access_in(self.cluster)
         for right in self.rights:
             check_right(right, access, self.gvr, self.key)
 
 
 class Vigil:
-    """Looks, for as long as something goes on, whether its viewer still may. `account`: whose session it
-    is. `right` raises `Denied` and `InDoubt`. `on_over` is called once, within two seconds."""
+    """Periodically checks that a user may continue a long-running operation.
+
+    `account`: the account of the session. `right` raises `Denied` or `InDoubt`. `on_over` is
+    called once, within two seconds after the session or permission ended.
+    """
 
     def __init__(
         self,
@@ -97,7 +108,9 @@ class Vigil:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """For as long as the block lasts. Session and right have just been looked up."""
+        """Run the checks for the duration of the block. The caller has just checked session and
+        permission.
+        """
         monitor = get_session_monitor()
         watching = asyncio.create_task(self._watch())
         monitor.enter(self)
@@ -107,21 +120,22 @@ class Vigil:
         finally:
             monitor.leave(self)
             watching.cancel()
-            # Whoever was told has it: without this both would wait for the collector.
+            # Break the reference cycle with the callback's owner. Otherwise both wait for the
+            # garbage collector.
             self._on_over = _nothing
 
     async def check(self) -> None:
-        """Looks up the session."""
+        """Check that the session is still valid."""
         try:
             lasts = await self._presence.lasts()
         except Exception:
-            log.exception("The session of a stream cannot be looked up")
+            log.exception("The session of a stream could not be checked")
             lasts = False
         if not lasts:
             self._end(Over(401))
 
     def _end(self, over: Over) -> None:
-        """The first word counts."""
+        """Call `on_over` with the first reason. Later reasons are ignored."""
         if self.over is None:
             self.over = over
             self._on_over(over)
@@ -136,7 +150,7 @@ class Vigil:
             except Denied as denied:
                 self._end(Over(403, denied))
             except Exception:
-                log.exception("The right to a stream cannot be looked up")
+                log.exception("The permission for a stream could not be checked")
                 self._end(Over(403))
 
 
@@ -145,14 +159,16 @@ def _nothing(_over: Over) -> None:
 
 
 class Lasting(ABC):
-    """Something that is open for a person, for as long as it lasts: `open`, then `close`, on one event
-    loop. `on_over` is called when it may not go on."""
+    """Base class for a long-running connection of a user: `open`, then `close`, on one event loop.
+
+    `on_over` is called when the connection must stop.
+    """
 
     def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
         self._order, self._on_over = order, on_over
         self._error: Exception | None = None
         self._vigil = Vigil(order.account, order.presence, order.check, self._end)
-        #: Set when something has come, or nothing more will.
+        #: Set when data arrives or the connection ends.
         self._news = Signal()
         self._began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
@@ -160,7 +176,7 @@ class Lasting(ABC):
 
     @property
     def closing(self) -> bool:
-        """Whether it was told to end, which what comes of it need not have done by itself."""
+        """True if `close` was called. The connection can also end without it."""
         return self._closing
 
     @property
@@ -168,8 +184,11 @@ class Lasting(ABC):
         return self._vigil.over
 
     async def open(self) -> None:
-        """Returns when kube-apiserver has begun its answer. Raises `Denied`, `InDoubt`, `TooMany`,
-        `ApiError` and `AuditUnavailable`; then there is nothing to be closed."""
+        """Return when kube-apiserver starts its response.
+
+        Raise `Denied`, `InDoubt`, `TooMany`, `ApiError` or `AuditUnavailable`; `close` isn't
+        needed then.
+        """
         self._order.check()
         self._task = asyncio.create_task(self._run())
         try:
@@ -179,33 +198,35 @@ class Lasting(ABC):
             raise
 
     async def close(self) -> None:
-        """Returns when the audit trail has the outcome."""
+        """Close the connection, and return when the audit log has the outcome."""
         self.close_soon()
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def close_soon(self) -> None:
-        """The same for whoever cannot wait."""
+        """Close the connection without waiting."""
         if not self._closing:
             self._closing = True
-            # Before and after that it writes to the audit trail, in which nothing may interrupt it.
+            # Outside `_pour`, the task writes to the audit log and must not be interrupted.
             if self._pouring and self._task is not None:
                 self._task.cancel()
 
     @abstractmethod
     async def _pour(self, client: UserClient, audit_id: str) -> None:
-        """Opens it, calls `_begin`, and hands on what comes. Cancelled when it shall end."""
+        """Open the connection, call `_begin`, and forward data. It is cancelled to close the
+        connection.
+        """
 
     def _begin(self) -> None:
         if not self._began.done():
             self._began.set_result(None)
 
     def _conclude(self, recording: Recording) -> None:
-        """Tells the audit trail how it ended, where that is no error."""
+        """Record how the connection ended, unless it ended with an error."""
         if self._over is not None:
             recording.answered(self._over.code, "Ended", str(self._over))
         elif not self._began.done():
-            recording.answered(0, "Closed", "Ended before an answer came")
+            recording.answered(0, "Closed", "Closed before the response started")
 
     def _end(self, over: Over) -> None:
         self.close_soon()
@@ -241,18 +262,18 @@ class Lasting(ABC):
         self._conclude(recording)
 
     def _fail(self) -> None:
-        """It never began."""
+        """Pass the error to `open`, because the response never started."""
         error = self._over or self._error
         if error is None:
             self._began.cancel()
             return
         self._began.set_exception(error)
-        # It may be that nobody waits any more.
+        # Retrieve the exception: asyncio warns if `open` is no longer waiting.
         self._began.add_done_callback(lambda began: began.cancelled() or began.exception())
 
 
 class Stream(Lasting):
-    """`open`, then `read` to the end, then `close`."""
+    """A response that is read in chunks: `open`, `read` until the end, `close`."""
 
     def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
         super().__init__(order, on_over)
@@ -261,8 +282,10 @@ class Stream(Lasting):
         self._room = Signal()
 
     async def read(self) -> bytes:
-        """What comes next, as soon as there is anything; nothing at the end. Raises `Over`, and
-        `ApiError` where the answer broke off."""
+        """Return the next chunk as soon as it is available, or b"" at the end.
+
+        Raise `Over`, or `ApiError` if the response was interrupted.
+        """
         while True:
             if self._over is not None:
                 raise self._over

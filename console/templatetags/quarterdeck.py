@@ -1,6 +1,6 @@
-"""Tags for parts that are drawn once; filters for what a browser without scripts sees.
+"""Tags for cached fragments, and filters for text that is readable without JavaScript.
 
-`static/js/ages.js` counts ages on.
+`static/js/ages.js` updates ages in the browser.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,50 +29,50 @@ from console.ui.words import spoken as spoken_text
 
 register = template.Library()
 
-#: Characters of a part that is not drawn through its page's templates.
+#: Parts of at least this many characters bypass the page's templates (streamed parts).
 LONG = 4096
 
 
 @register.filter
 def icon(name: str) -> str:
-    """The shapes of an icon; nothing for a name that is none."""
+    """Return the SVG shapes of an icon, or "" for an unknown name."""
     return ICONS.get(name, "")
 
 
 @register.filter
 def mark(severity: str) -> str:
-    """The shapes of a state's mark; nothing for a word that is none."""
+    """Return the SVG shapes of a status icon, or "" for an unknown severity."""
     return MARKS.get(severity, "")
 
 
 @register.filter
 def age(since: datetime | None, now: datetime | None = None) -> str:
-    """The largest unit alone: 8s, 12m, 3h, 4d, 2y. None is an em dash."""
+    """Format an age in its largest unit: 8s, 12m, 3h, 4d, 2y. None is formatted as an em dash."""
     return "—" if since is None else age_text(since, now)
 
 
 @register.filter
 def thousands(number: int | None) -> str:
-    """12,840 in every language; None is a question mark, for what is not known."""
+    """Format a number as 12,840 in every language. None is formatted as a question mark."""
     return "?" if number is None else f"{number:,}"
 
 
 @register.filter
 def visible(text: object) -> str:
-    """A name as people read it: what cannot be seen is written as its code point."""
+    """Replace invisible characters in a name with their code points."""
     return visible_text(str(text))
 
 
 @register.filter
 def opening(words: object) -> str:
-    """With a capital, as what a line opens with; a name such as gRPC keeps its letters."""
+    """Capitalize the first letter, except in names such as gRPC."""
     text = str(words)
     return text if text[1:2].isupper() else capfirst(text)
 
 
 @register.filter
 def in_english(words: object) -> str:
-    """The same as `opening` in English; "" where the page says that already."""
+    """Return `opening` in English, or "" if that equals the text in the page's language."""
     with override("en"):
         english = opening(words)
     return "" if english == opening(words) else english
@@ -80,28 +80,30 @@ def in_english(words: object) -> str:
 
 @register.filter
 def spoken(text: str) -> str:
-    """Why something is not live, in the page's language."""
+    """Return the translated reason why a page isn't live."""
     return spoken_text(text)
 
 
 @register.simple_tag
 def rows(rows: Sequence[Row]) -> SafeString:
-    """`{% rows table.rows %}`: the lines of a list, each drawn once for all who see it."""
+    """`{% rows table.rows %}`: the rows of a list. Each row is rendered once and cached for all
+    viewers.
+    """
     return put_aside(rows_html(rows, get_language() or settings.LANGUAGE_CODE))
 
 
 @register.simple_tag
 def cell(cell: Cell) -> SafeString:
-    """`{% cell cell %}`: a cell whose template needs nothing else, drawn once for all like it."""
+    """`{% cell cell %}`: a cell whose template uses only the cell. It is rendered once and cached."""
     return cell_html(cell)
 
 
 @register.tag
 def part(parser: Parser, token: Token) -> "PartNode":
-    """`{% part "ui/_icon.html" name="menu" %}`: as `{% include … with … only %}`, drawn once.
+    """`{% part "ui/_icon.html" name="menu" %}`: like `{% include … with … only %}`, but cached.
 
-    For templates that use nothing but what they are given, the language and `{% given %}`. The values
-    are kept, so they must be immutable.
+    The template may use only the given values, the language and `{% given %}`. The values are
+    part of the cache key, so they must be immutable.
     """
     rest = token.split_contents()[1:]
     name = rest.pop(0) if rest else ""
@@ -124,19 +126,23 @@ class PartNode(Node):
 
 @register.simple_tag
 def lasting(what: Lasting) -> SafeString:
-    """`{% lasting item.count %}`: what changes while the part around it stays, and is drawn by itself."""
+    """`{% lasting item.count %}`: a value that changes independently of the cached fragment around
+    it.
+    """
     return SafeString(leave(what) or what.html(get_language() or settings.LANGUAGE_CODE))
 
 
 @register.simple_tag
 def failing(problems: PlaceProblems, level: LevelName, name: str) -> SafeString:
-    """`{% failing scope.problems "project" name %}`: how many objects fail in a place, as `lasting`."""
+    """`{% failing scope.problems "project" name %}`: a placeholder for the number of failing
+    objects in a place.
+    """
     return lasting(PlaceProblem(problems, level, name))
 
 
 @register.tag
 def given(_parser: Parser, token: Token) -> "GivenNode":
-    """`{% given csrf_token %}`: what belongs to the request alone, in a part that is drawn once."""
+    """`{% given csrf_token %}`: a placeholder for a value of the request in a cached fragment."""
     _tag, *names = token.split_contents()
     if len(names) != 1:
         raise template.TemplateSyntaxError("given takes one name")
@@ -158,7 +164,7 @@ def _variable(name: str) -> Variable:
 
 
 def _resolved(name: str, context: Context) -> SafeString:
-    """ "" where the page has none, as error pages."""
+    """Return the escaped value, or "" if the context doesn't have it, as on error pages."""
     try:
         value = _variable(name).resolve(context)
     except template.VariableDoesNotExist:

@@ -1,1 +1,1 @@
-"""Shells in containers that people type into, over sockets that may go away and come back."""
+"""Terminals in containers, which survive a reconnect of their websocket."""

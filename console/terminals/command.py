@@ -1,7 +1,8 @@
-"""A command in a container, as kube-apiserver runs it and ends it: exec and attach, over a websocket.
+"""Run a command in a container through the exec or attach subresource, over a websocket.
 
-The first byte of a message is its channel; the last one, on channel 3, is a Status with the exit code. A
-client that vanishes ends nothing, so a shell that nobody needs any more is told to end.
+The first byte of a message is its channel. The last message, on channel 3, is a Status with the
+exit code. The process keeps running if the client disconnects, so a shell that is no longer
+needed is stopped explicitly.
 """
 
 import asyncio
@@ -23,18 +24,21 @@ from console.ui.manifests import listed, text
 
 PROTOCOL = "v5.channel.k8s.io"
 STDIN, STDOUT, STDERR, STATUS, RESIZE = range(5)
-#: Seconds between two signs of life for whatever is on the way, which ends what seems idle.
+#: Seconds between two pings. Proxies close connections that look idle.
 PING = 30.0
-#: Ctrl-C, and when that has ended what ran, Ctrl-D; both at once would be one too few.
+#: Ctrl+C interrupts the running program. Ctrl+D then exits the shell. The delay is required: if
+#: both are sent at the same time, the Ctrl+D is lost.
 _INTERRUPT, _END, _BETWEEN = b"\x03", b"\x04", 0.3
-#: Seconds that a command has to end after that.
+#: Seconds that the command has to exit after Ctrl+D.
 _LAST = 1.0
 _MISSING = "executable file not found"
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a command ended. `code`: None if it never ran; `missing`: there is no such program."""
+    """Result of a command. `code`: exit code, None if it never ran. `missing`: the program doesn't
+    exist.
+    """
 
     code: int | None
     missing: bool = False
@@ -45,8 +49,11 @@ class Ending:
 
 
 class Command(Lasting):
-    """`on_output` is awaited for each piece that comes, one after another: while that takes its time, the
-    other side waits. `ours`: it is to be ended with its viewer."""
+    """A running exec or attach session.
+
+    `on_output` is awaited for each chunk of output, in order. While it runs, no more output is
+    read. `ours`: the shell belongs to the viewer and is stopped with the session.
+    """
 
     def __init__(
         self,
@@ -71,13 +78,13 @@ class Command(Lasting):
         await self._say(RESIZE, msgspec.json.encode(size))
 
     async def finished(self) -> Exception | None:
-        """What broke it off, once it has ended."""
+        """Wait for the command to end. Return the exception that interrupted it, or None."""
         if self._task is not None:
             await asyncio.wait((self._task,))
         return self._over or self._error
 
     async def _say(self, channel: int, data: bytes) -> None:
-        """Waits for the other side to keep up; once there is none, nothing happens."""
+        """Send a message, and wait while the connection is congested. Do nothing if it is closed."""
         if self._socket is not None and not self._closing:
             await self._socket.send(_message(channel, data))
 
@@ -130,7 +137,7 @@ class Command(Lasting):
             recording.message,
             f"container {container}" if container else "",
             str(self.ending or ""),
-            f"{self._typed} bytes typed, {self._written} shown",
+            f"{self._typed} bytes of input, {self._written} bytes of output",
         ]
         recording.message = "; ".join(filter(None, about))
 
@@ -157,5 +164,5 @@ def _ending(data: bytes) -> Ending:
         if cause.get("reason") == "ExitCode" and code.isascii() and code.isdigit():
             return Ending(int(code[:9]))
     message = text(status.get("message"))
-    # What comes before is of the runtime, with numbers that mean nothing to anybody.
+    # The text before it comes from the container runtime and contains only internal numbers.
     return Ending(None, _MISSING in message, message.rpartition("container process: ")[2])

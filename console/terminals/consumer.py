@@ -1,8 +1,8 @@
-"""The socket of a terminal: `/ws/clusters/{cluster}/projects/{namespace}/pods/{name}/terminal`, with the
-query of the page.
+"""Websocket of a terminal: `/ws/clusters/{cluster}/projects/{namespace}/pods/{name}/terminal`.
 
-The terminal itself stays for a while when the socket goes (`console.terminals.terminal`). The codes that
-it closes with are those of the live socket; 1000 is for a command that has ended.
+It accepts the query of the terminal page. The terminal survives a disconnect for a while
+(`console.terminals.terminal`). The close codes are those of the live socket; 1000 means that the
+command has exited.
 """
 
 import asyncio
@@ -44,20 +44,20 @@ from console.ui.text import visible
 from console.ui.words import spoken
 from console.views import problems
 
-#: Bytes that are sent to the browser in one message.
+#: Maximum bytes in one message to the browser.
 _PIECE = 32 * 1024
-#: Seconds between two of them. What comes meanwhile is one piece: a browser draws no faster, and what it
-#: answers stays far below `per_second`.
+#: Seconds between two messages. Output in between is sent as one chunk: a browser doesn't render
+#: faster, and its acknowledgments stay far below `per_second`.
 _PACE = 0.005
 
 
 class Replaced(Refused):
-    """Another socket has the terminal now."""
+    """Raised if another socket took over the terminal."""
 
 
 class TerminalConsumer(StreamSocket):
     cap = SocketCap(20)
-    #: Keys that repeat, the wheel, and an answer to each piece that is drawn.
+    #: Key repeat, mouse wheel events, and an acknowledgment for each rendered chunk.
     per_second: ClassVar[float] = 300.0
     full: ClassVar[str | Promise] = gettext_lazy("Too many terminals are open. Close some of them.")
     bad_requests: ClassVar[tuple[type[Exception], ...]] = (BadQuery, NoContainer)
@@ -105,7 +105,7 @@ class TerminalConsumer(StreamSocket):
     def why(self, error: ApiError) -> str:
         return why(error)
 
-    # What is sent.
+    # Sending
 
     async def _show(self, first: First) -> None:
         query = read_query(QueryDict(self.scope.get("query_string", b"")))
@@ -128,7 +128,7 @@ class TerminalConsumer(StreamSocket):
     async def _terminal_of(
         self, first: First, cluster: Cluster, key: Key, query: TerminalQuery
     ) -> tuple[Terminal, bool]:
-        """The one that the browser had, or a new one."""
+        """Return the browser's existing terminal or a new one, and whether it is new."""
         if not self.scope.get("writes", True):
             raise Exempt(_("You view the console as somebody else, so nothing is changed."))
         kind = find_kind(cluster, "pods")
@@ -207,7 +207,9 @@ class TerminalConsumer(StreamSocket):
 
 
 def why(error: ApiError | None) -> str:
-    """What keeps it from being opened, in words. None: nobody knows."""
+    """Return the translated reason why a terminal can't be opened. None means that the reason is
+    unknown.
+    """
     if isinstance(error, NotFound):
         return _("The pod is gone.")
     if isinstance(error, BadRequest):
@@ -215,7 +217,7 @@ def why(error: ApiError | None) -> str:
     if error is None or isinstance(error, Unavailable):
         return _("The connection to the container was lost. What ran in it may go on.")
     if error.code >= 500:
-        # The cluster's own words have the address of the node.
+        # The original message contains the node's address, so it is not shown.
         return _("The node of the pod does not answer, or the container does not run any more.")
     return problems.words(error)
 

@@ -1,4 +1,4 @@
-"""The terminals that this process holds, on one event loop."""
+"""Registry of this process's open terminals, for one event loop."""
 
 import asyncio
 from collections import Counter
@@ -10,7 +10,7 @@ from console.live.perloop import PerLoop
 from console.streams.places import TooMany
 from console.terminals.terminal import Owner, Terminal
 
-#: Those of one account, and all.
+#: Maximum number of terminals per account, and in total.
 MOST_OF_ONE, MOST = 20, 400
 
 
@@ -19,14 +19,14 @@ class Terminals:
         self._held: dict[str, Terminal] = {}
 
     def find(self, number: str, owner: Owner) -> Terminal | None:
-        """By its id, for whoever began it and nobody else."""
+        """Return the terminal with ID `number` if it belongs to `owner`."""
         found = self._held.get(number)
         if found is None or not compare_digest(found.id, number) or found.owner != owner:
             return None
         return found
 
     def add(self, terminal: Terminal) -> None:
-        """Until it is forgotten. Raises `TooMany`."""
+        """Register a terminal. Raise `TooMany` if a limit is reached."""
         accounts = Counter(one.owner.account for one in self._held.values())
         if len(self._held) >= MOST or accounts[terminal.owner.account] >= MOST_OF_ONE:
             raise TooMany(_("Too many terminals are open. Close some of them."))
@@ -39,9 +39,9 @@ class Terminals:
         return len(self._held)
 
     async def close(self) -> None:
-        """Ends them all."""
+        """Close all terminals."""
         await asyncio.gather(*(one.close() for one in [*self._held.values()]))
 
 
-#: The running loop's terminals.
+#: Returns the registry of the running event loop.
 get_terminals = PerLoop(Terminals)

@@ -1,8 +1,8 @@
-"""What of an endless text somebody has not confirmed yet."""
+"""Buffer for the unacknowledged part of a byte stream."""
 
 
 class Kept:
-    """Bytes from number `first` on, up to `end`."""
+    """Bytes `first` to `end` of a stream."""
 
     def __init__(self) -> None:
         self.first = 0
@@ -19,7 +19,7 @@ class Kept:
         self._data += data
 
     def confirm(self, end: int) -> bool:
-        """Everything before that number is not needed any more. False for what never was there."""
+        """Discard the bytes before `end`. Return False if the stream is shorter than that."""
         if end > self.end:
             return False
         if end > self.first:
@@ -28,6 +28,6 @@ class Kept:
         return True
 
     def since(self, number: int, most: int) -> bytes:
-        """From there on."""
+        """Return up to `most` bytes from offset `number`."""
         at = max(0, number - self.first)
         return bytes(self._data[at : at + most])

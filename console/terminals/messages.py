@@ -1,9 +1,9 @@
-"""What a terminal's socket says, and what the browser may answer.
+"""Messages on the websocket of a terminal.
 
-Binary messages are bytes of the terminal, both ways, one after another; each side counts them. The
-browser begins with `{"begin": LANG, "size": [COLUMNS, ROWS]}`; `id` and `at` are the terminal that it
-had, and the number of the byte that it wants next. Then it may send `{"ack": N}` (it has drawn what comes
-before byte N), `{"size": …}`, and `{"end": true}` for a terminal that nobody comes back to.
+Binary messages carry terminal input and output as two byte streams. Both sides count bytes. The
+browser starts with `{"begin": LANG, "size": [COLUMNS, ROWS]}`. To resume a terminal, it adds
+`id` and `at`, the offset of the next byte it needs. It then sends `{"ack": N}` (all bytes before
+N are rendered), `{"size": …}`, and `{"end": true}` to close the terminal.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from console.streams.socket import BadMessage, read_message
 from console.terminals.command import Ending
 from console.terminals.terminal import Terminal
 
-#: Columns and rows, at most.
+#: Maximum columns and rows.
 _WIDEST, _HIGHEST = 1000, 500
 
 Size = tuple[int, int]
@@ -28,7 +28,7 @@ class First(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Said(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One of these."""
+    """A later message of the browser. Exactly one field is set."""
 
     ack: int | None = None
     size: Size | None = None
@@ -39,14 +39,14 @@ _first, _said = msgspec.json.Decoder(First), msgspec.json.Decoder(Said)
 
 
 def read_first(text: str) -> First:
-    """Raises `BadMessage`."""
+    """Decode the first message. Raise `BadMessage` for invalid input."""
     found = read_message(_first, text)
     _check_size(found.size)
     return found
 
 
 def read_said(text: str) -> Said:
-    """Raises `BadMessage`."""
+    """Decode a later message. Raise `BadMessage` for invalid input."""
     found = read_message(_said, text)
     if found.size is not None:
         _check_size(found.size)
@@ -60,8 +60,11 @@ def _check_size(size: Size) -> None:
 
 
 def begun_text(terminal: Terminal, at: int, *, new: bool) -> str:
-    """`new`: it is another one than the browser had, if it had one. `at`: the number of the byte that
-    comes next; `typed`: of the one that the terminal waits for."""
+    """Encode the message that a terminal is open.
+
+    `new`: the browser didn't resume this terminal. `at`: offset of the next output byte. `typed`
+    in the message: offset of the next input byte.
+    """
     about = {
         "id": terminal.id,
         "new": new,
@@ -75,12 +78,14 @@ def begun_text(terminal: Terminal, at: int, *, new: bool) -> str:
 
 
 def taken_text(number: int) -> str:
-    """The program has what was typed before this byte."""
+    """Encode the message that the program received all input before byte `number`."""
     return _text({"taken": number})
 
 
 def ended_text(ending: Ending | None, message: str) -> str:
-    """None: the connection to the container was lost."""
+    """Encode the message that the terminal ended. `ending` is None if the connection to the
+    container was lost.
+    """
     code, missing = (ending.code, ending.missing) if ending is not None else (None, False)
     return _text({"ended": {"code": code, "missing": missing, "message": message}})
 

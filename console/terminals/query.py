@@ -1,4 +1,4 @@
-"""What an address asks for: which container, and a shell in it or what runs there already."""
+"""Parse the query string of a terminal: container, shell, or attach."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -9,10 +9,10 @@ from console.logs.query import MOST_NAME, read_choice, read_switch, read_text
 from console.ui.actions import Permission
 from console.ui.terminals import ATTACH, EXEC
 
-#: Shells that may be asked for; else the best there is. Nothing else: an address may come from anybody,
-#: and opening it runs what it names.
+#: Allowed shells; by default, the best available one is used. The list is fixed because any site
+#: can link to this URL, and opening it runs the command.
 SHELLS = ("bash", "ash", "sh", "zsh")
-#: The best shell that a container has, found by its own.
+#: Starts the best shell that the container has.
 _BEST = (
     'TERM=xterm-256color; export TERM; exec "$(command -v bash || command -v ash || command -v sh)"'
 )
@@ -20,8 +20,9 @@ _BEST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalQuery:
-    """`container`: "" for the foremost one. `shell`: one of `SHELLS`, "" for the best. `attach`: to the
-    container's own first process."""
+    """`container`: "" for the default container. `shell`: one of `SHELLS`, "" for the best
+    available one. `attach`: attach to the container's main process.
+    """
 
     container: str = ""
     shell: str = ""
@@ -37,7 +38,7 @@ class TerminalQuery:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """What is run; nothing where that runs already."""
+        """The command to run, empty for attach."""
         if self.attach:
             return ()
         return (self.shell,) if self.shell else ("sh", "-c", _BEST)
@@ -52,7 +53,7 @@ class TerminalQuery:
 
 
 def read_query(params: QueryDict) -> TerminalQuery:
-    """Raises `BadQuery`."""
+    """Parse `params`. Raise `BadQuery` for invalid values."""
     return TerminalQuery(
         container=read_text(params, "container", MOST_NAME),
         shell=read_choice(params, "shell", SHELLS),

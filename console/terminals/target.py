@@ -1,4 +1,4 @@
-"""Which container an address means, and whether there is anything to type into."""
+"""Select the container of a terminal, and check that it accepts input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,16 +21,19 @@ from console.ui.reading import find_entry
 from console.ui.text import visible
 from console.views.deciding import check_right
 
-#: Seconds that a pod is waited for while none is known yet.
+#: Seconds to wait for the pod if the cache is not loaded yet.
 FIND_WAIT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`running`: the containers to choose from. `tty`, `reads`: what is asked of it has a terminal, and
-    gets what is typed. `ours`: what runs there is a shell for people, to be ended with them. `pod`: the
-    uid of the pod that is deleted then as well, "" for one that stays. `problem`: why nothing can be
-    opened, "" if it can."""
+    """The container of a terminal.
+
+    `running`: choices for the user. `tty`, `reads`: the process has a TTY and reads stdin.
+    `ours`: the process is an interactive shell, which is stopped with the terminal. `pod`: UID
+    of a pod to delete when the terminal ends, "" to keep the pod. `problem`: translated reason
+    why no terminal can be opened, "" if it can.
+    """
 
     container: str
     running: Sequence[Container] = ()
@@ -42,7 +45,7 @@ class Target:
 
 
 async def find_target(kind: ResourceKind, access: Access, key: Key, query: TerminalQuery) -> Target:
-    """Raises `Denied`, `NotFound` and `NoContainer`."""
+    """Select the container. Raise `Denied`, `NotFound` or `NoContainer`."""
     if kind.gvr != PODS:
         raise NotFound(404, "")
     for right in query.rights:
@@ -50,7 +53,7 @@ async def find_target(kind: ResourceKind, access: Access, key: Key, query: Termi
     try:
         entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     except Denied:
-        # They may do this alone, and know the names.
+        # The user may be allowed to use exec without being allowed to get the pod.
         return Target(query.container)
     if entry is None:
         raise NotFound(404, "")

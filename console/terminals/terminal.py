@@ -1,13 +1,16 @@
-"""A shell that goes on while its socket is away (ADR 17).
+"""A shell that keeps running while its websocket is disconnected (ADR 17).
 
-Promises:
-- What comes and what is typed has numbers, byte by byte: whoever comes back goes on where they were, with
-  nothing lost and nothing twice.
-- No more than `HELD` bytes wait for a browser that has not confirmed them; then the shell is held back.
-  No more than `TYPED` wait for a program that does not read.
-- It is watched like any stream, whether or not anybody is there: it ends within two seconds after the
-  session or the right of whoever began it.
-- Nobody comes back for `AWAY` seconds: it ends.
+Guarantees:
+
+- Output and input bytes are numbered, so a reconnecting browser resumes without lost or
+  duplicate bytes.
+- At most `HELD` bytes of output wait for acknowledgment by the browser; then reading from the
+  shell
+  pauses. At most `TYPED` bytes of input wait for a program that doesn't read.
+- Permissions are checked as for any stream, even while no browser is connected. The shell stops
+  within
+  two seconds after its user's session or permission ends.
+- The shell stops if no browser reconnects for `AWAY` seconds.
 """
 
 import asyncio
@@ -26,18 +29,20 @@ from console.terminals.target import Target
 
 HELD = TYPED = 128 * 1024
 AWAY = 60.0
-#: Bytes that are sent to the cluster in one message.
+#: Maximum bytes in one message to the cluster.
 _PIECE = 16 * 1024
 
 
 class Flood(Exception):
-    """More is typed than is taken."""
+    """Raised if the input buffer is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who began it, and what they asked for: whoever comes back must be and ask the same. `session`: of
-    the browser; `as_user`: whose rights count."""
+    """The user who opened the terminal, and the request. Only an identical owner can resume it.
+
+    `session`: the browser's session. `as_user`: the user whose permissions apply.
+    """
 
     account: str
     session: str
@@ -48,15 +53,19 @@ class Owner:
 
 
 class Viewer(Protocol):
-    """Who has it on the screen."""
+    """The socket that displays the terminal."""
 
     def replaced(self) -> None:
-        """Somebody else has it now."""
+        """Called when another socket takes over the terminal."""
         ...
 
 
 class Terminal:
-    """`failure`: what broke it off, `ending`: how its command ended; one of them once it is `over`."""
+    """A shell with its buffers.
+
+    Once it is `over`, either `failure` (the exception that interrupted it) or `ending` (the
+    result of the command) is set.
+    """
 
     def __init__(
         self, owner: Owner, order: Order, target: Target, forget: Callable[["Terminal"], None]
@@ -65,7 +74,7 @@ class Terminal:
         self.owner, self.target = owner, target
         self.output, self.typed = Kept(), Kept()
         self.failure: Exception | None = None
-        #: Done when nothing of it may be shown any more.
+        #: Receives an exception when the output must no longer be shown.
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.over = False
         self._forget, self._order = forget, order
@@ -82,11 +91,11 @@ class Terminal:
         return self._command.ending
 
     async def open(self) -> None:
-        """Raises as `Lasting.open`."""
+        """Start the command. Raises the same exceptions as `Lasting.open`."""
         await self._command.open()
         self._tasks = [asyncio.create_task(self._write()), asyncio.create_task(self._follow())]
 
-    # For whoever has it on the screen.
+    # Called by the socket
 
     def enter(self, viewer: Viewer) -> None:
         if self._viewer is not None:
@@ -97,50 +106,52 @@ class Terminal:
         self._viewer = viewer
 
     def leave(self, viewer: Viewer) -> None:
-        """Without a word; somebody may come back."""
+        """Detach the viewer, and stop the shell later if no viewer returns."""
         if self._viewer is viewer:
             self._viewer = None
             self._timer = asyncio.get_running_loop().call_later(AWAY, self.end)
 
     async def news(self) -> None:
-        """Returns when anything has changed."""
+        """Return after the next change."""
         await self._news.wait()
 
     def confirm(self, number: int) -> bool:
-        """The browser has what comes before this byte. False for what it cannot have."""
+        """Discard output before byte `number`, which the browser acknowledged. Return False for an
+        invalid number.
+        """
         self._room.set()
         return self.output.confirm(number)
 
     def type(self, data: bytes) -> None:
-        """Raises `Flood`."""
+        """Queue input. Raise `Flood` if the buffer is full."""
         if len(self.typed) + len(data) > TYPED:
             raise Flood
         self.typed.add(data)
         self._work.set()
 
     def resize(self, columns: int, rows: int) -> None:
-        # What has no terminal gets nothing any more once it was told a size.
+        # A process without a TTY receives no more input after a resize message.
         if self.target.tty:
             self._size = columns, rows
             self._work.set()
 
     def end(self) -> None:
-        """Nobody needs it any more."""
+        """Stop the shell without waiting."""
         self._forget(self)
         self._command.close_soon()
 
     async def close(self) -> None:
-        """The same; returns when the audit trail has the outcome."""
+        """Stop the shell, and return when the audit log has the outcome."""
         self.end()
         await self._command.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def wake(self) -> None:
-        """Something has changed."""
+        """Notify tasks that wait for `news`."""
         self._news.set()
         self._news = asyncio.Event()
 
-    # What comes and goes.
+    # Input and output
 
     async def _hear(self, data: bytes) -> None:
         self.output.add(data)
@@ -156,7 +167,7 @@ class Terminal:
             if self._size is not None:
                 (columns, rows), self._size = self._size, None
                 if attached:
-                    # Whoever runs already draws its screen when the size changes.
+                    # A running program redraws its screen only if the size changes.
                     attached = False
                     await self._command.resize(columns + 1, rows)
                 await self._command.resize(columns, rows)
@@ -178,7 +189,7 @@ class Terminal:
         self._forget(self)
         if not self.lost.done():
             self.lost.set_exception(over)
-            # It may be that nobody looks.
+            # Retrieve the exception: asyncio warns if no socket did.
             self.lost.exception()
         self.wake()
 

@@ -1,5 +1,6 @@
-"""`…/pods/{name}/terminal`: the page around a terminal, which scripts make. Without them it says so, and
-gives the line of kubectl."""
+"""Terminal page: `…/pods/{name}/terminal`. Without JavaScript, it shows the equivalent kubectl
+command.
+"""
 
 from urllib.parse import quote
 

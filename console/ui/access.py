@@ -1,7 +1,7 @@
-"""What the viewer may do, as views, live pages and the gateway know it.
+"""The permission interface used by views, live pages and the websocket gateway.
 
-They ask nothing else about permissions. The implementation comes from `rbac` through middleware; a
-request or a socket without an `Access` is refused (`require_access`).
+`rbac` implements `Access`, and middleware attaches the implementation to each request. A request
+or websocket without an `Access` is rejected (`require_access`).
 """
 
 from collections.abc import Hashable, Sequence
@@ -15,71 +15,82 @@ if TYPE_CHECKING:
 
 
 class NoAccess(Exception):
-    """Nobody decided what this viewer may do, so nothing is allowed."""
+    """The request has no `Access`, so it is rejected."""
 
 
 @runtime_checkable
 class Access(Protocol):
-    """One viewer's rights in one cluster, answered from memory. Each call decides anew: never keep an
-    answer, but with the `standing` that it was given under."""
+    """The permissions of one user in one cluster, answered from memory.
+
+    Every call evaluates the current permissions. Don't store a result except together with the
+    `standing` value it was computed under.
+    """
 
     @property
     def identity(self) -> Identity:
-        """Whom writes are made as."""
+        """The identity that write requests are sent with."""
         ...
 
     @property
     def cluster(self) -> "Cluster":
-        """Where: what these rights are asked about is read there and nowhere else."""
+        """The cluster that these permissions apply to. Reads that depend on them must use this
+        cluster.
+        """
         ...
 
     def can(
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
     ) -> bool:
-        """True if the viewer may do `verb`; an empty namespace means in all of them. Never raises."""
+        """Return True if the user may do `verb`. An empty namespace means all namespaces. Never
+        raises.
+        """
         ...
 
     def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
-        """The namespaces in which the viewer may do `verb`; None means in every one."""
+        """Return the namespaces in which the user may do `verb`, or None for all namespaces."""
         ...
 
     def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
-        """Single objects to which the viewer may do `verb`, beyond those namespaces.
+        """Return the single objects on which the user may do `verb`, in addition to
+        `namespaces_where`.
 
-        They come from rules with `resourceNames`. `Key("", name)` of a namespaced type is the object
-        of that name in every namespace. Of namespaces, which no right within one lets anybody list,
-        they are those that the viewer may read.
+        They come from rules with `resourceNames`. For a namespaced type, `Key("", name)` is the
+        object with that name in every namespace. For namespaces, return the namespaces that the
+        user may read, because no permission within a namespace allows listing namespaces.
         """
         ...
 
     def standing(self) -> Hashable:
-        """Equal at two moments only if every question has the same answers at both. None: nobody can
-        say."""
+        """Return a value that is equal at two points in time only if all permissions are equal.
+        Return None if they can't be compared.
+        """
         ...
 
 
 @runtime_checkable
 class Explaining(Protocol):
-    """Rights that can say who could give more of them."""
+    """Permissions that can name the users and groups who could grant more permissions."""
 
     def granters(
         self, verb: str, gvr: GVR, *, namespace: str = "", subresource: str = ""
     ) -> Sequence[str]:
-        """As `User ann` or `Group ops`; none where the viewer may not see who has which role."""
+        """Return subjects such as `User ann` or `Group ops`. Empty if the user may not see role
+        bindings.
+        """
         ...
 
 
 @runtime_checkable
 class Doubting(Protocol):
-    """Rights that know whether the cluster confirms them."""
+    """Permissions that know whether the cluster has confirmed them."""
 
     def in_doubt(self) -> bool:
-        """True while a missing right may be one that nobody can confirm. Never raises."""
+        """Return True while a missing permission might be due to unconfirmed data. Never raises."""
         ...
 
 
 def require_access(value: object) -> Access:
-    """The Access, or `NoAccess` for None and for anything that is not one."""
+    """Return `value` if it is an `Access`. Raise `NoAccess` otherwise, also for None."""
     if isinstance(value, Access):
         return value
     raise NoAccess

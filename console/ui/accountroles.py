@@ -1,6 +1,7 @@
-"""The role that a service account has in its project.
+"""The role of a service account in its project.
 
-As KubeSphere has it: a binding that belongs to the account, and an annotation that names the role.
+As in KubeSphere, this is a role binding owned by the service account, plus an annotation that
+names the role.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,15 +31,16 @@ from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: KubeSphere: by this it finds the bindings of an account.
+#: The label by which KubeSphere finds the role bindings of a service account.
 REFERENCE_LABEL = "iam.kubesphere.io/serviceaccount-ref"
 
 
 class AccountRoleForm(ConsoleForm):
-    """`held`: the bindings of the account's own. `name`: of the one that will be made.
+    """Form to select the role of a service account.
 
-    Once it is valid, `made` is that one or None, `gone` are those that go, and `named` is whether the
-    account already names the role.
+    `held` are the role bindings owned by the account, and `name` is the name for a new binding.
+    After validation, `made` is the binding to create or None, `gone` are the bindings to delete,
+    and `named` is True if the annotation already names the role.
     """
 
     causes: Mapping[str, str] = {"roleRef": "role", "metadata.name": "role"}
@@ -80,7 +82,11 @@ class AccountRoleForm(ConsoleForm):
 
 
 class ChangeAccountRole(Action):
-    """Done as the viewer throughout, so that kube-apiserver lets nobody give more than they have."""
+    """Change the role of a service account.
+
+    All requests use the user's own identity, so that kube-apiserver prevents privilege
+    escalation.
+    """
 
     name = "role"
     label = gettext_lazy("Change role")
@@ -113,7 +119,6 @@ class ChangeAccountRole(Action):
         return notes
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        """Raises `Refused`."""
         seeing = Seeing(subject, ROLES)
         if seeing.informer is None or Seeing(subject, ROLE_BINDINGS).informer is None:
             raise Refused(_("The cluster does not answer, so nothing can be done now."))
@@ -139,7 +144,8 @@ class ChangeAccountRole(Action):
     async def run(self, context: Context) -> Outcome:
         data, project = context.data, context.key.namespace
         await context.fresh()
-        # First what may be refused for what the role allows: then nothing is changed.
+        # Create the binding first: kube-apiserver may reject it because of the role's permissions,
+        # and then nothing has changed yet.
         if data["made"] is not None:
             await context.client.create(
                 ROLE_BINDINGS, data["made"], namespace=project, audit_id=context.audit_id
@@ -165,8 +171,9 @@ class ChangeAccountRole(Action):
 
 
 def _bindings(subject: Subject) -> tuple[list[Entry[Any]], list[Entry[Any]]]:
-    """Those that are for the account alone and end with it, and others that give it a role, as far as the
-    viewer may see them."""
+    """Return the bindings owned by the account, and other bindings that grant it a role, both
+    limited to bindings that the user may see.
+    """
     there, account = Seeing(subject, ROLE_BINDINGS).beside, str(subject.key)
     found = sorted(
         (one for one in there if account in one.projection.service_accounts),

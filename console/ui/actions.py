@@ -1,8 +1,9 @@
-"""What can be done to an object: one class for each, one entry in the `actions` of a kind.
+"""Actions on objects. Each action is a class and an entry in the `actions` of a kind.
 
-An action says what it needs, where it is offered, and what it will do in words and as a line of kubectl.
-It is done as the viewer, so that kube-apiserver decides a second time. Everything around that, from the
-page that asks to the audit trail, is `console.views.actions`.
+An action declares its required permissions, where it is offered, a description of its effect,
+and an equivalent kubectl command. Requests are sent as the user, so kube-apiserver authorizes
+them again. Everything else, from the confirmation page to the audit trail, is in
+`console.views.actions`.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -31,19 +32,23 @@ if TYPE_CHECKING:
     from console.ui.kind import ResourceKind
     from console.ui.subject import Subject
 
-#: Of no object in particular.
+#: Stands for no particular object.
 NO_KEY = Key("", "")
-#: Where an action is offered: in the menu of a row, above an object's page, for many chosen rows at once.
+#: Places that offer an action: the menu of a row, the header of an object's page, and the bulk
+#: action bar.
 ROW, HEADER, BULK = "row", "header", "bulk"
 EVERYWHERE = frozenset({ROW, HEADER, BULK})
-#: Times that a write is tried while others change the object.
+#: Maximum number of attempts for a write when others change the object at the same time.
 _TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """A right: `verb` on an object, or on its `subresource`; with a `gvr`, on objects of that type in its
-    namespace, or in the one that `place` says."""
+    """A required permission: `verb` on an object or on its `subresource`.
+
+    With `gvr`, the permission applies to all objects of that type in the object's namespace, or
+    in the namespace that `place` returns.
+    """
 
     verb: str
     subresource: str = ""
@@ -51,7 +56,9 @@ class Permission:
     place: Callable[[], str] | None = None
 
     def granted(self, access: Access, gvr: GVR, key: Key = NO_KEY) -> bool:
-        """For the object of a type, whether or not there is one; without a key for every one."""
+        """Return True if the user has the permission for the object, whether or not the object
+        exists. Without `key`, for all objects of the type.
+        """
         name = key.name if self.gvr is None else ""
         return access.can(
             self.verb,
@@ -62,18 +69,28 @@ class Permission:
         )
 
     def namespace(self, own: str) -> str:
-        """Where it must be had; `own`: the object's."""
+        """Return the namespace in which the permission is required. `own` is the object's
+        namespace.
+        """
         return self.place() if self.place is not None else own
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One object that something is done to, as the viewer; as the console where `by_console` says so.
-    `uid`: that of the object that was shown. `data`: what was filled in, as the form's `cleaned_data`.
-    What `client` sends carries `audit_id`. `also` does another action to another object of the kind,
-    by its uid, with a record of its own: it says why that was refused, "" if it is done. `answers`: the
-    object after each patch of it. `trial`: nothing is to be done, and kube-apiserver says what would come
-    of it. `before`: the object each time that it was read, `warnings`: what kube-apiserver warned of."""
+    """Everything that an action needs to run on an object.
+
+    Requests are sent as the user, or as the console if `by_console` returns True.
+
+    - `uid`: the UID of the object that the page showed.
+    - `data`: the form's `cleaned_data`.
+    - `audit_id`: the audit ID of all requests that `client` sends.
+    - `also`: runs another action on another object of the kind, with a separate audit record. It
+      returns the reason for a failure, or "" on success.
+    - `trial`: True for a dry run.
+    - `before`: the object as returned by each read.
+    - `answers`: the object as returned by each patch.
+    - `warnings`: the warnings that kube-apiserver returned.
+    """
 
     request: "ConsoleRequest"
     kind: "ResourceKind"
@@ -90,26 +107,28 @@ class Context:
     warnings: list[str] = field(default_factory=list)
 
     async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
-        """A merge patch, refused if another object has taken the name."""
+        """Send a merge patch. kube-apiserver rejects it if another object has taken the name."""
         metadata = {**body.get("metadata", {}), "uid": self.uid}
         return await self._patch({**body, "metadata": metadata}, MERGE_PATCH, subresource)
 
     async def strategic_patch(
         self, body: Mapping[str, Any], subresource: str = ""
     ) -> dict[str, Any]:
-        """The same by names: what is in a list stays that `body` does not name."""
+        """Send a strategic merge patch, which keeps list items that `body` does not name."""
         metadata = {**body.get("metadata", {}), "uid": self.uid}
         return await self._patch({**body, "metadata": metadata}, STRATEGIC_PATCH, subresource)
 
     async def json_patch(self, *operations: Mapping[str, Any]) -> dict[str, Any]:
-        """The same with the operations of RFC 6902."""
-        # A test would be refused as well, but with no word of the uid.
+        """Send a JSON patch (RFC 6902)."""
+        # `replace` instead of `test`: the error message of a failed `test` operation does not
+        # mention the UID.
         uid = {"op": "replace", "path": "/metadata/uid", "value": self.uid}
         return await self._patch([uid, *operations], JSON_PATCH)
 
     async def fresh(self) -> dict[str, Any]:
-        """The object as it is now; before anything is changed. Raises `Replaced` if another one has taken
-        the name."""
+        """Return the current object from kube-apiserver. Call this before the first change. Raise
+        `Replaced` if another object has taken the name.
+        """
         kind, key = self.kind, self.key
         try:
             found = await self.client.get(
@@ -128,8 +147,11 @@ class Context:
         body_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
         write: Callable[[Mapping[str, Any]], Awaitable[object]] | None = None,
     ) -> None:
-        """A patch of the object as it is now, which `body_of` makes of it, and again if others change it
-        meanwhile. `write` sends it, as a merge patch unless it is given. Raises `Overtaken`."""
+        """Patch the current object with the result of `body_of`, and retry on conflicts.
+
+        `write` sends the patch; the default is a merge patch. Raise `Overtaken` after too many
+        conflicts.
+        """
         for _try in range(_TRIES):
             found = await self.fresh()
             body = body_of(found)
@@ -175,13 +197,15 @@ class Context:
 
     @property
     def words(self) -> dict[str, object]:
-        """For sentences about it."""
+        """Placeholder values for messages about the object."""
         return {"kind": self.kind.singular, "name": visible(self.key.name)}
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It is done, and `text` says so. The reader goes back to where they came from, or to `url`."""
+    """The action succeeded. `text` is the message. The user returns to the previous page, or to
+    `url`.
+    """
 
     text: str
     url: str = ""
@@ -189,7 +213,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is shown instead, once: nobody keeps it."""
+    """A page to render instead of a redirect. It is shown once and never stored."""
 
     template: str
     values: Mapping[str, Any]
@@ -197,8 +221,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """It has begun, and `text` says so. The reader is led to the object's page, which shows how far it
-    is for as long as it takes (ADR 12)."""
+    """The action has started. `text` is the message. The user is redirected to the object's page,
+    which shows the progress (ADR 12).
+    """
 
     text: str
 
@@ -208,22 +233,32 @@ Outcome = Done | Follow | Page
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """`name`: the last part of its URL. `needs`: the rights that it takes, all of them. `trail`: verb and
-    subresource in the audit trail, unless they are those of the first right; of one that has no
-    subresource its own name stands for it.
+    """Base class of actions.
 
-    `danger`: shown apart and in the colour of what cannot be undone. `asks`: there is a page that asks
-    first; else a button does it at once, and no link or history leads there. `form`: what is filled in on
-    that page, unless `make_form` makes it. `wants_uid`: it is done to nothing but the object that was
-    shown. `stays`: afterwards there still is the object. `places`: with none, only a page of the kind's
-    own offers it. `per_viewer`: `exempt` depends on who the viewer is, so that nobody shares what shows
-    it. `reads_live`: its form begins with what the cache need not have (`Subject.live`). `reviews`: its
-    page leads to one that shows what would come of it, as kube-apiserver says; then `run` does nothing
-    but `fresh` and patches.
-    `weight`: how much it is used, from 0 to 3. Above an object's page the weightiest are buttons, and the
-    others are in a menu.
-    `title_text` (with action, kind and name), `button_text`, `effect_text` and `reads_also`: what
-    `title`, `button`, `effect` and `reads` say unless they are more than that.
+    - `name`: the last segment of the action's URL.
+    - `needs`: the required permissions, all of them.
+    - `trail`: verb and subresource in the audit trail. The default is those of the first
+      permission. An action whose first permission has no subresource uses its own name.
+    - `danger`: True for destructive actions, which are displayed separately and in the danger
+      color.
+    - `asks`: True if a confirmation page exists. Otherwise a button runs the action directly,
+      and no link or history entry leads to a page.
+    - `form`: the form on the confirmation page, unless `make_form` is overridden.
+    - `wants_uid`: True if the action may only apply to the object that the page showed.
+    - `stays`: True if the object still exists afterwards.
+    - `places`: where the action is offered. If empty, only a page specific to the kind offers
+      it.
+    - `per_viewer`: True if `exempt` depends on the user. Then rendered fragments that show the
+      action are not shared between users.
+    - `reads_live`: True if the form's initial values need data that the cache may not have
+      (`Subject.live`).
+    - `reviews`: True if the form is followed by a preview of the result from kube-apiserver (a
+      dry run). Then `run` must only call `fresh` and send patches.
+    - `weight`: how often the action is used, from 0 to 3. On an object's page the actions with
+      the highest weight are buttons, and the others are in a menu.
+    - `title_text` (with action, kind and name), `button_text`, `effect_text` and `reads_also`:
+      the values returned by `title`, `button`, `effect` and `reads`, unless those are
+      overridden.
     """
 
     name: ClassVar[str]
@@ -245,57 +280,69 @@ class Action:
     button_text: ClassVar[str | Promise] = ""
     effect_text: ClassVar[str | Promise] = ""
     trail: ClassVar[tuple[str, str] | None] = None
-    #: In a list of results, of an object that it was done to, and of another.
+    #: Labels in the result list of a bulk action, for success and failure.
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Done")
     refused_word: ClassVar[str | Promise] = pgettext_lazy("result", "Not done")
 
     def exempt(self, access: Access, name: str) -> bool:
-        """True for an object that nobody, or not this viewer, does it to, whatever their rights. There is
-        no other exception: for lists rights are asked once, and not for each row."""
+        """Return True if the object is protected from this action for all users, or for this user,
+        regardless of permissions.
+
+        This is the only exception to permissions. Lists check permissions once, not per row.
+        """
         return False
 
     def applicable(self, entry: Entry[Any]) -> bool:
-        """False while it makes no sense for the object as the cache has it."""
+        """Return False if the action makes no sense for the cached state of the object."""
         return True
 
     def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
-        """True if the viewer may do it to the object by rights that Kubernetes cannot say. Then the
-        console does it for them, and lists do not offer it."""
+        """Return True if the user may run the action because of permissions that Kubernetes RBAC
+        can't express.
+
+        The console then sends the requests with its own identity. Lists do not offer such
+        actions.
+        """
         return False
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
-        """Raises `Refused` if it cannot be done now for a reason that the object itself does not know."""
+        """Raise `Refused` if the action is currently impossible for a reason outside of the object
+        itself.
+        """
 
     @final
     def missing(self, access: Access, gvr: GVR, key: Key = NO_KEY) -> Permission | None:
-        """The first right that the viewer lacks for the object, whether or not there is one."""
+        """Return the first permission that the user lacks for the object, or None. The object need
+        not exist.
+        """
         return next((one for one in self.needs if not one.granted(access, gvr, key)), None)
 
     @final
     def may(self, access: Access, gvr: GVR, key: Key) -> bool:
-        """True if the viewer may do it to the object, whether or not there is one; else it is not offered
-        at all."""
+        """Return True if the user may run the action on the object. The object need not exist. If
+        False, the action is not offered.
+        """
         return not self.exempt(access, key.name) and self.missing(access, gvr, key) is None
 
     @final
     @property
     def recorded(self) -> tuple[str, str]:
-        """Verb and subresource in the audit trail."""
+        """Verb and subresource for the audit trail."""
         first = self.needs[0]
         return self.trail or (first.verb, first.subresource or self.name)
 
     def recorded_name(self, key: Key, data: Mapping[str, Any]) -> str:
-        """What the audit trail calls the object that it is done to. `data`: as `run` has it."""
+        """Return the object name for the audit trail. `data` is the data passed to `run`."""
         return key.name
 
     @final
     @property
     def has_form(self) -> bool:
-        """True if something is filled in on its page, which takes the object itself."""
+        """True if the action's page has a form. Rendering the form requires the object."""
         return self.form is not None or type(self).make_form is not Action.make_form
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
-        """Where it is offered to be done."""
+        """Return the URL of the action's confirmation page."""
         return action_url(self.name, cluster, segment, key)
 
     def title(self, kind: "ResourceKind", name: str) -> str:
@@ -303,54 +350,62 @@ class Action:
         return str(self.title_text) % words
 
     def titles(self, kind: "ResourceKind", total: str) -> str:
-        """The same for several objects."""
+        """Return the page title for several objects."""
         words = {"action": self.label, "total": total, "nouns": kind.nouns}
         return _("%(action)s %(total)s %(nouns)s") % words
 
     def button(self, kind: "ResourceKind") -> str | Promise:
-        """What is on the button that does it: its label and the kind, or `button_text`."""
+        """Return the button label: `button_text`, or the action's label and the kind."""
         words = {"action": self.label, "kind": kind.singular}
         return self.button_text or _("%(action)s %(kind)s") % words
 
     def effect(self, kind: "ResourceKind") -> str | Promise:
-        """What it will do, in a sentence or two."""
+        """Return one or two sentences that describe the effect."""
         return self.effect_text
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
-        """The same as a line of kubectl; "" where there is none. `data`: of the form, so far."""
+        """Return the equivalent kubectl command, or "" if none exists. `data` is the form data
+        entered so far.
+        """
         return ""
 
     def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence[Fact]:
-        """How the object is, and what else somebody should know before."""
+        """Return the object's status and other information that the user should see before
+        confirming.
+        """
         status = kind.status(entry)
         return [status_fact(status)] if status is not None else []
 
     def reads(self, kind: "ResourceKind") -> Collection[GVR]:
-        """What its page looks at beside the object: these are the `informers` of its `Subject`."""
+        """Return the other types that the page reads. They become the `informers` of its `Subject`."""
         return self.reads_also
 
     def notes(self, subject: "Subject") -> Sequence[str | Promise]:
-        """What speaks against it, or will undo it, as things are."""
+        """Return warnings about the current state, for example that the change will be reverted."""
         return ()
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
-        """What the form begins with."""
+        """Return the initial values of the form."""
         return {}
 
     def make_form(self, subject: "Subject", data: QueryDict | None) -> ConsoleForm | None:
-        """`data`: what was sent, None at first; the form is told the files then. Raises `Refused`."""
+        """Return the form of the confirmation page, or None.
+
+        `data` is the submitted data, or None when the page is first shown. Uploaded files are
+        assigned to the form afterwards. Raise `Refused` if the action is impossible.
+        """
         return self.form(data, initial=dict(self.initial(subject.entry))) if self.form else None
 
     def evidence(self, subject: "Subject", form: ConsoleForm | None) -> SafeString:
-        """What stands above the form."""
+        """Return the HTML to show above the form."""
         return SafeString("")
 
     def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
-        """What must be typed before it is done to all of these; "" for nothing."""
+        """Return the text that the user must type to confirm, or "" if none is required."""
         return ""
 
     async def run(self, context: Context) -> Outcome:
-        """Does it. Raises `ApiError`."""
+        """Run the action. Raise `ApiError` if a request fails."""
         raise NotImplementedError
 
 
@@ -366,7 +421,7 @@ class Delete(Action):
     done_word = pgettext_lazy("result", "Deleted")
     refused_word = gettext_lazy("Not deleted")
     effect_text = gettext_lazy("This cannot be undone.")
-    #: More than these must be confirmed by typing their number.
+    #: Deleting more objects than this must be confirmed by typing their number.
     untyped: ClassVar[int] = 10
 
     def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence[Fact]:
@@ -386,7 +441,7 @@ class Delete(Action):
 
 
 class Patch(Action):
-    """Writes the same into every object: `body`, a merge patch. `done_text`: that it is done."""
+    """Apply the merge patch `body` to every object. `done_text` is the success message."""
 
     needs = (Permission("patch"),)
     body: ClassVar[Mapping[str, Any]]
@@ -401,14 +456,18 @@ class Patch(Action):
 
 
 class Link(Action):
-    """Leads to a page elsewhere (`url`), for those who have the right to what is done there. `dock`: what
-    that page is as a tab of the dock, log or terminal; "" for one that is not shown there."""
+    """A link to another page (`url`), shown to users with the permissions for the operation on that
+    page.
+
+    `dock` is the type of dock tab for that page, log or terminal. It is "" for pages that can't
+    be docked.
+    """
 
     dock: ClassVar[str] = ""
 
 
 class EditYaml(Link):
-    """Leads to the page where an object is edited as a manifest. Every kind has it."""
+    """Link to the YAML editor of an object. Available for every kind."""
 
     name = "edit"
     label = gettext_lazy("Edit YAML")

@@ -1,6 +1,7 @@
-"""How long ago something was, for people.
+"""Human-readable ages.
 
-An age is the one thing on a page that changes by itself: drawings that are kept have gaps for theirs.
+Ages are the only part of a page that changes without an event, so cached fragments contain
+placeholders for them.
 """
 
 from datetime import UTC, datetime
@@ -12,12 +13,14 @@ from console.ui.amounts import seconds_parts
 from console.ui.gaps import leave
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
-#: Different ages that are kept in words; a list has one or two for each row.
+#: Number of formatted ages to cache. A list has one or two per row.
 KEPT = 4000
 
 
 def age_text(since: datetime, now: datetime | None = None) -> str:
-    """The largest unit alone, cut, never rounded up: 8s, 12m, 3h, 4d, 2y. Within `gaps` a gap."""
+    """Return the age in its largest unit, rounded down: 8s, 12m, 3h, 4d, 2y. Inside a `gaps` block,
+    return a placeholder.
+    """
     return leave(since) or age_between(since, now or present(), get_language() or "")
 
 
@@ -26,7 +29,7 @@ def present() -> datetime:
 
 
 def age_between(since: datetime, now: datetime, lang: str) -> str:
-    """The same where the time and the language are known: `lang` is the one that is active."""
+    """Return the time from `since` to `now` like `age_text`. `lang` must be the active language."""
     seconds = int((now - since).total_seconds())
     if seconds < _MINUTE:
         return _words(max(0, seconds), 0, lang)
@@ -40,7 +43,7 @@ def age_between(since: datetime, now: datetime, lang: str) -> str:
 
 
 def length_text(seconds: int) -> str:
-    """A length of time in its two largest units, in the language that is active."""
+    """Return a duration in its two largest units, in the active language."""
     lang = get_language() or ""
     return " ".join(_words(n, "smhd".index(unit), lang) for n, unit in seconds_parts(seconds))
 

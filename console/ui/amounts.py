@@ -1,4 +1,4 @@
-"""Amounts as people read them: three digits at most, in the unit that leaves them whole enough."""
+"""Human-readable amounts with at most three significant digits and a suitable unit."""
 
 from decimal import Decimal
 
@@ -8,7 +8,9 @@ _MILLI, _STEP = Decimal(1000), Decimal(1024)
 
 
 def cores_text(cores: Decimal) -> str:
-    """CPU: `310m` below one core, `1.2` or `18` above. What rounds to nothing is `0`."""
+    """Format CPU cores: `310m` below one core, `1.2` or `18` above. Return `0` for values that
+    round to zero.
+    """
     if abs(cores) < 1:
         milli = round(cores * _MILLI)
         if abs(milli) < _MILLI:
@@ -17,27 +19,27 @@ def cores_text(cores: Decimal) -> str:
 
 
 def bytes_text(amount: Decimal) -> str:
-    """Memory and disks: `488Mi`, `2.1Gi`, `0`."""
+    """Format memory and disk sizes: `488Mi`, `2.1Gi`, `0`."""
     unit = 0
-    # What would be written as 1,024 of a unit is one of the next.
+    # Use the next unit for a value that would be displayed as 1,024 of this one.
     while round(abs(amount)) >= _STEP and unit < len(_BINARY) - 1:
         amount, unit = amount / _STEP, unit + 1
     return f"{_short(amount)}{_BINARY[unit]}"
 
 
 def number_text(number: Decimal) -> str:
-    """Pieces: `1,284`; parts of a piece are shown only where there are any."""
+    """Format a count: `1,284`. Fractions are shown only if present."""
     whole = number.to_integral_value()
     return f"{whole:,f}" if whole == number else _short(number)
 
 
 def seconds_text(seconds: int) -> str:
-    """A length of time in its two largest units: `8s`, `3m12s`, `2h5m`, `4d`."""
+    """Format a duration in its two largest units: `8s`, `3m12s`, `2h5m`, `4d`."""
     return "".join(f"{count}{unit}" for count, unit in seconds_parts(seconds))
 
 
 def seconds_parts(seconds: int) -> list[tuple[int, str]]:
-    """The same, each with its unit: s, m, h or d."""
+    """Return the two largest units of a duration as pairs of number and unit (s, m, h or d)."""
     parts: list[tuple[int, str]] = []
     for size, unit in _STEPS:
         count, seconds = divmod(max(0, seconds), size)
@@ -47,7 +49,7 @@ def seconds_parts(seconds: int) -> list[tuple[int, str]]:
 
 
 def _short(number: Decimal) -> str:
-    """One digit after the point below ten, none above; thousands with commas."""
+    """Return one decimal below ten, none above, with thousands separators."""
     if abs(number) < 10:
         return f"{number:.1f}".removesuffix(".0")
     return f"{number:,.0f}"

@@ -1,4 +1,6 @@
-"""What needs attention, in plain words: which objects, why, since when, and the list of exactly those."""
+"""The "needs attention" list: objects with problems, the reason and start of each problem, and
+links to matching lists.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,10 +30,10 @@ from console.ui.troubles import Cause, Finding, Lot, troubles_of
 from console.ui.viewspec import ViewSpec
 from console.ui.words import spoken, translate
 
-#: Lines that are shown; of the others there are numbers.
+#: Maximum number of lines. Remaining objects are only counted.
 MOST = 20
 
-#: The cause for which there are no pods that could tell why.
+#: The problem of workloads without any pods that could explain it.
 _NO_PODS = "Cannot create pods"
 _UNWELL = frozenset((Severity.ERROR, Severity.WARN, Severity.UNKNOWN))
 _rank = attrgetter("rank")
@@ -39,10 +41,15 @@ _rank = attrgetter("rank")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is wrong with one object, or with what it owns. `also`: what else is. `count`: how many it is
-    wrong with, as "2 pods", "" for the object alone; `count_url` shows exactly these. `url`: "" for an
-    owner that the viewer may not see. `said`: the reason with Kubernetes' own words. `log_url`: "" where
-    no log says more, or they may not read it."""
+    """The problems of one object and the objects it owns.
+
+    - `also`: other problems of the same object.
+    - `count`: number of affected objects, such as "2 pods", or "" for the object itself.
+      `count_url` lists exactly these objects.
+    - `url`: "" if the user may not see the owner.
+    - `said`: the reason, including the message from Kubernetes.
+    - `log_url`: "" if a log would not help or the user may not read it.
+    """
 
     severity: str
     word: str | Promise
@@ -61,7 +68,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The objects of a cause of which no line tells. `url`: all that have it."""
+    """The objects with a problem that are not covered by a line. `url` lists all objects with the
+    problem.
+    """
 
     severity: str
     word: str | Promise
@@ -71,7 +80,7 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """`loading`: kinds that are yet to be looked at."""
+    """The content of the list. `loading` names the kinds that are not loaded yet."""
 
     lines: tuple[Line, ...]
     rests: tuple[Rest, ...]
@@ -80,7 +89,7 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """One lot of a finding, and its first object."""
+    """A problem group of a finding and its first object."""
 
     seen: Seen
     cause: Cause
@@ -89,8 +98,11 @@ class _Found:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What explains the others comes first: pods before what makes them, unless they have ended or
-        are fewer than they should be because none can be made."""
+        """Sort key that puts the most specific explanation first.
+
+        Pods come before their owners, unless they have terminated. If pods can't be created at
+        all, the owner comes first.
+        """
         if self.cause.word == _NO_PODS:
             depth = 0
         elif self.seen.kind.gvr != PODS:
@@ -101,12 +113,16 @@ class _Found:
 
 
 def watched(*, in_projects: bool = False) -> list[GVR]:
-    """Where trouble is looked for: beside projects, then in them, as the menu has it."""
+    """Return the types that are checked for problems: cluster-scoped types first, then namespaced
+    types in menu order.
+    """
     return [kind.gvr for kind in _watched(in_projects=in_projects)]
 
 
 def made_of(*, in_projects: bool = False) -> list[GVR]:
-    """Of what the lines are made: where trouble is looked for, and what explains it."""
+    """Return the types that the list depends on: the checked types and the types that explain their
+    problems.
+    """
     found = _watched(in_projects=in_projects)
     return [*(kind.gvr for kind in found), *(gvr for kind in found for gvr in kind.explained_by)]
 
@@ -117,13 +133,15 @@ def _watched(*, in_projects: bool) -> list[ResourceKind]:
 
 
 async def bring_up(sight: Sight) -> None:
-    """Others are served meanwhile."""
+    """Bring the problem indexes up to date, and let other tasks run meanwhile."""
     for seen in sight.all(watched()):
         await brought_up(troubles_of(seen.kind, seen.informer))
 
 
 def attention(sight: Sight) -> Attention:
-    """The worst first. What is wrong with a workload, its pods and its runs is one line."""
+    """Return the objects with problems, most severe first. Problems of a workload, its pods and its
+    jobs share one line.
+    """
     places = watched()
     findings = [
         (seen, finding)
@@ -148,7 +166,7 @@ def attention(sight: Sight) -> Attention:
         if (left := finding.count - told[seen.kind.gvr, finding.cause]) > 0
     )
     lines = [_line(sight, of, sorted(several, key=_rank)) for of, several in ranked]
-    # What explains an object may make it worse than it says itself.
+    # A problem of an owned object may be more severe than that of its owner.
     lines.sort(key=lambda line: Severity(line.severity).rank)
     return Attention(tuple(lines), rests, _nouns(sight))
 
@@ -164,8 +182,9 @@ def _worst(several: list[_Found]) -> Severity:
 
 
 def _root(sight: Sight, found: _Found) -> tuple[GVR, Key] | None:
-    """The object itself, or the highest owner that the viewer may see; None for several objects that no
-    such owner has."""
+    """Return the object itself or its highest owner that the user may see. Return None for several
+    objects without such an owner.
+    """
     kind, entry, owned = found.seen.kind, found.entry, bool(found.lot.owner)
     itself = (kind.gvr, entry.key)
     known = None if owned else itself
@@ -230,7 +249,7 @@ def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Lin
 
 
 def _manifest(entry: Entry[Any]) -> Mapping[str, Any]:
-    """Nothing for what is nested too deeply to be read."""
+    """Return the manifest, or an empty one if it is nested too deeply to decode."""
     try:
         return entry.original()
     except RecursionError:
@@ -238,7 +257,7 @@ def _manifest(entry: Entry[Any]) -> Mapping[str, Any]:
 
 
 def _since(manifest: Mapping[str, Any]) -> datetime | None:
-    """When the worst of its conditions came to be; None where it has none that is bad."""
+    """Return the time since which the worst condition applies, or None if no condition is bad."""
     worst = next(iter(conditions_of(manifest)), None)
     return worst.since if worst is not None and worst.severity in _UNWELL else None
 

@@ -1,6 +1,7 @@
-"""Which of many objects that were found are shown first.
+"""Ranking of search matches.
 
-Written for tens of thousands: a name is looked at only if it could still be among the first.
+Designed for tens of thousands of matches: a name is compared only if it could still be among the
+best.
 """
 
 import sys
@@ -11,15 +12,18 @@ from console.kube.gvr import Key
 from console.ui.haystacks import Match
 from console.ui.textblocks import END, SIGNS, Order, bits, order_of
 
-#: Blocks that are looked through before it is known better which others are worth it.
+#: Number of index blocks in the first batch, before a limit is known that excludes other blocks.
 _AT_ONCE = 10
 _LAST: Order = (sys.maxsize, "", "")
 
 
 def best_of(found: Sequence[Match], words: Sequence[str], first: int) -> list[tuple[int, Key]]:
-    """The first of these with how well each fits: its name is the first word (0), begins with it (1),
-    has a part that does (2), has it inside (3), or the word is elsewhere (4); without words all fit.
-    Of those that fit as well the shorter name is the better one, then the alphabet decides."""
+    """Return the best `first` matches with the rank of each.
+
+    Ranks: the name equals the first word (0), starts with it (1), has a part that starts with it
+    (2), contains it (3), or the word occurs elsewhere (4). Without words, all matches have rank
+    0. Within a rank, shorter names come first, then alphabetical order applies.
+    """
     if not words:
         return [(0, key) for key in _first(found, [""], first, [])]
     word = words[0]
@@ -44,12 +48,14 @@ def best_of(found: Sequence[Match], words: Sequence[str], first: int) -> list[tu
 def _first(
     found: Sequence[Match], marks: Sequence[str], wanted: int, taken: Sequence[Key]
 ) -> list[Key]:
-    """The first, but for the `taken`, whose names have any of these marks; "" is in every one."""
+    """Return the first `wanted` keys whose names contain any of the `marks`, except those in
+    `taken`. The mark "" matches every name.
+    """
     best: list[Order] = []
     for mark in marks:
         start, limit = 0, best[-1] if len(best) == wanted else _LAST
         while start < len(found):
-            # More at once the longer it goes on: the limit is soon about what it will be.
+            # Batches grow, because the limit barely changes after the first ones.
             end = 2 * start + _AT_ONCE
             for block, mask in [
                 match

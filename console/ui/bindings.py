@@ -1,4 +1,4 @@
-"""What the kinds of role bindings have in common."""
+"""Shared parts of the kinds of role bindings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from console.ui.kind import ResourceKind
 from console.ui.relations.naming import Reference
 from console.ui.text import visible
 
-#: Who has the role.
+#: Columns for the subjects of a binding.
 SUBJECTS = (
     ListColumn(id="users", label=gettext_lazy("Users"), priority=2, most=2),
     ListColumn(id="groups", label=gettext_lazy("Groups"), priority=2, most=2),
@@ -30,7 +30,7 @@ SUBJECT = FieldFilter(
 
 
 def binding_to(kind: str) -> Mapping[str, Any]:
-    """An example that binds a role of this kind."""
+    """Return an example binding to a role of this kind."""
     group = "rbac.authorization.k8s.io"
     return {
         "roleRef": {"apiGroup": group, "kind": kind, "name": "example"},
@@ -56,7 +56,7 @@ class BindingKind(ResourceKind):
 
 
 class NativeBindingKind(BindingKind):
-    """Of Kubernetes' own, which kube-apiserver looks at."""
+    """A binding of Kubernetes RBAC, which kube-apiserver evaluates."""
 
     names: ClassVar[Sequence[GVR]] = (CLUSTER_ROLES, SERVICE_ACCOUNTS, USERS)
 
@@ -69,5 +69,5 @@ class NativeBindingKind(BindingKind):
             namespace, _slash, name = account.partition("/")
             yield Reference(SERVICE_ACCOUNTS, Key(namespace or item.namespace, name), "subject")
         for name in item.users:
-            # Nobody need have made a User for a name that certificates or tokens bring.
+            # User names can come from certificates or tokens, without a User object.
             yield Reference(USERS, Key("", name), "subject", optional=True)

@@ -1,6 +1,6 @@
-"""Why an object is not as it should be, as far as the object itself tells: one sentence in plain words.
+"""Diagnosis of an object's problem from its own manifest, as one plain sentence.
 
-Kubernetes' own reason goes beside it and is never replaced by it.
+The reason from Kubernetes is shown next to the sentence and never replaced by it.
 """
 
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ _TROUBLED = frozenset({Severity.ERROR.value, Severity.WARN.value})
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`text`: a sentence. `reason`: Kubernetes' own words for it, or ""."""
+    """A diagnosis. `text` is a sentence, and `reason` is the reason from Kubernetes or ""."""
 
     text: str | Promise
     reason: str
 
 
 def cause_of(manifest: Mapping[str, Any]) -> Cause | None:
-    """The likely cause of trouble; None where the object tells of none."""
+    """Return the likely cause of the object's problem, or None if the manifest shows no problem."""
     return _ending(manifest) or _of_pod(manifest) or _of_conditions(manifest)
 
 
@@ -71,7 +71,7 @@ def _of_pod(manifest: Mapping[str, Any]) -> Cause | None:
 
 
 def cause_of_container(container: Container) -> Cause:
-    """Of one that is in trouble."""
+    """Return the likely cause for a container that has a problem."""
     words = {"name": container.name, "image": container.image}
     reason = ": ".join(part for part in (container.reason, container.message) if part)
     if container.waiting == "CrashLoopBackOff":
@@ -97,7 +97,7 @@ def cause_of_container(container: Container) -> Cause:
     last = container.last
     if last is None or not last.code or last.finished is None:
         return Cause(running, reason)
-    # Between two crashes what it died of tells more than that it is not ready again.
+    # In a crash loop, the reason for the last termination explains more than the missing readiness.
     restarted = _restarted(container.restarts, last, last.finished)
     return Cause(f"{running} {restarted}", reason or last.reason)
 

@@ -1,5 +1,4 @@
-"""Deciding about requests of certificates.
-
+"""Approve and deny certificate signing requests.
 https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#approval-rejection
 """
 
@@ -26,12 +25,12 @@ from console.ui.manifests import mapping, texts
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Whoever decides needs a right to the signer, too. There are no such objects.
+#: Virtual resource for the additional permission on the signer. No objects of this type exist.
 SIGNERS = GVR("certificates.k8s.io", "v1", "signers")
 
 
 class _Decide(Action):
-    """`verdict`: the type of the condition that says it."""
+    """Base class. `verdict` is the type of the condition to add."""
 
     needs = (Permission("update", "approval"), Permission("get"))
     verdict: ClassVar[str]
@@ -40,7 +39,7 @@ class _Decide(Action):
         return is_undecided(entry.projection)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        """None. Raises `Denied` for whoever may not decide for the signer."""
+        """Return None. Raise `Denied` if the user may not approve requests for the signer."""
         if not _decides_for(subject.access, subject.entry.projection.signer):
             raise lacking(Permission("approve", gvr=SIGNERS), subject.kind.gvr, "")
         return None
@@ -60,7 +59,7 @@ class _Decide(Action):
         return kubectl(f"certificate {self.name} {quoted(key.name)}", key)
 
     async def decide(self, context: Context, text: str) -> None:
-        """By an update, as kubectl: few roles give a right to patch it."""
+        """Add the condition with an update, as kubectl does. Few roles allow patching the approval."""
         found = await context.fresh()
         condition = {"type": self.verdict, "status": "True", "reason": "ByHand", "message": text}
         status = dict(mapping(found, "status"))
@@ -75,7 +74,7 @@ class _Decide(Action):
 
 
 class Approve(_Decide):
-    """One at a time: what a certificate is for has to be looked at."""
+    """Approve a request. Not available as a bulk action, because each request must be reviewed."""
 
     name = "approve"
     label = pgettext_lazy("action", "Approve")
@@ -110,13 +109,17 @@ class Deny(_Decide):
 
 
 def _decides_for(access: Access, signer: str) -> bool:
-    """A right to `example.com/*` is one to all signers of that domain."""
+    """Return True if the user may approve for the signer. A permission on `example.com/*` covers
+    all signers of that domain.
+    """
     names = (signer, f"{signer.partition('/')[0]}/*")
     return any(access.can("approve", SIGNERS, name=name) for name in names)
 
 
 def names_in(request: Any) -> list[Fact]:
-    """Whom the certificate would be for, as the request itself has it: whole, so that nothing hides."""
+    """Return the subject and alternative names from the encoded request, never shortened, so that
+    no name stays hidden.
+    """
     try:
         found = x509.load_pem_x509_csr(base64.b64decode(str(request), validate=True))
         facts: list[Fact] = [(_("Subject"), _subject(found) or _("none"))]

@@ -1,18 +1,21 @@
-"""Lines over time, as the geometry of an SVG. Colours and words are the template's."""
+"""SVG geometry of line charts. The template adds colors and texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import floor, isnan, log10
 
-#: Steps of an axis: 1, 2, 5, 10, 20, ...
+#: Axis maximums: 1, 2, 5, 10, 20, and so on.
 _STEPS = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """In a box of `width` by `height`, both ends included. `path` is the line, `area` what is under it;
-    `top` is the value at the upper edge, and the lower edge is 0."""
+    """A line in a box of `width` by `height`.
+
+    `path` is the line, and `area` is the area below it. `top` is the value at the upper edge;
+    the lower edge is 0.
+    """
 
     width: int
     height: int
@@ -24,9 +27,10 @@ class Line:
 def line(
     values: Sequence[float], *, points: int, width: int, height: int, top: float = 0.0
 ) -> Line:
-    """`values` end at the right edge; there are `points` of them when the box is full. NaN is a gap.
+    """Return the chart line for `values`, aligned to the right edge.
 
-    `top`: what the box must reach up to at least.
+    `points` is the number of values that fill the box. NaN interrupts the line. `top` is the
+    minimum for the value at the upper edge.
     """
     top = round_up(max((value for value in values if not isnan(value)), default=0.0), top)
     step = width / max(1, points - 1)
@@ -44,7 +48,9 @@ def line(
 
 
 def round_up(value: float, least: float = 0.0) -> float:
-    """The next of 1, 2, 5, 10, 20, 50, ...: an axis that does not jump at every drawing."""
+    """Round up to the next of 1, 2, 5, 10, 20, 50, and so on, so that the axis does not change with
+    every new value.
+    """
     value = max(value, least)
     if value <= 1:
         return 1.0
@@ -53,5 +59,5 @@ def round_up(value: float, least: float = 0.0) -> float:
 
 
 def _short(number: float) -> str:
-    """One decimal, as a screen shows no more."""
+    """Round to one decimal, which is enough for screen coordinates."""
     return f"{number:.1f}".removesuffix(".0")

@@ -1,6 +1,6 @@
-"""Which columns a list shows: those that its kind declares, or those that its address names.
+"""Column selection: the columns of a list come from its kind or from the query string.
 
-`columns=name,status,label:app` names declared columns by their ids, and labels by their keys.
+`columns=name,status,label:app` names columns by ID and labels by key.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,14 +17,16 @@ from console.ui.kind import ResourceKind
 from console.ui.words import spoken
 
 LABEL = "label:"
-#: Labels that a list shows, and characters of the whole parameter.
+#: Maximum number of label columns, and maximum length of the query parameter in characters.
 MOST_LABELS, MAX_LENGTH = 8, 1000
-#: Sets of columns that are kept.
+#: Number of column sets to cache.
 KEPT = 500
 
 
 def read_columns(kind: ResourceKind, texts: Sequence[str]) -> tuple[str, ...]:
-    """The ids that are asked for, () for those of the kind. The name is always one. Raises `BadValue`."""
+    """Return the IDs of the requested columns, or () for the default of the kind. The name column
+    is always included. Raise `BadValue` for unknown columns.
+    """
     if sum(map(len, texts)) > MAX_LENGTH:
         raise BadValue(_("Longer than %(count)s characters.") % {"count": MAX_LENGTH})
     given = [part.strip() for text in texts for part in text.split(",") if part.strip()]
@@ -55,9 +57,10 @@ def _known(text: str, declared: tuple[str, ...]) -> str:
 def shown_columns(
     kind: ResourceKind, chosen: tuple[str, ...], metered: bool = False
 ) -> tuple[Column, ...]:
-    """`chosen`: as `read_columns` gives them. Who chose a column sees it on all but small windows.
+    """Return the columns for the IDs `chosen`, as returned by `read_columns`.
 
-    `metered`: usage is measured and may be shown; without it its columns are left out, chosen or not.
+    Selected columns are visible on all but small screens. Without `metered`, usage columns are
+    left out even if selected.
     """
     columns = tuple(_columns(kind, chosen)) if chosen else kind.every_column
     return columns if metered else tuple(c for c in columns if not isinstance(c, UsageColumn))
@@ -74,8 +77,6 @@ def _columns(kind: ResourceKind, chosen: tuple[str, ...]) -> Iterator[Column]:
 
 
 def _label_column(name: str, key: str) -> TextColumn:
-    """The value of one label."""
-
     def value(item: Any) -> str:
         text: str = item.labels.get(key, "")
         return text

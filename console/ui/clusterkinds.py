@@ -8,18 +8,18 @@ from console.ui.registry import Registry
 
 
 class Kinds:
-    """Those that are declared, and `customs`, those of its custom resources."""
+    """The built-in kinds (`declared`) and the custom resources of the cluster (`customs`)."""
 
     def __init__(self, declared: Registry, types: Types) -> None:
         self.declared = declared
         self.customs = CustomKinds(declared.declares, types)
 
     def find(self, segment: str) -> ResourceKind | None:
-        """The kind of a URL segment, `plural` or `plural.group`."""
+        """Return the kind for a URL segment, `plural` or `plural.group`."""
         return self.declared.find(segment) or self.customs.find(segment)
 
     def of(self, gvr: GVR) -> ResourceKind | None:
-        """The kind of a type, None if there is none for this version of it."""
+        """Return the kind of a type, or None if no kind exists for this version."""
         declared = self.declared.of(gvr)
         if declared is not None:
             return declared

@@ -1,7 +1,7 @@
-"""The clusters that this console shows.
+"""The registered clusters.
 
-Pages, sockets and rights are of one of them, which their address names. Accounts, platform roles and
-workspaces are kept on the host alone.
+Pages, websockets and permissions belong to one cluster, which is part of their URL. Accounts,
+platform roles and workspaces are stored on the host cluster only.
 """
 
 from collections.abc import Iterator
@@ -15,19 +15,19 @@ from console.kube.usage import Usage
 from console.ui.access import Access
 from console.ui.clusterkinds import Kinds
 
-#: The name of the cluster that the console itself is pointed at.
+#: Name of the cluster that the console itself is configured with.
 HOST = "host"
 
 
 class Authorizes(Protocol):
-    """Decides who may do what in one cluster."""
+    """Authorizer of one cluster."""
 
     def access_for(self, identity: Identity, cluster: "Cluster") -> Access: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cluster:
-    """One cluster: what is known of it, and who may see that. `name`: the one in addresses."""
+    """A cluster with its runtime, authorizer and kinds. `name` is its name in URLs."""
 
     name: str
     runtime: Runtime
@@ -36,7 +36,7 @@ class Cluster:
     prometheus: Prometheus | None = None
 
     def __repr__(self) -> str:
-        # The name alone: what pages are compared by is made of such texts.
+        # Keep this short: page signatures contain the representation.
         return f"Cluster({self.name!r})"
 
     @property
@@ -44,36 +44,37 @@ class Cluster:
         return self.runtime.usage
 
     def access_for(self, identity: Identity) -> Access:
-        """What somebody may do there."""
         return self.authorizer.access_for(identity, self)
 
 
 class Clusters:
-    """Those there are now, by their names. Changed by the composition root alone, and tests."""
+    """The clusters by name. Only the composition root and tests change them."""
 
     def __init__(self) -> None:
         self._clusters: dict[str, Cluster] = {}
 
     @property
     def host(self) -> Cluster:
-        """Raises RuntimeError as long as there is none."""
+        """Raise RuntimeError if the host cluster is not registered yet."""
         found = self.get(HOST)
         if found is None:
-            raise RuntimeError("no host cluster: console.asgi has not started one")
+            raise RuntimeError(
+                "the host cluster is not registered; console.asgi registers it at startup"
+            )
         return found
 
     def get(self, name: str) -> Cluster | None:
         return self._clusters.get(name)
 
     def add(self, cluster: Cluster) -> None:
-        """Takes the place of one of the same name."""
+        """Add a cluster, replacing an existing one of the same name."""
         self._clusters[cluster.name] = cluster
 
     def remove(self, name: str) -> None:
         self._clusters.pop(name, None)
 
     def __iter__(self) -> Iterator[Cluster]:
-        """In the order in which they were added."""
+        """Iterate in the order in which the clusters were added."""
         return iter(tuple(self._clusters.values()))
 
 

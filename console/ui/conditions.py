@@ -1,8 +1,9 @@
-"""Conditions in plain words.
+"""Status conditions in plain words.
 
-https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-conditions and the types of each
-kind. Whether "True" is good depends on the type: most say what is well, some what is wrong. Of types
-that are not listed here nobody can tell, so they are shown as they are and judged by nobody.
+See https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-conditions and the
+types of each kind. The meaning of "True" depends on the type: most types describe a healthy
+state, and some describe a problem. Types that are not listed here are shown unchanged and
+without a severity.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from console.ui.subject import Subject
 
 
 class _Words(NamedTuple):
-    """What is said when the condition is "True" and when it is "False", and how bad each is."""
+    """The texts and severities for the status "True" and for "False"."""
 
     true: str | Promise
     false: str | Promise
@@ -160,17 +161,21 @@ _WORDS: Mapping[str, _Words] = {
         gettext_lazy("It is growing"), gettext_lazy("It has its size"), Severity.PROGRESS
     ),
 }
-#: Reasons with which "False" is as it should be.
+#: Reasons for which the status "False" is expected.
 _DONE = frozenset({"PodCompleted"})
-#: Beyond so many nobody reads on, and no object of Kubernetes' own has them.
+#: Maximum number of conditions. No built-in object has this many.
 MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`severity`: a `Severity`'s value, "" for what nobody can judge. `word`: what it says, in plain
-    words where there are any. `state`: its type and status; with `reason` and `message` Kubernetes'
-    own."""
+    """A status condition.
+
+    - `severity`: the value of a `Severity`, or "" if the type is unknown.
+    - `word`: the meaning in plain words, or the type.
+    - `state`: type and status.
+    - `reason`, `message`: unchanged from Kubernetes.
+    """
 
     severity: str
     word: str | Promise
@@ -185,8 +190,10 @@ class Condition:
 
 
 def conditions_of(manifest: Mapping[str, Any]) -> tuple[Condition, ...]:
-    """Of `status.conditions`, the worst first, and of a job that has failed that it has: it was about to
-    before."""
+    """Return `status.conditions`, most severe first.
+
+    For a failed job, `Failed` comes before `FailureTarget`, which only announced the failure.
+    """
     found = [_read(item) for item in listed(manifest, "status", "conditions")[:MOST]]
     return tuple(sorted((item for item in found if item), key=_rank))
 
@@ -229,7 +236,7 @@ def _rank(condition: Condition) -> tuple[int, bool]:
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionsPanel(Panel):
-    """For any object that has `status.conditions`."""
+    """Panel for objects with `status.conditions`."""
 
     id: str = "conditions"
     title: str | Promise = gettext_lazy("Conditions")

@@ -1,4 +1,4 @@
-"""What stands in addresses, as what it means."""
+"""URL path converters."""
 
 from django.urls import register_converter
 from django.urls.converters import StringConverter
@@ -7,14 +7,17 @@ from console.ui.clusters import Cluster, clusters
 
 
 class ClusterConverter(StringConverter):
-    """`<cluster:cluster>`. A name that no cluster has is None, and not another address: whoever is not
-    signed in must get the same answer for every name. Middleware makes a 404 of it."""
+    """Converter for `<cluster:cluster>`.
+
+    An unknown name becomes None and still matches, so that users who are not signed in get the
+    same response for every name. Middleware turns None into a 404.
+    """
 
     def to_python(self, value: str) -> Cluster | None:  # type: ignore[override]
         return clusters.get(value)
 
     def to_url(self, value: Cluster | str) -> str:
-        """Of a cluster or of its name."""
+        """Accept a cluster or its name."""
         return value.name if isinstance(value, Cluster) else value
 
 

@@ -1,4 +1,6 @@
-"""How many objects of a kind there are in each namespace and state, without looking at them."""
+"""Number of objects of a kind by namespace and severity, kept up to date without scanning the
+objects.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,8 +15,8 @@ from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
 from console.ui.shelf import Shelf
 
-#: Kinds whose counts are kept at most, what they may know in all (objects), and for how long (seconds)
-#: when nobody asks.
+#: Limits of the cache: number of kinds, number of objects in total, and seconds until unused counts
+#: are dropped.
 PLACES, ROOM, IDLE = 256, 2_000_000, 900.0
 
 _Place = tuple[str, Severity]
@@ -33,7 +35,7 @@ class Counts(Derived[Any]):
         return len(self._places)
 
     def of(self, readable: Readable, wanted: tuple[str, ...] = ()) -> Counter[Severity]:
-        """How many the viewer may see: in all, or in the namespaces `wanted`."""
+        """Return the number of visible objects by severity, in all namespaces or only in `wanted`."""
         with self.current():
             if readable.namespaces is None and not wanted:
                 return Counter(self._all)
@@ -48,7 +50,9 @@ class Counts(Derived[Any]):
             return found
 
     def failing(self, readable: Readable) -> Counter[str]:
-        """How many fail that the viewer may see, by namespace: those that have any."""
+        """Return the number of visible failing objects by namespace. Namespaces without any are
+        left out.
+        """
         with self.current():
             whole = {
                 n for n in self._failing if readable.namespaces is None or n in readable.namespaces
@@ -62,7 +66,9 @@ class Counts(Derived[Any]):
     def _single(
         self, readable: Readable, counted: set[str], wanted: set[str] | None
     ) -> Iterable[Severity]:
-        """Of the objects that are allowed by their names and not among the `counted`."""
+        """Yield the severities of objects that are allowed by name and are not in a `counted`
+        namespace.
+        """
         for key in named(self._places.keys(), readable.names):
             namespace, severity = self._places[key]
             if namespace not in counted and (wanted is None or namespace in wanted):
@@ -106,6 +112,6 @@ _shelf: Shelf[tuple[Store[Any], ResourceKind], Counts] = Shelf(places=PLACES, ro
 
 
 def counts_of(kind: ResourceKind, informer: Informer[Any]) -> Counts:
-    """The kind's own, shared by all who ask."""
+    """Return the counts of the kind, which all callers share."""
     store = informer.store
     return _shelf.get((store, kind), lambda: Counts(store, kind))

@@ -1,4 +1,4 @@
-"""Creating objects: whom the console offers it, and what a new manifest begins with."""
+"""Permission checks, URLs and example manifests for creating objects."""
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache
@@ -9,18 +9,18 @@ from console.ui.kind import ResourceKind
 from console.ui.viewspec import ViewSpec
 from console.ui.yamltext import yaml_text
 
-#: A name that every type allows, for the writer to replace.
+#: Valid for every type. The user replaces it.
 NAME = "example"
-#: Custom resources that are looked at to find one that the viewer may create.
+#: Maximum number of custom resources to check.
 CUSTOMS = 500
-#: Viewers whose answer is kept.
+#: Number of users whose result is cached.
 VIEWERS = 500
 
 
 def may_create_any(access: Access) -> bool:
-    """Whether there is anything that the viewer may create anywhere."""
+    """Return True if the user may create any object anywhere."""
     standing, kinds = access.standing(), access.cluster.kinds
-    # An Access with a standing can be compared.
+    # Only an Access with a `standing` can be a cache key.
     declared: Callable[..., bool] = _declared if standing else _declared.__wrapped__
     return declared(tuple(kinds.declared), access, standing) or any(
         _may_create(kind, access) for kind in islice(kinds.customs, CUSTOMS)
@@ -29,7 +29,7 @@ def may_create_any(access: Access) -> bool:
 
 @lru_cache(VIEWERS)
 def _declared(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) -> bool:
-    """The same for as long as `standing` is."""
+    """Check the built-in kinds. `standing` is part of the cache key."""
     return any(_may_create(kind, access) for kind in known)
 
 
@@ -39,10 +39,11 @@ def _may_create(kind: ResourceKind, access: Access) -> bool:
 
 
 def create_url(spec: ViewSpec, access: Access) -> str:
-    """Where an object that the list would show is made; "" for whoever may make none there.
+    """Return the URL of the page that creates an object for this list, or "" if the user may not
+    create one.
 
-    It follows from the view and from the right that `ResourceKind.asked` has, so that whoever shares a
-    list shares this, too.
+    The result depends only on the view and on permissions in `ResourceKind.asked`, so users who
+    share a rendered list can share it.
     """
     kind = spec.kind
     allowed = access.namespaces_where("create", kind.gvr)
@@ -54,13 +55,13 @@ def create_url(spec: ViewSpec, access: Access) -> str:
         places = [""] if allowed is None else sorted(allowed)
     if not places:
         return ""
-    # Where the list shows many, the project is chosen on the page.
+    # If several namespaces are possible, the user selects one on the page.
     chosen = places[0] if spec.namespaces or len(places) == 1 else ""
     return kind.create_url(spec.cluster, chosen)
 
 
 def skeleton(kind: ResourceKind, namespace: str) -> str:
-    """A manifest to be filled in. `namespace`: "" for none yet."""
+    """Return an example manifest. `namespace` is "" if none is selected yet."""
     place = {"namespace": namespace} if namespace and kind.view.namespaced else {}
     metadata = {"name": NAME, **place, **kind.example.get("metadata", {})}
     return yaml_text(kind, {**kind.example, "metadata": metadata})

@@ -1,9 +1,9 @@
-"""The kinds of the custom types that a cluster has at this moment.
+"""The kinds of the custom resources that a cluster currently serves.
 
-Promises:
-- A kind is there as soon as its type is served, and gone with it; what is declared comes before it.
-- It stays the same object for as long as its type stays what it is, so it can be the name of things.
-- A type costs nothing before somebody asks for it, however many there are. Any thread may ask.
+- A kind appears and disappears together with its API. Built-in kinds take precedence.
+- The kind of an unchanged type stays the same object, so it can be a cache key.
+- Kinds are created on first use, regardless of the number of types. All functions are
+  thread-safe.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,12 +15,14 @@ from console.kube.projections import DECODERS
 from console.kube.uncached import UNCACHED
 from console.ui.generic import GenericKind, generic_kind
 
-#: New kinds until those are let go whose types are gone.
+#: Number of new kinds after which the kinds of removed types are dropped.
 SPARE = 100
 
 
 class CustomKinds:
-    """Of a cluster's `types`. `declares` tells whether one has a kind of its own: group and plural."""
+    """The kinds of a cluster's `types`. `declares` returns True if a built-in kind exists for a
+    group and plural.
+    """
 
     def __init__(self, declares: Callable[[str, str], bool], types: Types) -> None:
         self._declares, self._types = declares, types
@@ -29,21 +31,25 @@ class CustomKinds:
         self._most = SPARE
 
     def find(self, segment: str) -> GenericKind | None:
-        """The kind of `plural.group`, in the version that people mean who name none."""
+        """Return the kind of `plural.group`, in the preferred version."""
         plural, _dot, group = segment.partition(".")
         custom = self._types.find(group, plural) if group else None
         return self._kind(custom) if custom is not None else None
 
     def serves(self, gvr: GVR) -> bool:
-        """True while the cluster has this custom type, whether or not its kind is declared."""
+        """Return True while the cluster serves this custom type, even if the console has a built-in
+        kind for it.
+        """
         return self._types.get(gvr) is not None
 
     def named(self, word: str) -> GenericKind | None:
-        """The first kind that this word in lower case is a name of."""
+        """Return the first kind that has this lowercase name."""
         return next(self._called(lambda names: word in names), None)
 
     def like(self, text: str) -> Iterator[GenericKind]:
-        """Kinds of which a name has this text in lower case inside. Makes the kinds that it comes to."""
+        """Yield the kinds with a name that contains this lowercase text. Kinds are created during
+        iteration.
+        """
         return self._called(lambda names: any(text in name for name in names))
 
     def _called(self, fits: Callable[[tuple[str, ...]], bool]) -> Iterator[GenericKind]:
@@ -54,7 +60,7 @@ class CustomKinds:
                     yield kind
 
     def __iter__(self) -> Iterator[GenericKind]:
-        """By group and plural. Makes the kinds that it comes to."""
+        """Iterate by group and plural. Kinds are created during iteration."""
         for custom in self._types:
             kind = self._kind(custom) if custom.preferred else None
             if kind is not None:
@@ -83,7 +89,7 @@ class CustomKinds:
 
 
 def is_kept(gvr: GVR) -> bool:
-    """Whether the console reads the type for itself."""
+    """Return True if the console itself reads this type."""
     return gvr in DECODERS or gvr in UNCACHED
 
 

@@ -1,6 +1,7 @@
-"""A debug container: one more in a pod that runs, with the tools that its own image lacks.
+"""Debug containers: an additional container in a running pod, with tools that the pod's own images
+lack.
 
-It is an ephemeral container, as `kubectl debug` makes it:
+It is an ephemeral container like the one that `kubectl debug` creates:
 https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
 """
 
@@ -29,9 +30,10 @@ from console.ui.terminals import ATTACH
 from console.ui.text import visible
 from console.ui.workloads.images import ImageField
 
-#: Characters of a command.
+#: Maximum length of a command in characters.
 LONGEST_COMMAND = 1000
-#: What the container may do, as kubectl's profiles of these names have it; the first is its own default.
+#: Security contexts like those of kubectl's profiles with these names. The first is kubectl's
+#: default.
 PROFILES: Mapping[str, Mapping[str, Any]] = {
     "general": {"capabilities": {"add": ["SYS_PTRACE"]}},
     "baseline": {},
@@ -55,7 +57,9 @@ _AT = "spec.ephemeralContainers[*]"
 
 
 class DebugForm(ConsoleForm):
-    """The name is in it so that what is sent twice makes one container."""
+    """The form includes the container's name, so that submitting it twice creates one container
+    only.
+    """
 
     causes: Mapping[str, str] = {
         f"{_AT}.image": "image",
@@ -99,7 +103,7 @@ class DebugForm(ConsoleForm):
 
 
 class Debug(Action):
-    """Whoever may add the container but not attach to it could not use it."""
+    """Add a debug container and attach to it. Requires both permissions."""
 
     name = "debug"
     label = pgettext_lazy("action", "Debug")
@@ -150,7 +154,7 @@ class Debug(Action):
 
 
 def _targets(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """The containers that stay, by name."""
+    """Yield the names of the containers that keep running, including sidecars."""
     sidecars = [
         one
         for one in listed(manifest, "spec", "initContainers")

@@ -1,7 +1,7 @@
-"""Who may see what, decided before anything is looked up.
+"""Authorization of reads, decided before any lookup.
 
-A refusal depends on the viewer's rights and on what was asked alone, never on what exists: forbidden
-and missing objects give the same answer at the same cost.
+The decision depends only on the user's permissions and the request, never on existing objects.
+Forbidden and missing objects get the same response, and it takes the same time.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,9 @@ from console.ui.kind import ResourceKind, Scope
 
 
 class Denied(Exception):
-    """The viewer may not do `verb` to `gvr`, or to a subresource of it: in `namespace`, or anywhere if
-    that is ""."""
+    """The user may not do `verb` on `gvr` or its subresource, in `namespace` or in any namespace if
+    that is "".
+    """
 
     def __init__(self, verb: str, gvr: GVR, namespace: str = "", subresource: str = "") -> None:
         self.verb = verb
@@ -29,20 +30,22 @@ class Denied(Exception):
 
 
 class Refused(Exception):
-    """What somebody may do cannot be done as things are. The text says why."""
+    """An operation that the user may do is currently impossible. The message gives the reason."""
 
-    #: The HTTP status of a page that tells of it.
+    #: HTTP status of the error page.
     page_code: ClassVar[int] = 409
 
 
 class Exempt(Refused):
-    """Nobody does this to the object, or not this viewer, whatever their rights."""
+    """The object is protected from this operation for all users, or for this user, regardless of
+    permissions.
+    """
 
     page_code: ClassVar[int] = 403
 
 
 class NotArrived(Exception):
-    """What is needed has not arrived from the cluster yet. Its text says so to people."""
+    """The required data is not loaded from the cluster yet. The message is shown to the user."""
 
     text: ClassVar[str | Promise]
 
@@ -51,8 +54,11 @@ class NotArrived(Exception):
 
 
 def knows(access: Access, kind: ResourceKind) -> bool:
-    """Whether the viewer may know that the cluster has this kind. What the console declares everybody
-    knows; a custom resource, whoever may list definitions or has a right to it."""
+    """Return True if the user may know that the cluster has this kind.
+
+    Built-in kinds are public. A custom resource is visible to users who may list
+    CustomResourceDefinitions or have a permission on it.
+    """
     gvr = kind.gvr
     if access.cluster.kinds.declared.of(gvr) or access.can("list", CUSTOM_RESOURCE_DEFINITIONS):
         return True
@@ -63,15 +69,18 @@ def knows(access: Access, kind: ResourceKind) -> bool:
 
 
 def lacking(permission: Permission, gvr: GVR, namespace: str) -> Denied:
-    """For whoever lacks what an action on an object of this type needs."""
+    """Return the exception for a user who lacks a permission of an action on this type."""
     where = permission.namespace(namespace)
     return Denied(permission.verb, permission.gvr or gvr, where, permission.subresource)
 
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """Which objects of a kind the viewer may see: all of these namespaces (None: of every one), and
-    beyond those the single ones of `names`, as `Access.names_where` has them."""
+    """The objects of a kind that the user may see.
+
+    All objects in `namespaces` (None: every namespace), and additionally the single objects in
+    `names`, as returned by `Access.names_where`.
+    """
 
     namespaces: frozenset[str] | None
     names: frozenset[Key] = frozenset()
@@ -82,22 +91,22 @@ class Readable:
         return bool(self.names) and (key in self.names or Key("", key.name) in self.names)
 
     def reaches(self, namespace: str) -> bool:
-        """True if the viewer might see something there."""
+        """Return True if the user might see an object in the namespace."""
         if self.namespaces is None or namespace in self.namespaces:
             return True
         return any(key.namespace in ("", namespace) for key in self.names)
 
     @property
     def reached(self) -> frozenset[str]:
-        """The namespaces that are known from the rights themselves: none for whoever sees all."""
+        """The namespaces that the permissions name. Empty for users who may see all namespaces."""
         return (self.namespaces or frozenset()) | {key.namespace for key in self.names} - {""}
 
 
 def readable(kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()) -> Readable:
-    """Which objects of this kind the viewer may list.
+    """Return the objects of this kind that the user may list.
 
-    `wanted` are the namespaces that were asked for; one that is not allowed refuses the whole, so that
-    a list never silently lacks what its address names. Raises `Denied`.
+    `wanted` are the requested namespaces. Raise `Denied` if any of them is forbidden, so that a
+    list is never silently incomplete.
     """
     namespaces = _namespaces(kind, access)
     if namespaces is None:
@@ -119,8 +128,9 @@ def _namespaces(kind: ResourceKind, access: Access) -> frozenset[str] | None:
 
 
 def check_seen(kind: ResourceKind, access: Access, key: Key) -> None:
-    """Raises `Denied` for whoever may not see the object: neither read it by its name nor list it.
-    Whether there is one plays no part."""
+    """Raise `Denied` if the user may neither get the object by name nor list it. The result does
+    not depend on whether the object exists.
+    """
     if access.can("get", kind.gvr, namespace=key.namespace, name=key.name):
         return
     if not readable(kind, access, (key.namespace,)).sees(key):
@@ -130,8 +140,10 @@ def check_seen(kind: ResourceKind, access: Access, key: Key) -> None:
 def whole_namespaces(
     kind: ResourceKind, found: Readable, wanted: tuple[str, ...] = ()
 ) -> frozenset[str] | None:
-    """The namespaces of `found` alone: a right to single objects is none to list. None: every one. Raises
-    `Denied` as `readable` does."""
+    """Return the namespaces of `found` in which the user may list, or None for every namespace.
+
+    Permissions on single objects don't count. Raise `Denied` as `readable` does.
+    """
     if found.namespaces is None:
         return None
     for namespace in wanted if kind.scope is Scope.NAMESPACED else ():

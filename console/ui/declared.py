@@ -1,7 +1,7 @@
-"""Rights as far as a detail has said beforehand that it would ask for them.
+"""Restricted access: only the permissions that a detail page declared in advance.
 
-Sockets share the drawing of a detail if the rights that it depends on are equal. So nothing may be
-drawn from a right that was not compared: to any other question the answer is no.
+Websockets share a rendered page if the permissions it depends on are equal. A permission that
+was not compared must not influence the output, so every undeclared check returns False.
 """
 
 from collections.abc import Collection
@@ -17,8 +17,12 @@ from console.ui.linked import leads_anywhere
 
 @dataclass(frozen=True, slots=True)
 class DeclaredAccess:
-    """To `kind` what its list and its actions ask; to the types of `needs` whether they may be listed. A
-    kind that leads anywhere shares what it shows with nobody, and may ask that of every type."""
+    """Access limited to declared permissions.
+
+    On `kind`: the permissions that its list and its actions check. On the types in `needs`: the
+    permission to list. A kind that can link to any type is never shared between users, so it may
+    check list permissions on every type.
+    """
 
     access: Access
     kind: ResourceKind
@@ -50,7 +54,7 @@ class DeclaredAccess:
         return self.access.names_where(verb, gvr, subresource)
 
     def standing(self) -> None:
-        """Nobody keeps what one panel was told."""
+        """Return None: the results for one panel are not cached."""
 
     def _declared(self, verb: str, gvr: GVR, subresource: str) -> bool:
         if (verb, gvr, subresource) in self.kind.asked:

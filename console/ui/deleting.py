@@ -1,4 +1,6 @@
-"""Deleting with a choice: how long a pod may take to end, and what becomes of what an object owns."""
+"""Delete actions with options: the grace period of a pod, and the propagation policy for owned
+objects.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -18,14 +20,14 @@ from console.ui.relations.owned import DEEPEST, branches_of
 from console.ui.relations.owning import owned_types
 from console.ui.subject import Subject
 
-#: Seconds that somebody may choose for a pod.
+#: Maximum grace period in seconds.
 LONGEST = 24 * 60 * 60
-#: What Kubernetes gives a pod that says nothing.
+#: Kubernetes' default grace period in seconds.
 USUAL = 30
 
 
 class GraceForm(ConsoleForm):
-    """`grace` is "" for what the pod itself says."""
+    """Form for the grace period. `grace` is "" to use the pod's own value."""
 
     causes: Mapping[str, str] = {"gracePeriodSeconds": "seconds"}
     field_order = ("grace", "seconds")
@@ -81,7 +83,7 @@ def _grace(data: Mapping[str, Any]) -> int | None:
 
 
 class PropagationForm(ConsoleForm):
-    """The words of Kubernetes' propagation policies. "" is the usual one, Background."""
+    """Form for the propagation policy. "" stands for the default, Background."""
 
     causes: Mapping[str, str] = {"propagationPolicy": "policy"}
     policy = ChoiceField(
@@ -95,7 +97,7 @@ class PropagationForm(ConsoleForm):
 
 
 class DeleteOwner(Delete):
-    """For objects that own others."""
+    """Delete an object that owns other objects."""
 
     form = PropagationForm
 
@@ -103,7 +105,7 @@ class DeleteOwner(Delete):
         return owned_types(kind)
 
     def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
-        """What it owns, as far as the viewer may see it."""
+        """Return the owned objects that the user may see, as HTML."""
         branches = branches_of(subject, subject.kind, subject.entry, DEEPEST)
         if not branches:
             return SafeString("")

@@ -1,8 +1,8 @@
-"""One object as it is shown: the one function that makes it, and what it is made of.
+"""The detail page of one object.
 
-`detail` serves the page, the fragment and the socket, so that they cannot differ. It is made of parts,
-each drawn once, with places for its ages, and compared by what was drawn: so the clock alone changes
-nothing.
+`detail` builds the page, the fragment and the websocket messages, so they can't differ. A page
+consists of parts. Each part is rendered once, with placeholders for ages, and compared by its
+rendered content, so the passing of time alone does not change it.
 """
 
 import logging
@@ -43,9 +43,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`id` is the element's. `template` draws the element around `body`, which is "" inside of a part
-    that is not shown. `signature` changes when what is drawn does. `place`: that of its panel, or the
-    head."""
+    """A part of the page.
+
+    `id` is the ID of the element. `template` renders the element around `body`, which is "" for
+    a hidden part. `signature` changes with the rendered content. `place` is the place of the
+    panel, or "head".
+    """
 
     id: str
     template: str
@@ -60,13 +63,13 @@ class Part:
 
     @property
     def html(self) -> SafeString:
-        """As it looks now, in the language that it was drawn in."""
+        """Render the part with current ages, in the language that it was rendered in."""
         return render_to_string(self.template, {"part": self, "body": self.body.html()})
 
 
 @dataclass(frozen=True, slots=True)
 class TabLink:
-    """`elsewhere`: it is another page, and no other tab of this one."""
+    """A tab. `elsewhere` is True if it links to another page."""
 
     title: str | Promise
     url: str
@@ -76,8 +79,12 @@ class TabLink:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """`parts`: the notice that it is gone, the head, then the panels. `etag` is equal for two that
-    look the same. `up_url`: the list that it is of. `project_url`: "" where the viewer may not be."""
+    """The content of a detail page.
+
+    `parts` are the deletion notice, the head, and the panels. `etag` is equal for two pages that
+    look the same. `up_url` is the list of the kind. `project_url` is "" if the user may not open
+    the project.
+    """
 
     kind: KindView
     group: str | Promise
@@ -95,7 +102,7 @@ class Detail:
 
     @property
     def at(self) -> Mapping[str, list[Part]]:
-        """The parts by their places."""
+        """The parts grouped by place."""
         found: dict[str, list[Part]] = {}
         for part in self.parts:
             found.setdefault(part.place, []).append(part)
@@ -103,8 +110,11 @@ class Detail:
 
 
 def followed(types: Collection[GVR], access: Access) -> Mapping[GVR, Informer[Any]]:
-    """Those of the types, started where nobody follows them; none of what the viewer may not list
-    anywhere, of what the cluster does not have, and of what is never cached."""
+    """Return informers of the given types, and start them if necessary.
+
+    Types are left out that the user may not list anywhere, that the cluster does not have, or
+    that are never cached.
+    """
     found: dict[GVR, Informer[Any]] = {}
     for gvr in sorted(types):
         nowhere = access.namespaces_where("list", gvr) == frozenset()
@@ -123,9 +133,9 @@ def detail(
     *,
     known: Mapping[str, Part] | None = None,
 ) -> Detail | None:
-    """The object as the viewer may see it, None if there is none. Raises `Denied`.
+    """Return the object as the user may see it, or None if it does not exist. Raise `Denied`.
 
-    `known`: parts that need not be drawn anew, by their id.
+    `known` contains parts by ID that are reused instead of rendered again.
     """
     place.check(access)
     entry = informer.store.get(place.key)
@@ -162,7 +172,7 @@ def detail(
 
 
 def panel_id(panel: Panel) -> str:
-    """The id of a panel's element."""
+    """Return the ID of the panel's element."""
     return f"panel-{panel.id}"
 
 
@@ -171,8 +181,9 @@ def etag_of(parts: list[Part]) -> str:
 
 
 def gone_part(place: DetailPlace, deleted: datetime | None = None, *, gone: bool = False) -> Part:
-    """The notice above an object that is there no more. `deleted`: when that was seen, None if nobody
-    saw."""
+    """Return the notice for a deleted object. `deleted` is the time of deletion, or None if
+    unknown.
+    """
     if not gone:
         return _part("detail-gone", "ui/detail/_gone.html", "", lambda: "")
     words = {"kind": place.kind.view, "deleted": deleted, "up_url": _up(place)}
@@ -214,13 +225,17 @@ def _panel(panel: Panel, subject: Subject) -> Part:
 
 
 def _shown(panel: Panel, subject: Subject) -> str:
-    """One panel that fails must not take the others with it: tenants write what they are made from."""
+    """Render one panel. A failing panel must not break the others, because tenants control its
+    input.
+    """
     try:
         return panel.html(subject)
     except RecursionError:
         text = _("This object is nested too deeply to be shown here.")
     except Exception:
-        log.exception("The panel %s of %s %s failed", panel.id, subject.kind.segment, subject.key)
+        log.exception(
+            "Failed to render panel %s of %s %s", panel.id, subject.kind.segment, subject.key
+        )
         text = _("The console made a mistake; this part cannot be shown.")
     return render_to_string("ui/detail/_failed.html", {"text": text})
 
@@ -228,14 +243,14 @@ def _shown(panel: Panel, subject: Subject) -> str:
 def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str]) -> Part:
     with gaps() as left:
         pieces = split_at_gaps(draw())
-    # A panel that failed halfway has left gaps behind that it did not draw.
+    # A panel that failed halfway has registered placeholders for output that was discarded.
     body = Drawing(pieces, tuple(left[len(left) - len(pieces) + 1 :]))
     return Part(id, template, title, body, short_hash((pieces, body.gaps)))
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectHead:
-    """Of an object, on the page of what it stands for: its tabs, what may be done, and its head."""
+    """Tabs, actions and head of an object, for the page of an entity that the object represents."""
 
     entry: Entry[Any]
     tabs: tuple[TabLink, ...]
@@ -246,12 +261,12 @@ class ObjectHead:
 
     @property
     def details_url(self) -> str:
-        """The object's own first tab."""
+        """The first tab of the object itself."""
         return self.tabs[1].url
 
 
 def object_head(access: Access, gvr: GVR, key: Key) -> ObjectHead | None:
-    """None where there is no such object, as far as the viewer may see and the cache knows."""
+    """Return the head of the object, or None if the user may not see it or it is not in the cache."""
     kind, runtime = access.cluster.kinds.of(gvr), access.cluster.runtime
     tabs = object_tabs(access, kind, key)
     entry = None
@@ -266,8 +281,11 @@ def object_head(access: Access, gvr: GVR, key: Key) -> ObjectHead | None:
 
 
 def object_tabs(access: Access, kind: ResourceKind | None, key: Key) -> tuple[TabLink, ...]:
-    """For the page of what an object stands for: that page, then the tabs of the object; none for whoever
-    may not see the object, and where there is no such kind."""
+    """Return the tabs for the page of an entity that the object represents: that page, then the
+    object's tabs.
+
+    Empty if the user may not see the object or the kind does not exist.
+    """
     if kind is None:
         return ()
     try:
@@ -280,7 +298,9 @@ def object_tabs(access: Access, kind: ResourceKind | None, key: Key) -> tuple[Ta
 
 
 def _tabs(place: DetailPlace) -> tuple[TabLink, ...]:
-    """The first is the page of what the object stands for, if that has one."""
+    """Return the tabs. The first is the page of the entity that the object represents, if it
+    exists.
+    """
     found = [
         TabLink(tab.title, replace(place, tab=tab, choices=()).url, tab == place.tab)
         for tab in tabs_of(place.kind)

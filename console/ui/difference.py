@@ -1,4 +1,4 @@
-"""What differs between two texts or manifests, line by line, for `ui/_diff.html`."""
+"""Line-by-line differences between texts or manifests, for `ui/_diff.html`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,19 @@ from console.ui.kind import ResourceKind
 from console.ui.text import visible
 from console.ui.yamltext import yaml_text
 
-#: Characters of a line that are shown, equal lines around a change, lines that are shown at all.
+#: Maximum characters of a line, unchanged lines around a change, and maximum number of lines.
 WIDEST, AROUND, MOST = 500, 3, 2000
-#: Lines of which each is compared with each, at most.
+#: Maximum number of line pairs to compare with each other.
 _PAIRS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`sign` is `+`, `-`, "" for a line of both, `…` for lines that are left out; `before` and `after`
-    are its numbers, None where it has none."""
+    """A line of the diff.
+
+    `sign` is `+`, `-`, "" for an unchanged line, or `…` for omitted lines. `before` and `after`
+    are the line numbers, or None.
+    """
 
     sign: str
     before: int | None
@@ -29,7 +32,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`lines`: none for equal texts. `left_out`: how many there are beside them."""
+    """A diff. `lines` is empty for equal texts. `left_out` is the number of lines that are not
+    shown.
+    """
 
     lines: tuple[Line, ...]
     left_out: int = 0
@@ -38,12 +43,14 @@ class Difference:
 def manifest_difference(
     kind: ResourceKind, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Difference:
-    """Of the manifests as YAML. Raises `RecursionError`."""
+    """Compare manifests as YAML. Raise `RecursionError` for deeply nested manifests."""
     return difference(yaml_text(kind, before), yaml_text(kind, ordered(after, before)))
 
 
 def ordered(value: Any, model: Any) -> Any:
-    """The same value, its keys in the order that they have in `model`: order is no difference."""
+    """Return `value` with its keys in the order of `model`, so that key order is not shown as a
+    difference.
+    """
     if isinstance(value, Mapping) and isinstance(model, Mapping):
         names = [*(name for name in model if name in value), *(n for n in value if n not in model)]
         return {name: ordered(value[name], model.get(name)) for name in names}
@@ -54,13 +61,13 @@ def ordered(value: Any, model: Any) -> Any:
 
 
 def difference(before: str, after: str) -> Difference:
-    """Bounded in time and size, whatever the texts are."""
+    """Compare two texts, with bounded time and output size."""
     found = compared(*(text.removesuffix("\n").split("\n") for text in (before, after)))
     return Difference(tuple(found[:MOST]), max(0, len(found) - MOST))
 
 
 def compared(before: Sequence[str], after: Sequence[str]) -> list[Line]:
-    """As a unified diff has them; empty for equal texts."""
+    """Return the lines of a unified diff, empty for equal texts."""
     if before == after:
         return []
     hunks = [list(_hunk(group, before, after)) for group in _groups(before, after)]
@@ -73,10 +80,10 @@ Opcode = tuple[str, int, int, int, int]
 
 def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[Sequence[Opcode]]:
     if len(before) * len(after) <= _PAIRS:
-        # Lines that come again and again are no anchors for it, which bounds the time that it can take.
+        # SequenceMatcher ignores frequent lines, which bounds its run time.
         yield from SequenceMatcher(None, before, after).get_grouped_opcodes(AROUND)
         return
-    # All between the first and the last change is one.
+    # Treat everything between the first and the last change as one change.
     least = min(len(before), len(after))
     head = next((n for n in range(least) if before[n] != after[n]), least)
     least -= head

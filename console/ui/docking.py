@@ -2,10 +2,10 @@
 
 from console.ui.text import visible
 
-#: What `?frame=` says of them.
+#: Value of the `?frame=` parameter for pages in the dock.
 DOCK = "dock"
 
 
 def tab_name(*parts: str) -> str:
-    """What is on the tab, for instance the pod and the container."""
+    """Return the title of a dock tab, such as the pod and the container."""
     return " · ".join(visible(one) for one in parts if one)

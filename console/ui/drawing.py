@@ -1,8 +1,8 @@
-"""Parts of pages that are drawn once, by their templates, and shared by all pages and sockets.
+"""Cached fragments: parts of pages that are rendered once and shared by all pages and websockets.
 
-A drawing depends on the template, the values it is given and the language, and on nothing else: there is
-no request, no viewer and no clock in it, but gaps for what these have (see `console.ui.gaps`). So it may
-be shown to whoever may see the values.
+A cached fragment depends only on its template, values and language. It has placeholders for
+everything that depends on the request, the user or the time (see `console.ui.gaps`). So it may
+be shown to every user who may see the values.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,32 +21,34 @@ from console.ui.gaps import Gap, gaps, leave_all, split_at_gaps
 from console.ui.rows import Cell, Row
 from console.ui.shelf import Weighed
 
-#: Bytes of drawings that are kept beside those of rows, about: parts are mostly of a kilobyte, but the
-#: menu of thousands of projects is a part as well; cells are of some hundred. Around each are the values
-#: that it was made of.
+#: Bytes of cached parts and cells, in addition to rows, and the overhead of each cached fragment in
+#: bytes. Most parts have about 1 kB and cells a few hundred bytes, but the menu of thousands of
+#: projects is also a part. The overhead includes the values.
 ROOM, ROOM_OF_CELLS, _AROUND = 32 * 2**20, 16 * 2**20, 2_000
 
-#: What the request has under a name that a template uses, as HTML.
+#: Returns the request's value for a name in a template, as HTML.
 Given = Callable[[str], str]
 
 
 def no_request(name: str) -> str:
-    raise LookupError(f"{name} is for parts of whole pages")
+    raise LookupError(f"{name} needs a request, but this fragment is rendered without one")
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """`pieces` of HTML with one of the `gaps` after each but the last."""
+    """A cached fragment: `pieces` of HTML with one of the `gaps` between each pair."""
 
     pieces: tuple[str, ...]
     gaps: tuple[Gap, ...]
 
     def html(self) -> SafeString:
-        """As it looks now, in the language that is active."""
+        """Render the fragment in the active language."""
         return _safe(self.filled(present(), _language()))
 
     def filled(self, now: datetime, lang: str, given: Given = no_request) -> Sequence[str]:
-        """`lang` is the language that is active, `given` knows what the request has."""
+        """Return the pieces with filled placeholders. `lang` must be the active language. `given`
+        returns values of the request.
+        """
         if not self.gaps:
             return self.pieces
         filled = [""] * (len(self.pieces) + len(self.gaps))
@@ -55,7 +57,7 @@ class Drawing:
         return filled
 
     def _words(self, now: datetime, lang: str, given: Given) -> list[str]:
-        # A nonce stands in many places.
+        # Resolve each name once: a nonce occurs many times.
         asked = {gap: given(gap) for gap in set(self.gaps) if isinstance(gap, str)}
         return [
             age_between(gap, now, lang)
@@ -68,7 +70,9 @@ class Drawing:
 
 
 def row_html(row: Row, lang: str) -> SafeString:
-    """A row as pages and sockets show it. Kept with the row, once for each language."""
+    """Return the HTML of a row for pages and websockets. It is cached with the row, once per
+    language.
+    """
     return rows_html((row,), lang)
 
 
@@ -86,7 +90,9 @@ def _row_drawing(row: Row, lang: str) -> Drawing:
 
 
 def cell_html(cell: Cell) -> SafeString:
-    """A cell whose template needs nothing else, in the language that is active."""
+    """Return the HTML of a cell in the active language. Its template must not use anything but the
+    cell.
+    """
     lang = _language()
     return _safe(_cell(cell, type(cell.value).__name__, lang).filled(present(), lang))
 
@@ -95,7 +101,7 @@ def _weight(drawing: Drawing) -> int:
     return _AROUND + sum(map(len, drawing.pieces))
 
 
-#: Most cells of a list are the same in many rows, and most of a row's when it changes are as they were.
+#: Most cells occur in many rows, and most cells of a changed row are unchanged.
 cells: Weighed[tuple[Cell, str, str], Drawing] = Weighed(ROOM_OF_CELLS, _weight)
 
 
@@ -106,8 +112,10 @@ def _cell(cell: Cell, value_type: str, lang: str) -> Drawing:
 def part_html(
     template: str, values: tuple[tuple[str, Any], ...], given: Given = no_request
 ) -> SafeString:
-    """A part in the language that is active. `values` can be hashed, names and what they stand for."""
-    # Escaped text and text that is yet to be escaped are equal, and must not be taken for each other.
+    """Return the HTML of a part in the active language. `values` are pairs of name and hashable
+    value.
+    """
+    # SafeString and str compare equal, but must not share a cache entry.
     types = tuple(type(value) for _name, value in values)
     lang = _language()
     return _safe(_part(template, values, types, lang).filled(present(), lang, given))
@@ -131,7 +139,7 @@ def _safe(pieces: Iterable[str]) -> SafeString:
 
 
 def draw(template: str, values: dict[str, Any]) -> Drawing:
-    """Draws it now. `Drawing.html` is then cheap."""
+    """Render the template now. `Drawing.html` is cheap afterwards."""
     with gaps() as left:
         html = render_to_string(template, values)
     return Drawing(split_at_gaps(html), tuple(left))

@@ -1,7 +1,8 @@
-"""A manifest as text that somebody edits, and what they want by what they typed.
+"""Manifests as editable text.
 
-The text has no status and nothing that the server alone sets. What a kind masks is a placeholder in it;
-one that is left as it is stands for the value that the object has, and is never written.
+The text contains neither the status nor fields that only the server sets. Values that a kind
+masks are replaced by a placeholder. An unchanged placeholder keeps the object's value and is
+never written.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,16 +23,16 @@ from console.ui.masking import MASK, masked
 from console.ui.yamlreading import Document, Steps, read_document
 from console.ui.yamltext import yaml_text
 
-#: Characters of a text: etcd takes no object of over 1.5 MiB, and YAML indents it. A form holds two of
-#: them (`console.server.MAX_BODY`).
+#: Maximum characters of a text. etcd accepts at most 1.5 MiB per object, and YAML adds indentation.
+#: A form contains two texts (`console.server.MAX_BODY`).
 MOST = 2 * 2**20
-#: Problems that are told of: there may be thousands, and each is looked for in the text.
+#: Maximum number of reported problems, because each one is located in the text.
 MOST_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong in a text: `line` and `column` count from 1, 0 is nowhere."""
+    """A problem in a text. `line` and `column` start at 1; 0 means no position."""
 
     text: str
     line: int = 0
@@ -40,7 +41,7 @@ class Problem:
 
 
 class Unreadable(Exception):
-    """A text that is no manifest of the object that it should be one of."""
+    """The text is not a valid manifest of the expected object."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__()
@@ -49,7 +50,9 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """`manifest`: what was typed, with masks. `ignored`: what is there but does not count."""
+    """A parsed text. `manifest` is its content, including masks. `ignored` are fields that have no
+    effect.
+    """
 
     document: Document
     manifest: Manifest
@@ -61,18 +64,20 @@ class Edited:
 
 
 def editable(kind: ResourceKind, live: Mapping[str, Any]) -> Manifest:
-    """What somebody edits of an object."""
+    """Return the editable part of an object."""
     content = content_of(live)
     return masked(deepcopy(content), kind.masked) if kind.masked else content
 
 
 def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
-    """The same as YAML. Raises `RecursionError`."""
+    """Return the editable part of an object as YAML. Raise `RecursionError` for deeply nested
+    objects.
+    """
     return yaml_text(kind, editable(kind, live))
 
 
 def edited(text: str, kind: ResourceKind, key: Key, uid: str) -> Edited:
-    """Reads a text that should be a manifest of this object. Raises `Unreadable`."""
+    """Parse a text as a manifest of the given object. Raise `Unreadable` if it is not one."""
     if len(text) > MOST:
         raise Unreadable(
             [Problem(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})]
@@ -92,7 +97,7 @@ def edited(text: str, kind: ResourceKind, key: Key, uid: str) -> Edited:
 
 
 def syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
-    """Why a text is no YAML that is read here."""
+    """Return the YAML syntax error as a problem with its position."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or ""
     words = _("This cannot be read: %(problem)s.") % {"problem": problem}
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -138,8 +143,9 @@ def _ignored(found: Edited) -> Iterator[Problem]:
 
 
 def unmasked(found: Edited, live: Mapping[str, Any], kind: ResourceKind) -> Manifest:
-    """What was typed, with the object's own values in the place of masks. Raises `Unreadable` for a mask
-    of which nobody knows what it stands for."""
+    """Return the manifest with masks replaced by the object's values. Raise `Unreadable` for a mask
+    without a corresponding value.
+    """
     if not kind.masked:
         return found.manifest
     problems: list[Problem] = []
@@ -166,7 +172,7 @@ def unmasked(found: Edited, live: Mapping[str, Any], kind: ResourceKind) -> Mani
 
 
 def placeholders(found: Edited, kind: ResourceKind) -> Iterator[Problem]:
-    """Masks in a manifest of its own: there is no value that they could stand for."""
+    """Yield the masks in a new manifest, which have no value to stand for."""
 
     def inside(value: Any, steps: Steps) -> Iterator[Problem]:
         if value == MASK:
@@ -184,8 +190,9 @@ def _placeholder(found: Edited, steps: Steps) -> Problem:
 
 
 def shown(kind: ResourceKind, live: Mapping[str, Any], result: Mapping[str, Any]) -> Manifest:
-    """An object as it would be, for comparing it with what it is: of what is masked one sees that it is
-    another value, and no more."""
+    """Return the expected object for a comparison with the current one. Changed masked values are
+    marked as changed, but not shown.
+    """
 
     def marked(hidden: Any, own: Any, other: Any) -> Any:
         if isinstance(hidden, dict):
@@ -201,7 +208,7 @@ def shown(kind: ResourceKind, live: Mapping[str, Any], result: Mapping[str, Any]
 
 
 def secrets_of(kind: ResourceKind, live: Mapping[str, Any]) -> Iterator[str]:
-    """The values that nobody is shown."""
+    """Yield the values that are masked."""
 
     def hidden_in(hidden: Any, own: Any) -> Iterator[str]:
         if hidden == MASK and isinstance(own, str) and own:

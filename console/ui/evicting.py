@@ -1,4 +1,4 @@
-"""Deleting a pod as far as its disruption budget allows it."""
+"""Evict a pod: delete it if its disruption budget allows that."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,7 +51,8 @@ class Evict(Action):
         key, audit_id = context.key, context.audit_id
         there = context.access.cluster.runtime.informer(context.kind.gvr).store.get(key)
         if there is not None and there.projection.uid != context.uid:
-            # kube-apiserver tries it again for ten seconds, if the pod waits to be scheduled.
+            # kube-apiserver retries for ten seconds if the pod is not scheduled yet, so check this
+            # first.
             raise Replaced
         await context.client.evict(
             namespace=key.namespace, name=key.name, uid=context.uid, audit_id=audit_id

@@ -1,9 +1,8 @@
-"""A list as data: JSON, CSV and TSV.
+"""Lists as JSON, CSV and TSV.
 
-Exports hold what the page holds: the same permissions, filters, columns and order. They are the page's
-own rows when a page or a limit is asked for, else all of them. Values are never translated.
-
-A spreadsheet takes some texts for formulas, whoever wrote them, so those are quoted (ASVS 5 1.2.10).
+An export has the same permissions, filters, columns and order as the page. It contains the
+page's own rows if the URL has a page or a limit, and all rows otherwise. Values are never
+translated. Texts that a spreadsheet would evaluate as formulas are quoted (ASVS 5 1.2.10).
 """
 
 import asyncio
@@ -21,7 +20,7 @@ from console.ui.meters import Meter
 from console.ui.ordered import ALL, Selection
 from console.ui.viewspec import ViewSpec
 
-#: Rows written between two chances for other requests to be served.
+#: Number of rows to write before other tasks may run.
 CHUNK = 500
 FORMATS = {
     "json": "application/json",
@@ -29,13 +28,13 @@ FORMATS = {
     "tsv": "text/tab-separated-values; charset=utf-8",
 }
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-#: The wide ones count where people write with an input method.
+#: The full-width signs also count as formula starts with some input methods.
 #: https://owasp.org/www-community/attacks/CSV_Injection
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 
 
 def exported(spec: ViewSpec) -> slice:
-    """The part of the list that an export holds."""
+    """Return the slice of the list to export."""
     start = (spec.page - 1) * spec.limit
     return slice(start, start + spec.limit) if spec.paged else ALL
 
@@ -48,9 +47,8 @@ async def stream(
     meter: Meter | None = None,
     cut: bool = False,
 ) -> AsyncIterator[bytes]:
-    """The export of the part `exported`, in pieces. `fmt` is a key of `FORMATS`.
-
-    `cut`: there may be more objects than were read.
+    """Yield the export in chunks. `fmt` is a key of `FORMATS`. `cut` is True if not all objects
+    were read.
     """
     entries = selection.entries
     columns = exported_columns(spec, meter)
@@ -68,14 +66,14 @@ async def stream(
 
 
 def exported_columns(spec: ViewSpec, meter: Meter | None) -> tuple[Column, ...]:
-    """Those of the page, with what they show of usage."""
+    """Return the columns of the page, with usage values."""
     metered = meter is not None and meter.works
     columns = spec.shown(metered=metered)
     return told(columns, meter.used) if meter is not None else columns
 
 
 def item(kind: ResourceKind, columns: Sequence[Column], entry: Entry[Any]) -> dict[str, Any]:
-    """One object: its columns by id, and what identifies and describes any object."""
+    """Return one object: its columns by ID, namespace, name, status and labels."""
     status = kind.status(entry)
     found: dict[str, Any] = {"namespace": entry.key.namespace, "name": entry.key.name}
     found |= {column.id: column.plain(entry) for column in columns}
@@ -87,7 +85,9 @@ def item(kind: ResourceKind, columns: Sequence[Column], entry: Entry[Any]) -> di
 
 
 def safe(value: Plain) -> str | int:
-    """A cell that no spreadsheet calculates: texts that start like a formula get a leading quote."""
+    """Return a cell that no spreadsheet evaluates. Texts that start like a formula get a leading
+    quote.
+    """
     if value is None:
         return ""
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):

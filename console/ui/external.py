@@ -1,4 +1,4 @@
-"""How a service can be reached from outside its cluster."""
+"""Action to change how a service is reachable from outside its cluster."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_patch
 from console.ui.subject import Subject
 
-#: Types of a service that has an address of the cluster, and what each means.
+#: Types of services that have a cluster IP, with their labels.
 TYPES: Mapping[str, str | Promise] = {
     "ClusterIP": gettext_lazy("None: only inside the cluster (ClusterIP)"),
     "NodePort": gettext_lazy("A port of every node (NodePort)"),

@@ -1,6 +1,7 @@
-"""What somebody should know before they delete an object, in lines that several kinds share.
+"""Delete warnings: lines of information before deletion that several kinds share.
 
-Facts come from the object alone. Whatever a line says of what happens next is Kubernetes' own rule.
+They are derived from the object alone. Statements about consequences describe Kubernetes' own
+behavior.
 """
 
 from django.utils.functional import Promise
@@ -18,7 +19,9 @@ def status_fact(status: Status) -> Fact:
 
 
 def owner_fact(owner: str) -> Fact:
-    """`owner`: `Kind/name` of what controls the object, or "". A controller replaces what it lost."""
+    """Return the line about the controller that recreates the object. `owner` is `Kind/name`, or
+    "".
+    """
     if not owner:
         return (_("Managed by"), _("nobody: nothing will create it again"))
     kind, _slash, name = visible(owner).partition("/")
@@ -32,5 +35,7 @@ def ready_fact(ready: int, desired: int) -> Fact:
 
 
 def pods_fact() -> Fact:
-    """Of what owns pods: deleting it through kube-apiserver deletes them in the background."""
+    """Return the line for owners of pods. Deletion through kube-apiserver deletes the pods in the
+    background.
+    """
     return (_("Its pods"), _("are deleted with it"))

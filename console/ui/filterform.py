@@ -1,4 +1,4 @@
-"""The form above a list, and the chips of what it is narrowed to."""
+"""The filter form above a list, and the chips of the active filters."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,13 +9,15 @@ from django.utils.translation import get_language
 from console.ui.links import list_url
 from console.ui.viewspec import DEFAULT_LIMIT, FieldError, ViewSpec
 
-#: Forms that are kept.
+#: Number of forms to cache.
 KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """`name`: the filter's, `value`: what it is set to, `label`: both."""
+    """An active filter. `name` is the label of the filter, `value` its value, and `label` contains
+    both.
+    """
 
     label: str
     name: str | Promise
@@ -25,10 +27,13 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class FilterForm:
-    """`action`: where the form goes, by GET. `hidden`: what else it must carry to keep the state.
+    """The filter form.
 
-    `covers`: what `q` looks for. `namespaces`: the choices, of which `namespace` is the chosen one, or ""
-    for all. `statuses`: the severities that are chosen.
+    - `action`: the URL for the GET request.
+    - `hidden`: hidden fields that preserve the rest of the state.
+    - `covers`: describes what `q` searches.
+    - `namespaces`: the choices. `namespace` is the selected one, or "" for all.
+    - `statuses`: the selected severities.
     """
 
     action: str
@@ -47,11 +52,11 @@ def filter_form(spec: ViewSpec, namespaces: frozenset[str]) -> FilterForm:
     return _form(spec, namespaces, get_language())
 
 
-# The language is part of the name: chips are texts in it.
+# The language is part of the cache key, because chips contain translated texts.
 @lru_cache(KEPT)
 def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> FilterForm:
     chosen = spec.namespaces[0] if len(spec.namespaces) == 1 else ""
-    # What the form has a field for is sent by that field.
+    # Parameters with a form field don't need a hidden field.
     in_fields = {"q", *(("namespace",) if len(spec.namespaces) <= 1 else ())}
     chips = _chips(spec, in_fields | {"status"})
     return FilterForm(
@@ -69,7 +74,7 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
 
 
 def carried(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
-    """The state that a form must carry which has fields of its own for `in_fields`."""
+    """Return the hidden fields for a form that has visible fields for `in_fields`."""
     pairs = [(p, text) for p, texts in spec.values if p not in in_fields for text in texts]
     pairs += [("columns", ",".join(spec.columns))] if spec.columns else []
     pairs += [("sort", spec.sort)] if spec.sort else []

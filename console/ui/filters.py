@@ -1,7 +1,7 @@
-"""How a list is narrowed: one class per query parameter.
+"""List filters, one class per type of query parameter.
 
-A filter turns the texts of its parameter into a test of one object. It reads input of anybody: texts
-are short before they are looked at, and nothing here uses a regular expression on them.
+A filter turns the values of its parameter into a predicate on objects. The values are untrusted:
+their length is checked first, and no regular expression is applied to them.
 """
 
 from abc import ABC, abstractmethod
@@ -23,21 +23,25 @@ from console.ui.words import spoken
 
 Test = Callable[[Entry[Any]], bool]
 
-#: Before every label in a searchable text. No word that people search for has it.
+#: Precedes every label in a searchable text. Search words never contain it.
 LABEL_MARK = "\x1e"
 
 
 class BadValue(ValueError):
-    """A text that a filter cannot take. `str()` says why, for people."""
+    """A filter value is invalid. `str()` returns a message for the user."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(ABC):
-    """`param`: the query parameter. `repeatable`: it may be given more than once.
+    """Base class of filters.
 
-    `max_values` and `max_length` (characters of one value) bound what is accepted. `faceted` filters
-    narrow the rows but not the tally, which offers their other values. `names`: the type of which its
-    values are names; the rows are exactly those that name the object.
+    - `param`: the query parameter. If `repeatable`, it may occur more than once.
+    - `max_values`, `max_length`: limits for the number of values and the characters of one
+      value.
+    - `faceted`: the filter applies to the rows but not to the tally, which offers the filter's
+      other values.
+    - `names`: the type whose object names are the filter's values. The filter selects exactly
+      the objects that refer to that object.
     """
 
     param: str
@@ -49,7 +53,9 @@ class Filter(ABC):
     max_length: ClassVar[int] = 253
 
     def clean(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """The texts as they stand in the canonical URL; raises `BadValue`. None of them is empty."""
+        """Return the values in their canonical form, without empty ones. Raise `BadValue` if a
+        value is invalid.
+        """
         if len(texts) > self.max_values:
             raise BadValue(_("At most %(count)s values.") % {"count": self.max_values})
         for text in texts:
@@ -60,17 +66,17 @@ class Filter(ABC):
         return tuple(dict.fromkeys(found for text in texts if (found := self.canonical(text))))
 
     def canonical(self, text: str) -> str:
-        """One text as it stands in the URL; raises `BadValue`."""
+        """Return the canonical form of one value for the URL. Raise `BadValue` if it is invalid."""
         return text.strip()
 
     @abstractmethod
     def test(self, values: tuple[str, ...]) -> Test:
-        """True for the objects that `values` (clean, at least one) let through."""
+        """Return the predicate for `values`, which must be canonical and not empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamespaceFilter(Filter):
-    """Any of these projects. Whether one exists and may be looked into is not decided here."""
+    """Match objects in any of the given projects. Existence and permissions are checked elsewhere."""
 
     param: str = "namespace"
     label: str | Promise = gettext_lazy("Project")
@@ -88,11 +94,10 @@ class NamespaceFilter(Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchFilter(Filter):
-    """Every word occurs somewhere in the name, the labels (as `key=value`), the owner (as `Kind/name`)
-    or the other texts.
+    """Match objects that contain every search word, ignoring case.
 
-    `texts` gives a kind's other texts (node, IP, images), and `covers` says what one can look for.
-    Upper and lower case are the same.
+    The search covers the name, the labels (as `key=value`), the owner (as `Kind/name`) and the
+    kind's own `texts`, such as node, IP address and images. `covers` describes this to the user.
     """
 
     param: str = "q"
@@ -110,7 +115,7 @@ class SearchFilter(Filter):
         first, others = words[0], words[1:]
 
         def matches(entry: Entry[Any]) -> bool:
-            # Most rows are decided by their name alone; names are lower case by Kubernetes' rules.
+            # Fast path: most rows match by name, and Kubernetes names are lowercase.
             if not others and first in entry.key.name:
                 return True
             haystack = self.haystack(entry)
@@ -119,8 +124,10 @@ class SearchFilter(Filter):
         return matches
 
     def haystack(self, entry: Entry[Any]) -> str:
-        """All that is searched, one text per line, in lower case. Labels are there as they are written,
-        too: by that `label_line` tells who has one."""
+        """Return the searchable text in lower case, one text per line.
+
+        Labels are also included in their original case, for `label_line`.
+        """
         item = entry.projection
         others = "\n".join((entry.key.name, getattr(item, "owner", ""), *self.texts(item)))
         others = others.replace(LABEL_MARK, " ").casefold()
@@ -129,7 +136,7 @@ class SearchFilter(Filter):
         labels = "".join(f"\n{LABEL_MARK}{key}={value}" for key, value in item.labels.items())
         folded = labels.casefold()
         if folded != labels:
-            # Only those that differ: nearly all are in lower case.
+            # Add only the lines that differ. Nearly all labels are in lower case already.
             known = labels.split("\n")
             differing = [line for line in folded.split("\n") if line not in known]
             labels += "".join(f"\n{line.replace(LABEL_MARK, ' ')}" for line in differing)
@@ -137,8 +144,12 @@ class SearchFilter(Filter):
 
 
 def label_line(requirement: Requirement) -> str:
-    """What is in the haystack, with an end behind its last line too, of exactly those objects that meet
-    this condition on their labels; "" if there is no such text."""
+    """Return the text that the search index contains for exactly the objects that meet the label
+    requirement.
+
+    Return "" if no such text exists. The text can include the line end, which also follows the
+    last line.
+    """
     if requirement.op == "exists":
         return f"{LABEL_MARK}{requirement.key}="
     if requirement.op == "in" and len(requirement.values) == 1:
@@ -149,8 +160,7 @@ def label_line(requirement: Requirement) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelFilter(Filter):
-    """Kubernetes' own selector syntax; several values must all hold.
-
+    """Match objects by Kubernetes label selectors. Several selectors must all match.
     https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
     """
 
@@ -169,7 +179,7 @@ class LabelFilter(Filter):
         return lambda entry: all(s.matches(entry.projection.labels) for s in selectors)
 
 
-#: Words people use for severities, beside the severities themselves.
+#: Alternative words for severities.
 SEVERITY_ALIASES = {
     "failing": Severity.ERROR,
     "failed": Severity.ERROR,
@@ -184,7 +194,7 @@ SEVERITY_ALIASES = {
 
 @dataclass(frozen=True, kw_only=True)
 class StatusFilter(Filter):
-    """Any of these severities of its `status`."""
+    """Match objects with any of the given severities."""
 
     param: str = "status"
     label: str | Promise = gettext_lazy("Status")
@@ -205,7 +215,7 @@ class StatusFilter(Filter):
 
 
 def by_param(projection: Any) -> Any:
-    """Stands for the attribute that a filter's `param` names."""
+    """Default for `FieldFilter.get`, replaced by the attribute named `param`."""
     raise NotImplementedError
 
 
@@ -221,10 +231,10 @@ def _texts_of(name: str) -> Callable[[Any], Iterable[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class FieldFilter(Filter):
-    """Objects of which a field is one of these texts, exactly: `node=node-1`, `owner=Job/backup`.
+    """Match objects by the exact value of a field: `node=node-1`, `owner=Job/backup`.
 
-    `get` gives the field's texts, several where there can be several (images, roles, classes): unless
-    given, what the attribute called `param` has of them.
+    `get` returns the field's text, or several texts (images, roles, classes). The default is the
+    attribute named `param`.
     """
 
     get: Callable[[Any], Iterable[str]] = by_param
@@ -240,16 +250,16 @@ class FieldFilter(Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceFilter(Filter):
-    """One of few values, of which any may be asked for; anything else is refused.
+    """Match objects by a value from a fixed list. Other values are invalid.
 
-    `choices`: pairs of a value as URLs have it and its name for people. `get` gives the object's value.
+    `choices` are pairs of URL value and label. `get` returns the object's value.
     """
 
     choices: tuple[tuple[str, str | Promise], ...]
     get: Callable[[Any], str]
 
     def canonical(self, text: str) -> str:
-        """Upper and lower case are the same."""
+        """Return the choice that equals `text`, ignoring case."""
         word = text.strip().casefold()
         for value, _name in self.choices:
             if value.casefold() == word:
@@ -262,13 +272,13 @@ class ChoiceFilter(Filter):
         return lambda entry: self.get(entry.projection) in wanted
 
 
-#: `state=Crash loop`: the status word itself, in English as in exports; finer than `status`.
+#: `state=Crash loop`: the status word in English, as in exports. More specific than `status`.
 STATE = FieldFilter(
     param="state", label=gettext_lazy("State"), get=lambda item: (item.status.word,)
 )
-#: `owner=Kind/name`, for projections that have an `owner`.
+#: `owner=Kind/name`, for projections with an `owner`.
 OWNER = FieldFilter(param="owner", label=gettext_lazy("Managed by"))
-#: `image=registry/name:tag`, for projections that have `images`.
+#: `image=registry/name:tag`, for projections with `images`.
 IMAGE = FieldFilter(param="image", label=gettext_lazy("Image"), get=lambda item: item.images)
-#: `uses=Secret/name`, for projections that have `uses`: what a pod or a template names.
+#: `uses=Secret/name`, for projections with `uses`: objects that a pod or pod template refers to.
 USES = FieldFilter(param="uses", label=gettext_lazy("Uses"))

@@ -1,6 +1,6 @@
-"""Forms: one look (`ui/_form.html`), and fields that are ready for whatever is sent.
+"""Form base class and fields, rendered by `ui/_form.html` and robust against arbitrary input.
 
-What was typed comes back with an error, secrets excepted.
+A form with errors shows the entered values again, except secrets.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,14 +15,18 @@ from django.utils.translation import gettext_lazy
 from console.ui.text import visible
 
 MAX_TEXT = 256
-#: A bcrypt hash takes no more.
+#: Limit for the input to password hashing. bcrypt itself reads at most 72 bytes.
 MAX_SECRET = 1024
 
 
 class ConsoleForm(forms.Form):
-    """`ids`: what the ids of its fields are made of, so that a page can have two forms. `apart`: those
-    that the page draws itself. `causes`: its fields by the paths of the object that they become; see
-    `console.views.problems`. `drawn_by`: its template, and `script` is of that."""
+    """Base class of forms.
+
+    - `ids`: pattern for the field IDs, so that a page can have two forms.
+    - `apart`: fields that the page renders itself.
+    - `causes`: maps paths of API objects to form fields, see `console.views.problems`.
+    - `drawn_by`: the template. `script` is its JavaScript file.
+    """
 
     ids: ClassVar[str] = "form-%s"
     apart: ClassVar[Collection[str]] = ()
@@ -32,12 +36,12 @@ class ConsoleForm(forms.Form):
 
     def __init__(self, data: QueryDict | None = None, **options: Any) -> None:
         super().__init__(data, **{"auto_id": self.ids, **options})
-        #: Of the page, while something is wrong.
+        #: HTTP status of the page while the form has errors.
         self.status = 400
 
     @property
     def lines(self) -> list[forms.BoundField]:
-        """The fields that `ui/_form.html` draws."""
+        """The fields that `ui/_form.html` renders."""
         return [field for field in self if field.name not in self.apart]
 
     @property
@@ -46,12 +50,12 @@ class ConsoleForm(forms.Form):
 
 
 def posted(request: HttpRequest) -> QueryDict | None:
-    """What a form is bound to: None if nothing was sent yet."""
+    """Return the data to bind a form to, or None for a GET request."""
     return request.POST if request.method == "POST" else None
 
 
 class TextField(forms.CharField):
-    """A line. What cannot be seen becomes spaces, before anything is checked or drawn."""
+    """A single-line text. Non-printable characters become spaces before validation and rendering."""
 
     default_error_messages: ClassVar[dict[str, Any]] = {
         "max_length": gettext_lazy("Use at most %(limit_value)s characters.")
@@ -80,7 +84,7 @@ class TextField(forms.CharField):
 
 
 class LinesField(forms.CharField):
-    """A text of one or more lines, exactly as it was typed."""
+    """A multi-line text, kept exactly as entered."""
 
     default_error_messages: ClassVar[dict[str, Any]] = TextField.default_error_messages
 
@@ -100,12 +104,12 @@ class LinesField(forms.CharField):
         }
 
     def to_python(self, value: Any) -> str | None:
-        # As browsers send lines.
+        # Browsers submit CRLF line ends.
         return super().to_python(str(value or "").replace("\r\n", "\n"))
 
 
 def is_line(value: object, max_length: int = MAX_TEXT) -> bool:
-    """Whether a `TextField` sends it back as it was."""
+    """Return True if a `TextField` returns `value` unchanged."""
     return (
         isinstance(value, str)
         and value.isprintable()
@@ -119,7 +123,7 @@ def _printable(text: str) -> str:
 
 
 class NumberField(forms.IntegerField):
-    """A whole number."""
+    """An integer between `least` and `most`."""
 
     def __init__(self, *, least: int, most: int, **options: Any) -> None:
         super().__init__(min_value=least, max_value=most, **options)
@@ -128,7 +132,7 @@ class NumberField(forms.IntegerField):
         return {**super().widget_attrs(widget), "class": "input", "autocomplete": "off"}
 
     def clean(self, value: Any) -> int | None:
-        """None for nothing where that is enough."""
+        """Return the number, or None if the field is empty and not required."""
         try:
             found: int | None = super().clean(value)
             return found
@@ -142,8 +146,11 @@ class NumberField(forms.IntegerField):
 
 
 class SecretField(TextField):
-    """A password, exactly as it was typed, never drawn. Whoever compares it says that it is wrong, also
-    where there is none: each is an attempt that counts."""
+    """A password, kept exactly as entered and never rendered.
+
+    An empty value is valid here. The code that verifies the password reports it as wrong, so
+    that it counts as an attempt.
+    """
 
     widget: Any = forms.PasswordInput
 
@@ -155,7 +162,7 @@ class SecretField(TextField):
 
 
 class CodeField(SecretField):
-    """A code that is used once. `keyboard`: the one that a phone shows, HTML's `inputmode`."""
+    """A one-time code. `keyboard` is the HTML `inputmode`, which selects the keyboard on a phone."""
 
     def __init__(self, *, keyboard: str = "", **options: Any) -> None:
         widget = _CodeInput({"inputmode": keyboard} if keyboard else None)
@@ -169,7 +176,9 @@ class _CodeInput(forms.PasswordInput):
 
 
 class ChoiceField(forms.ChoiceField):
-    """Takes what it offers and nothing else: no default is chosen for what is not there any more."""
+    """Accept only the offered choices. A missing or outdated value is an error and never replaced
+    by a default.
+    """
 
     default_error_messages: ClassVar[dict[str, Any]] = {
         "invalid_choice": gettext_lazy("This is not one of the choices any more.")
@@ -184,7 +193,7 @@ class ChoiceField(forms.ChoiceField):
 
 
 class CheckField(forms.BooleanField):
-    """A box, ticked or not. Takes what a box sends and nothing else."""
+    """A checkbox. Accept only values that a checkbox submits."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, widget=_Check, **options)
@@ -197,17 +206,17 @@ class CheckField(forms.BooleanField):
         raise ValidationError(ChoiceField.default_error_messages["invalid_choice"])
 
 
-#: As browsers send it, as programs may, and as a form begins.
+#: Values sent by browsers and by other clients, and the initial value.
 _TICKED = ("on", "true", True)
 
 
 class _Check(forms.CheckboxInput):
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
-        """As it was sent: Django takes anything for a tick."""
+        """Return the submitted value. Django would accept any value as checked."""
         return data.get(name)
 
     def format_value(self, value: Any) -> None:
-        """Every box sends the same."""
+        """Return None, so that every checkbox submits "on"."""
 
 
 class _Select(forms.Select):

@@ -1,4 +1,4 @@
-"""How old what is shown may be, as pages and sockets say it."""
+"""Freshness of the displayed data."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,9 +9,9 @@ from console.kube.informer import Informer
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """`state`: "live"; "stale" since `since` (UTC); "off" while there is nothing to show yet.
+    """`state` is "live", "stale" since `since` (UTC), or "off" if no data was loaded yet.
 
-    `problem`: why, as the core says it, or "". Show it by `spoken`.
+    `problem` is the untranslated reason or "". Use `spoken` to display it.
     """
 
     state: str

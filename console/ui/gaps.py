@@ -1,8 +1,8 @@
-"""Gaps in drawings that are kept: what differs each time one of them is shown.
+"""Placeholders in cached fragments, filled in each time a fragment is shown.
 
-That is an age, which changes by itself, what belongs to a single request (its CSRF token, its nonce, its
-address), and what changes more often than all around it, as the counts of the menu. None of these is ever
-part of what is kept, so none can reach another person.
+Placeholders stand for ages, for values of a single request (CSRF token, nonce, URL), and for
+values that change more often than the rest of the fragment, such as counts in the menu. These
+values are never cached, so they can't leak to another user.
 """
 
 import secrets
@@ -14,30 +14,34 @@ from typing import Protocol
 
 
 class Lasting(Protocol):
-    """Is asked each time it is shown. What it says is for all who are shown the drawing."""
+    """A placeholder that is rendered each time. Its content must be suitable for all users of the
+    fragment.
+    """
 
     def html(self, lang: str) -> str:
-        """As it is now, in the language that is active."""
+        """Return the current content in the active language."""
         ...
 
 
-#: The moment that an age counts from; the name of what the request has, as templates write it.
+#: The start time of an age, the name of a request value in templates, or a `Lasting`.
 Gap = datetime | str | Lasting
 
-#: Stands where a gap is. Nobody outside of this process knows it, so no text contains it.
+#: Marks a placeholder in rendered HTML. It is random, so that no other text can contain it.
 _MARK = f"gap-{secrets.token_hex(16)}"
-#: Those left so far, in their order; None where nothing is left out.
+#: The placeholders so far, in order, or None outside of a `gaps` block.
 _left: ContextVar[list[Gap] | None] = ContextVar("left", default=None)
 
 
 def leave(gap: Gap) -> str | None:
-    """What to draw in its place within `gaps`; None elsewhere, where it must be drawn itself."""
+    """Register a placeholder and return its marker. Return None outside of a `gaps` block, where
+    the caller must render the value itself.
+    """
     marks = leave_all((gap,))
     return marks[0] if marks else None
 
 
 def leave_all(several: Sequence[Gap]) -> list[str] | None:
-    """What to draw in the place of each, likewise."""
+    """Register several placeholders and return their markers, or None outside of a `gaps` block."""
     left = _left.get()
     if left is None:
         return None
@@ -46,13 +50,13 @@ def leave_all(several: Sequence[Gap]) -> list[str] | None:
 
 
 def leaving() -> bool:
-    """True within `gaps`: what is drawn is kept."""
+    """Return True inside a `gaps` block, where the output is cached."""
     return _left.get() is not None
 
 
 @contextmanager
 def gaps() -> Iterator[list[Gap]]:
-    """What is drawn within leaves gaps. Yields them."""
+    """Collect placeholders while rendering inside the block. Yield the list of placeholders."""
     left: list[Gap] = []
     token = _left.set(left)
     try:
@@ -62,5 +66,5 @@ def gaps() -> Iterator[list[Gap]]:
 
 
 def split_at_gaps(text: str) -> tuple[str, ...]:
-    """What stands before, between and after the gaps."""
+    """Return the text before, between and after the placeholders."""
     return tuple(text.split(_MARK))

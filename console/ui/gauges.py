@@ -1,7 +1,7 @@
-"""CPU, memory and pods: what there is, what is reserved, what is used. As texts, and as a bar's geometry.
+"""CPU, memory and pods: capacity, requests, limits and usage, as texts and as bar geometry.
 
-A bar reads without colour: what is used is a full block in the middle, what is requested a frame around
-it, limits a stroke. The words beside it say the same.
+A bar is readable without color: usage is a solid block in the middle, requests are a frame
+around it, and limits are a stroke. The text next to it contains the same values.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,12 +23,12 @@ from console.ui.amounts import bytes_text, cores_text, number_text
 from console.ui.charts import Line, line
 from console.ui.pressure import pressure
 
-#: Sizes of the drawings, in their own units.
+#: Sizes of the charts in SVG units.
 SPARK = {"points": KEPT, "width": 119, "height": 20}
 PLOT = {"points": KEPT, "width": 357, "height": 80}
-#: Lines of the table beside a plot.
+#: Number of rows in the table next to a plot.
 ROWS = 6
-#: Seconds that the console itself remembers.
+#: Seconds of history that the console itself stores.
 HOUR = int(KEPT * STEP)
 
 CPU, MEMORY, PODS = gettext_lazy("CPU"), gettext_lazy("Memory"), gettext_lazy("Pods")
@@ -36,14 +36,16 @@ CPU, MEMORY, PODS = gettext_lazy("CPU"), gettext_lazy("Memory"), gettext_lazy("P
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What pods may have: cores, bytes, pieces. None where the viewer may not know, or nobody does."""
+    """Capacity for pods: CPU cores, bytes of memory, number of pods. None if unknown or hidden from
+    the user.
+    """
 
     cpu: Decimal | None = None
     memory: Decimal | None = None
     pods: Decimal | None = None
 
     def share_of(self, held: Held) -> float:
-        """The larger of the shares of CPU and memory that are reserved; 0 where nobody knows."""
+        """Return the larger of the reserved shares of CPU and memory, or 0 if unknown."""
         shares = [0.0]
         if self.cpu:
             shares.append(held.reserved.cpu / 1000 / float(self.cpu))
@@ -54,8 +56,9 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """`share`: whole percent of what there is, None if that is not known. `width`: the same for the
-    drawing, at most 100."""
+    """An amount. `share` is the percentage of the capacity, or None if unknown. `width` is the
+    percentage for the bar, at most 100.
+    """
 
     text: str
     share: int | None = None
@@ -68,7 +71,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """`whole` is "" where it is not known; the others are None where there is nothing to tell."""
+    """`whole` is the capacity, or "" if unknown. The other values are None if unknown."""
 
     id: str
     label: str | Promise
@@ -80,7 +83,7 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Of a plot, in figures: the mean of a sixth of it that ended `ago`."""
+    """A table row of a plot: the mean of one sixth of the time span, which ended `ago`."""
 
     ago: str
     text: str
@@ -88,7 +91,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """`span`: how far back it goes."""
+    """A chart of usage over time. `span` is the covered time."""
 
     id: str
     label: str | Promise
@@ -104,14 +107,14 @@ def node_room(node: Node) -> Room:
     return _room(node.cpu, node.memory, node.pods)
 
 
-# Nodes are of few sizes.
+# Most nodes have one of a few sizes.
 @lru_cache(1000)
 def _room(cpu: str, memory: str, pods: str) -> Room:
     return Room(parse_quantity(cpu), parse_quantity(memory), parse_quantity(pods))
 
 
 def gauges(room: Room, held: Held | None, used: Used | None) -> tuple[Gauge, ...]:
-    """`held` and `used` are None where they are not known."""
+    """Return the gauges for CPU, memory and pods. `held` and `used` may be None if unknown."""
     cpu = memory = cpu_limit = memory_limit = pods = None
     if held is not None:
         reserved = held.reserved
@@ -157,7 +160,7 @@ def _amount(
 
 
 def plots(history: UsageHistory, seconds: int = HOUR) -> tuple[Plot, ...]:
-    """None while there are fewer than two numbers to draw a line between."""
+    """Return the charts for CPU and memory. A chart needs at least two values."""
     return tuple(
         plot
         for plot in (
@@ -169,7 +172,7 @@ def plots(history: UsageHistory, seconds: int = HOUR) -> tuple[Plot, ...]:
 
 
 def spark(values: Sequence[float]) -> Line:
-    """A line without an axis: its top is whatever the highest value is."""
+    """Return a line without an axis, scaled to its highest value."""
     most = max((value for value in values if not isnan(value)), default=0.0) or 1.0
     return line([value / most for value in values], **SPARK)
 
@@ -185,7 +188,7 @@ def _plot(
     known = [value for value in values if not isnan(value)]
     if len(known) < 2:
         return None
-    # An axis of bytes goes by powers of 1,024, so that its label is a round number.
+    # Use powers of 1,024 for bytes, so that the axis label is a round number.
     while text is bytes_text and max(known) / unit >= 1024:
         unit *= 1024
     drawn = line([value / unit for value in values], **PLOT)
@@ -202,7 +205,7 @@ def _plot(
 
 
 def _steps(values: Sequence[float], text: Callable[[Decimal], str], seconds: int) -> list[Step]:
-    """The latest first."""
+    """Return the table rows, latest first."""
     found, size = [], KEPT // ROWS
     for number, end in enumerate(range(len(values), 0, -size)):
         known = [value for value in values[max(0, end - size) : end] if not isnan(value)]

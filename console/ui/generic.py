@@ -1,4 +1,4 @@
-"""Kinds that nobody declared: those of custom resources, as their definitions describe them."""
+"""Kinds of custom resources, generated from their CustomResourceDefinitions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -25,13 +25,13 @@ from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import kinds
 from console.ui.text import visible
 
-#: Characters of a column's name.
+#: Maximum length of a column label in characters.
 LONGEST_LABEL = 40
 _ALIGNED = {"integer": "end", "number": "end"}
 
 
 class GenericKind(ResourceKind):
-    """`custom` is what the cluster said of the type when the kind was made."""
+    """Kind of a custom resource. `custom` is the type definition at the time the kind was created."""
 
     custom: ClassVar[CustomType]
     projection = Custom
@@ -40,7 +40,9 @@ class GenericKind(ResourceKind):
 
     @cached_property
     def segment(self) -> str:
-        """With the group in every case, so that no type takes the address of a declared one."""
+        """URL segment. It always contains the API group, so a custom resource can never shadow a
+        built-in one.
+        """
         return self.gvr.qualified
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
@@ -50,7 +52,7 @@ class GenericKind(ResourceKind):
 
 
 def generic_kind(custom: CustomType) -> GenericKind:
-    """The kind of a type. Each call makes another one."""
+    """Create a new kind for the type."""
     plural = plural_of(custom)
     declared = {
         "custom": custom,
@@ -69,7 +71,7 @@ def generic_kind(custom: CustomType) -> GenericKind:
 
 
 def plural_of(custom: CustomType) -> str:
-    """The plural with the capitals of the kind: `NetworkPolicies` of NetworkPolicy."""
+    """Return the plural with the capitalization of the kind: `NetworkPolicies` for NetworkPolicy."""
     kind, plural = custom.kind, custom.gvr.resource
     same = next(
         (
@@ -111,7 +113,7 @@ def _printed(custom: CustomType) -> Iterable[Column]:
 
 
 def _identifier(name: str) -> str:
-    """As URLs and exports call it: `last_run` of "Last Run"."""
+    """Return the column name for URLs and exports: `last_run` for "Last Run"."""
     return re.sub(r"[^a-z0-9]+", "_", name[:LONGEST_LABEL].lower()).strip("_")
 
 

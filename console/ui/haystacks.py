@@ -1,7 +1,8 @@
-"""What is searched of each object, kept up to date change by change.
+"""Search index of the objects of a store, updated incrementally.
 
-A search is one pass over the lines of the namespaces that may be seen: forbidden objects are not looked
-at. A word that few of 40,000 objects have takes about 4 ms on a slow core, one that most have 8 ms.
+A search is one pass over the text of the visible namespaces. Objects in forbidden namespaces are
+never read. With 40,000 objects on a slow core, a rare word takes about 4 ms and a frequent word
+8 ms.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +17,13 @@ from console.ui.filters import SearchFilter
 from console.ui.shelf import Shelf
 from console.ui.textblocks import END, Block, block_of, packed, with_changes
 
-#: Stores whose texts are kept at most, what they may hold in all (objects; about 300 bytes each), and
-#: for how long (seconds) when nobody searches.
+#: Limits of the cache: number of indexes, number of objects in total (about 300 bytes each), and
+#: seconds until an unused index is dropped.
 PLACES, ROOM, IDLE = 256, 500_000, 900.0
 
 
 class Match(NamedTuple):
-    """`mask`: which of a block's objects were found, one at least."""
+    """`mask` is a bit mask of the matching objects in the block. At least one bit is set."""
 
     block: Block
     mask: int
@@ -32,29 +33,29 @@ class Haystacks(Derived[Any]):
     def __init__(self, store: Store[Any], declared: SearchFilter) -> None:
         super().__init__(store)
         self._text_of = declared.haystack
-        # By namespace: forbidden ones are passed over at once.
+        # Grouped by namespace, so that forbidden namespaces are skipped quickly.
         self._blocks: dict[str, list[Block]] = {}
-        # Taken in together, since each of them may make a block anew.
+        # Applied in batches, because each change may rebuild a block.
         self._changes: dict[str, dict[Key, Entry[Any] | None]] = {}
 
     def __len__(self) -> int:
         return sum(len(block) for blocks in list(self._blocks.values()) for block in blocks)
 
     def find(self, words: Sequence[str], readable: Readable) -> list[Match]:
-        """Those that the viewer may see and that have every word, each once and in no order.
+        """Return the visible objects that contain every word, without duplicates and unordered.
 
-        `words` are in lower case; without any, all match.
+        `words` must be in lower case. Without words, all objects match.
         """
         with self.current():
             blocks = self._within(readable.namespaces)
             singles = list(self._singles(readable))
-        # Long words are rare.
+        # Start with long words, which are rare.
         words = sorted(words, key=len, reverse=True)
         for word in words:
             blocks = [block for block in blocks if word in block]
         found = [Match(block, mask) for block in blocks if (mask := block.having(words))]
         for block, key in singles:
-            # A block of its own: the other objects of that one may be none of the viewer's business.
+            # Search a separate block, because the user may not see the other objects in this one.
             lines = block.lines_of(key)
             if lines is not None and (own := Block([(key, lines)])).having(words):
                 found.append(Match(own, own.every))
@@ -67,12 +68,12 @@ class Haystacks(Derived[Any]):
         return [block for namespace in known for block in self._blocks[namespace]]
 
     def _singles(self, readable: Readable) -> Iterable[tuple[Block, Key]]:
-        """What is allowed by its name alone, each with the block that has it if there is one."""
+        """Yield the objects that are visible by name only, with the block that would contain them."""
         whole = readable.namespaces
         wanted = {
             Key(namespace, key.name)
             for key in readable.names
-            # Of a namespaced type a name alone means that name in every namespace.
+            # For a namespaced type, a key without a namespace means the name in every namespace.
             for namespace in ((key.namespace,) if key.namespace else tuple(self._blocks))
             if whole is not None and namespace not in whole and namespace in self._blocks
         }
@@ -110,7 +111,8 @@ _shelf: Shelf[tuple[Store[Any], object], Haystacks] = Shelf(places=PLACES, room=
 
 
 def haystacks_of(declared: SearchFilter, informer: Informer[Any]) -> Haystacks:
-    """The store's own for a kind's `SearchFilter`, shared by all who search."""
+    """Return the search index of a store for a kind's `SearchFilter`. It is shared by all callers."""
     store = informer.store
-    # What is searched depends on nothing else. A filter's names are other ones in each language.
+    # The key is `texts` and not the filter, because filters with labels in different languages are
+    # not equal.
     return _shelf.get((store, declared.texts), lambda: Haystacks(store, declared))

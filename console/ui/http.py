@@ -1,4 +1,4 @@
-"""The request as Quarterdeck's middleware leaves it."""
+"""The type of requests after Quarterdeck's middleware."""
 
 from collections.abc import Mapping
 
@@ -11,15 +11,16 @@ from console.ui.presence import Presence
 
 
 class ConsoleRequest(HttpRequest):
-    """`account`: the signed-in user's name or None. `access`: what they may do, None for nobody.
-    `cluster`: the one that the address names, else the host. `presence`: for what outlasts the request,
-    None for nobody.
+    """A request with the attributes that middleware sets.
 
-    `pins`: the kinds that they have in the rails of clusters, by cluster.
-
-    `docked`: it is shown in the dock, without what pages have around their content.
-
-    `pending`: the name of one who is signed in but has to choose a password first; `account` is None.
+    - `account`: name of the signed-in user, or None.
+    - `access`: permissions of the user, or None if not signed in.
+    - `cluster`: the cluster in the URL, or the host cluster.
+    - `presence`: for operations that outlast the request, or None if not signed in.
+    - `pins`: the kinds pinned in the navigation, by cluster.
+    - `docked`: True if the page is shown in the dock, without the surrounding layout.
+    - `pending`: name of a signed-in user who must choose a new password first. `account` is None
+      then.
     """
 
     htmx: HtmxDetails

@@ -1,7 +1,7 @@
-"""Objects to be made, out of a text of several YAML documents.
+"""Parse objects to create from a text of several YAML documents.
 
-Promises: whatever is sent, the cost is bounded by its length; nothing is guessed that the text does not
-say. What a document would be is for the cluster to know (`console.views.importing`).
+The cost is bounded by the length of the text. Missing values are not guessed. The cluster
+decides what a document would create (`console.views.importing`).
 """
 
 import re
@@ -20,10 +20,10 @@ from console.ui.manifests import listed, mapping
 from console.ui.text import visible
 from console.ui.yamlreading import Document, Steps, read_documents
 
-#: Characters of a text, and objects in it.
+#: Maximum number of characters and of objects.
 MOST, MOST_OBJECTS = 512 * 1024, 100
-#: The order in which helm makes things, but with definitions before whatever may need them:
-#: https://github.com/helm/helm/blob/main/pkg/release/v1/util/kind_sorter.go
+#: Creation order of Helm, except that CustomResourceDefinitions come before objects that may need
+#: them: https://github.com/helm/helm/blob/main/pkg/release/v1/util/kind_sorter.go
 ORDER = (
     "PriorityClass",
     "Namespace",
@@ -56,7 +56,8 @@ ORDER = (
     "Ingress",
     "APIService",
 )
-#: Webhooks may refuse what comes after them, and custom resources may need whatever is there.
+#: Webhooks come last, because they may reject later objects. Custom resources come before, because
+#: they may need any other object.
 _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 VERSION = re.compile(
     r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -66,7 +67,7 @@ _RBAC = "rbac.authorization.k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """An object by its kind, in whatever version."""
+    """Reference to an object by group and kind, independent of the version."""
 
     group: str
     kind: str
@@ -80,8 +81,11 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One object. `found.manifest` is what is sent, but for a namespace that the text does not say.
-    `name`: "" where the server makes one that begins with `prefix`."""
+    """An object to create.
+
+    `found.manifest` is the request body, except for a namespace that the text does not contain.
+    `name` is "" if the server generates a name that starts with `prefix`.
+    """
 
     found: Edited
     group: str
@@ -107,7 +111,7 @@ class Item:
 
 
 def read_items(text: str) -> list[Item]:
-    """In the order of the text. Raises `Unreadable`."""
+    """Return the objects in the order of the text. Raise `Unreadable`."""
     if len(text) > MOST:
         words = {"limit_value": f"{MOST:,}"}
         raise Unreadable([Problem(_("Use at most %(limit_value)s characters.") % words)])
@@ -132,7 +136,7 @@ def read_items(text: str) -> list[Item]:
 
 
 def _expanded(document: Document) -> Iterator[Document]:
-    """The items of a list, as kubectl has it: whatever has `items`."""
+    """Yield the items of a list, recursively. As in kubectl, every object with `items` is a list."""
     value = document.value
     if not (isinstance(value, dict) and isinstance(value.get("items"), list)):
         yield document
@@ -140,7 +144,7 @@ def _expanded(document: Document) -> Iterator[Document]:
     of_kind = str(value.get("kind", "")).removesuffix("List")
     for item in document.within("items"):
         if of_kind and isinstance(item.value, dict):
-            # A list of one kind need not repeat it.
+            # Items of a typed list, such as PodList, may omit their kind.
             known = {"apiVersion": value.get("apiVersion"), "kind": of_kind}
             item = Document({**known, **item.value}, item.node)
         yield from _expanded(item)
@@ -207,7 +211,7 @@ def _again(items: Sequence[Item]) -> Iterator[Problem]:
 
 
 def in_order(items: Sequence[Item]) -> list[Item]:
-    """What others may need before those others."""
+    """Sort the objects so that dependencies come first."""
     return sorted(items, key=_rank)
 
 
@@ -220,7 +224,7 @@ def _rank(item: Item) -> int:
 
 
 def needs(item: Item, namespace: str) -> Iterator[Ref]:
-    """What must be there when the cluster looks at the object, as far as its text tells."""
+    """Yield the objects that must exist when this object is created, as far as its manifest shows."""
     manifest = item.found.manifest
     if namespace:
         yield Ref("", "Namespace", namespace)
@@ -239,7 +243,9 @@ def needs(item: Item, namespace: str) -> Iterator[Ref]:
 
 
 def defined_by(items: Sequence[Item]) -> Mapping[tuple[str, str, str], tuple[Served, Ref]]:
-    """The types that the objects themselves define, by group, version and kind, and by which of them."""
+    """Return the types that the CustomResourceDefinitions in `items` define, each with its
+    definition, by group, version and kind.
+    """
     found: dict[tuple[str, str, str], tuple[Served, Ref]] = {}
     for item in items:
         if (item.group, item.kind) != ("apiextensions.k8s.io", "CustomResourceDefinition"):

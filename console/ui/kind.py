@@ -1,7 +1,8 @@
-"""A kind of resource, declared once.
+"""Declaration of a kind of resource.
 
-From a declaration come the URLs, the menu entry, the list with its live rows, filters, sorts and
-exports, the actions and the contract tests. Nothing outside of a kind's own file knows a kind.
+URLs, the menu entry, the list with live rows, filters, sorting, exports, actions and contract
+tests all derive from the declaration. Code outside of a kind's own file contains no special
+cases for kinds.
 """
 
 import enum
@@ -28,7 +29,7 @@ from console.ui.links import import_url
 from console.ui.relations.naming import Reference
 from console.ui.words import SEVERITY_WORDS
 
-#: What can be done to an object of whatever kind.
+#: Actions that every kind has.
 COMMON_ACTIONS: tuple[Action, ...] = (EditYaml(), EditLabels())
 
 
@@ -37,7 +38,7 @@ class Scope(enum.Enum):
     CLUSTER = "Cluster"
 
 
-#: The groups of kinds, in the order in which they are listed.
+#: Groups of kinds, in display order.
 NAV_GROUPS: dict[str, str | Promise] = {
     "workloads": gettext_lazy("Workloads"),
     "network": gettext_lazy("Network"),
@@ -50,7 +51,7 @@ NAV_GROUPS: dict[str, str | Promise] = {
 }
 
 
-#: The entries of the rail that stand for kinds; `console.ui.nav.RAILS` says which level has which.
+#: Navigation entries that stand for kinds. `console.ui.nav.RAILS` assigns them to levels.
 NAV_ENTRIES: dict[str, str | Promise] = {
     "users": gettext_lazy("Users"),
     "nodes": gettext_lazy("Nodes"),
@@ -70,8 +71,11 @@ NAV_ENTRIES: dict[str, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Nav:
-    """Where the kind is found: `group` is a key of `NAV_GROUPS`; `entry` one of
-    `NAV_ENTRIES`, whose tab it is, "" for one that is only among all resources."""
+    """Position of the kind in the navigation.
+
+    `group` is a key of `NAV_GROUPS`. `entry` is a key of `NAV_ENTRIES` in which the kind is a
+    tab, or "" if the kind is listed under all resources only.
+    """
 
     group: str
     order: int
@@ -84,7 +88,9 @@ class Nav:
 
 @dataclass(frozen=True, slots=True)
 class KindView:
-    """A kind as templates know it. `plural` is Kubernetes' word, the others are translated."""
+    """A kind for templates. `plural` is Kubernetes' resource name, and the other names are
+    translated.
+    """
 
     plural: str
     segment: str
@@ -95,33 +101,57 @@ class KindView:
 
 
 def segment_of(gvr: GVR) -> str:
-    """How URLs name a type: one name for each, whatever custom resources a cluster has."""
+    """Return the URL segment of a type. It is unique regardless of the custom resources in a
+    cluster.
+    """
     return gvr.resource if gvr.group in BUILT_IN_GROUPS else gvr.qualified
 
 
 class ResourceKind:
-    """`title` heads the page ("Pods"), `singular` and `nouns` stand in sentences ("pod", "pods").
+    """Base class of kinds.
 
-    `projection` is the class that the cache keeps of each object. `api_kind` is Kubernetes' own word
-    ("Deployment"), the class's name without "Kind" unless it is given; `short_names` are kubectl's.
-    `search`: the texts that are looked for in; `filters`: beside it, projects, labels and the status,
-    which narrow every list. `watched`: overviews tell of what is wrong with its objects; `explained_by`:
-    what `cause` reads for that; `logged`: the states of which their log says more. `by_kind`: owners,
-    events and the like name its objects by `Kind/name`. `masked` are paths in the object of what nobody
-    is shown: of a mapping its values, of anything else the whole.
-    `measured` are columns that lists have only where usage is measured, which is listed as objects of
-    type `metrics`, and the viewer may know of it.
-    `precious`: what is deleted is not back when it is made again, so that a name is typed first.
-    `own_order`: the id of the column that a list is sorted by unless another is chosen, the status's
-    unless it is given; "" for names alone.
-    `example` is what a new manifest begins with beside its type and name. `panels_ask` are rights that
-    its panels look at beside those: verb, type, subresource.
+    Names:
 
-    What is around its objects: `owns` are the types that controllers make for them, `revisions` the one
-    of these that keeps their past. `by_operators`: some are made for custom resources. `names` are the
-    types that they may name, what matters most to people first. `pod_spec`: where in them the
-    specification of pods stands, () for none. `selects_pods`: by `pod_selector`. `told_apart`: types that
-    name its objects and are told of by a panel of their own.
+    - `title`: page heading ("Pods").
+    - `singular`, `nouns`: used in sentences ("pod", "pods").
+    - `api_kind`: Kubernetes' kind ("Deployment"). The default is the class name without "Kind".
+    - `short_names`: kubectl's short names.
+
+    Lists:
+
+    - `projection`: the class of cached objects.
+    - `search`: the search filter. `filters` are additional filters; namespace, label and status
+      filters are always included.
+    - `measured`: usage columns, shown only if metrics are available and the user may list
+      objects of type `metrics`.
+    - `own_order`: ID of the default sort column. The default is the status column. "" sorts by
+      name.
+
+    Problems and masking:
+
+    - `watched`: overviews show problems of these objects.
+    - `explained_by`: types that `cause` reads.
+    - `logged`: states for which the log is helpful.
+    - `masked`: paths in the object whose values are never shown. For a mapping, its values are
+      masked.
+
+    Actions:
+
+    - `precious`: deletion must be confirmed by typing the name, because creating the object
+      again does not restore it.
+    - `example`: content of a new manifest in addition to type and name.
+    - `panels_ask`: additional permissions that panels check: verb, type, subresource.
+
+    Relations:
+
+    - `by_kind`: owners and events refer to these objects by `Kind/name`.
+    - `owns`: types that controllers create for these objects. `revisions` is the one with their
+      history.
+    - `by_operators`: some objects are created for custom resources.
+    - `names`: types that these objects may refer to, most important first.
+    - `pod_spec`: path of the pod spec, or ().
+    - `selects_pods`: these objects select pods with `pod_selector`.
+    - `told_apart`: types that refer to these objects and have a separate panel.
     """
 
     gvr: ClassVar[GVR]
@@ -167,7 +197,7 @@ class ResourceKind:
 
     @cached_property
     def segment(self) -> str:
-        """The kind in URLs: `pods`, `deployments`, or `widgets.example.com` for a custom resource."""
+        """URL segment: `pods`, `deployments`, or `widgets.example.com` for a custom resource."""
         return segment_of(self.gvr)
 
     @cached_property
@@ -183,29 +213,29 @@ class ResourceKind:
 
     @cached_property
     def asked(self) -> frozenset[tuple[str, GVR, str]]:
-        """The rights that its list, its actions and its panels ask for: verb, type, subresource."""
+        """The permissions that lists, actions and panels check: verb, type, subresource."""
         found = {(one.verb, one.gvr or self.gvr, one.subresource) for one in self.permissions}
         own = {("list", self.gvr, ""), ("create", self.gvr, "")}
         return frozenset({*own, *found, *self.panels_ask})
 
     @cached_property
     def permissions(self) -> frozenset[Permission]:
-        """What its actions need, all together."""
+        """The permissions that any action needs."""
         return frozenset(one for action in self.every_action for one in action.needs)
 
     @cached_property
     def private(self) -> bool:
-        """Its objects are never in the shared cache, but read as the viewer: see `console.ui.reading`."""
+        """True if objects are never cached, but read as the user. See `console.ui.reading`."""
         return self.gvr in UNCACHED
 
     @property
     def makes_pods(self) -> bool:
-        """From a template."""
+        """True if the kind has a pod template."""
         return len(self.pod_spec) > 1
 
     @property
     def rank(self) -> tuple[bool, tuple[int, int]]:
-        """Its place among others around an object: what makes pods first, then as the menu has it."""
+        """Sort key among related objects: kinds with a pod template first, then menu order."""
         return not self.makes_pods, self.nav.rank
 
     @cached_property
@@ -222,7 +252,9 @@ class ResourceKind:
 
     @cached_property
     def every_column(self) -> tuple[Column, ...]:
-        """With the measured ones in their places, which is the end where that is not told."""
+        """All columns, including usage columns at their positions. Usage columns without a position
+        come last.
+        """
         found: list[Column] = []
         rest = list(self.measured)
         for column in self.columns:
@@ -232,7 +264,7 @@ class ResourceKind:
 
     @cached_property
     def every_filter(self) -> tuple[Filter, ...]:
-        """What narrows every list, and its own."""
+        """The filters that every list has, and the kind's own."""
         column = self.status_column
         return (
             self.search,
@@ -244,7 +276,7 @@ class ResourceKind:
 
     @property
     def every_action(self) -> tuple[Action, ...]:
-        """Its own, and those that every kind has."""
+        """The actions that every kind has, and the kind's own."""
         return (*COMMON_ACTIONS, *self.actions)
 
     @cached_property
@@ -252,65 +284,70 @@ class ResourceKind:
         return {action.name: action for action in self.every_action}
 
     def status(self, entry: Entry[Any]) -> Status | None:
-        """How the object is; None for kinds that have no status."""
+        """Return the status of the object, or None for kinds without a status."""
         column = self.status_column
         return column.status(entry.projection) if column else None
 
     def cause(
         self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
     ) -> tuple[Severity | None, str]:
-        """How bad it is and why, in plain words, as far as the viewer may know; None and "" where nobody
-        knows more than its status."""
+        """Return the severity and the reason of a problem, limited to information that the user may
+        see.
+
+        Return None and "" if nothing more than the status is available.
+        """
         return None, ""
 
     def is_trouble(self, status: Status) -> bool:
         return status.severity in (Severity.ERROR, Severity.WARN)
 
     def owner(self, item: Any) -> str:
-        """What people know as the owner of what a projection is of, as `Kind/name`; "" for none."""
+        """Return the owner to display as `Kind/name`, or ""."""
         found: str = getattr(item, "owner", "")
         return found
 
     def goes_with(self, name: str) -> str:
-        """What is deleted with the object of this name; "" for itself alone."""
+        """Return what is deleted together with the object of this name, or ""."""
         return ""
 
     def references(self, item: Any) -> Iterable[Reference]:
-        """What a projection names beside what the specification of pods does."""
+        """Yield references other than those in the pod spec."""
         return ()
 
     def pod_selector(self, entry: Entry[Any]) -> LabelSelector | None:
-        """By which an object selects pods; None for one that selects nothing."""
+        """Return the selector for pods, or None if the object selects no pods."""
         text: str = entry.projection.selector
         return read_selector(text) if text else None
 
     def order_among_owned(self, entry: Entry[Any]) -> tuple[Any, ...] | None:
-        """Where it stands among those of one owner; None for the worst first."""
+        """Return the sort key among objects of the same owner, or None to sort by severity."""
         return None
 
     def note_among_owned(self, entry: Entry[Any]) -> str:
-        """What tells it from others of one owner."""
+        """Return a short text that distinguishes the object from others of the same owner."""
         return ""
 
     def severity_word(self, severity: Severity) -> str | Promise:
         return self.severity_words.get(severity) or SEVERITY_WORDS[severity]
 
     def creatable(self, access: Access) -> bool:
-        """Whether the viewer may make one of a kind that belongs to no project."""
+        """Return True if the user may create objects of this cluster-scoped kind."""
         return access.namespaces_where("create", self.gvr) is None
 
     def create_url(self, cluster: str, namespace: str) -> str:
-        """Where one is made; `namespace` is "" where that is chosen there."""
+        """Return the URL of the create page. `namespace` is "" if it is selected on that page."""
         return import_url(cluster, self.segment, namespace)
 
     def page_url(self, cluster: str, key: Key) -> str:
-        """The page of what an object stands for; "" where that is the object's own first tab."""
+        """Return the page of the entity that the object represents, or "" if that is the object's
+        own page.
+        """
         return ""
 
     def logs_url(self, access: Access, namespaces: Sequence[str], labels: Sequence[str]) -> str:
-        """Where the logs of those that a list of these shows are read as one; "" where they cannot be."""
+        """Return the URL of the combined logs of the listed objects, or "" if not available."""
         return ""
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        """What somebody should know before an action on this object."""
+        """Return information to show before a destructive action on the object."""
         return ()

@@ -1,4 +1,4 @@
-"""What people call kinds: `po`, `deploy`, "pod", "Deployments", “容器组”."""
+"""Look up kinds by the names users type: `po`, `deploy`, "pod", "Deployments", “容器组”."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -10,19 +10,22 @@ from django.utils.translation import override
 from console.ui.clusterkinds import Kinds
 from console.ui.kind import ResourceKind
 
-#: Custom resources that are offered for a text.
+#: Maximum number of custom resources to suggest.
 MOST_CUSTOMS = 20
 
 
 def kind_named(kinds: Kinds, word: str) -> ResourceKind | None:
-    """The kind that this word means, in any of the console's languages, in upper or lower case. What is
-    declared comes before custom resources."""
+    """Return the kind with this name in any language of the console, ignoring case. Built-in kinds
+    take precedence over custom resources.
+    """
     word = word.casefold()
     return _names(tuple(kinds.declared)).get(word) or kinds.customs.named(word)
 
 
 def kinds_like(kinds: Kinds, text: str) -> list[ResourceKind]:
-    """Kinds of which a name begins with this text or, behind those, has it inside; custom ones last."""
+    """Return kinds with a name that starts with the text, then kinds with a name that contains it,
+    then custom resources.
+    """
     text = _squeezed(text)
     exact = kind_named(kinds, text)
     found = dict.fromkeys([exact] if exact else [])
@@ -35,13 +38,13 @@ def kinds_like(kinds: Kinds, text: str) -> list[ResourceKind]:
 
 
 def customs_like(kinds: Kinds, text: str) -> list[ResourceKind]:
-    """Custom resources of which a name has this text inside, the first of them."""
+    """Return the first custom resources with a name that contains the text."""
     return list(islice(kinds.customs.like(_squeezed(text)), MOST_CUSTOMS))
 
 
 @lru_cache(4)
 def _names(known: tuple[ResourceKind, ...]) -> dict[str, ResourceKind]:
-    """A word that could mean several kinds means the first of them: Kubernetes' own names come first."""
+    """Map names to kinds. Kubernetes' own names take precedence, then the order of the kinds."""
     found: dict[str, ResourceKind] = {}
     for kind in known:
         found.setdefault(kind.gvr.resource, kind)

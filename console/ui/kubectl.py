@@ -1,4 +1,4 @@
-"""Lines of kubectl for a shell, which people read on a page and copy."""
+"""Shell-safe kubectl commands to display and copy."""
 
 import json
 import shlex
@@ -12,25 +12,28 @@ _SHORT = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
 
 
 def kubectl(words: str, key: Key) -> str:
-    """A line about an object of a project, or of none."""
+    """Return a kubectl command for an object, with `-n` if it is namespaced."""
     place = f" -n {quoted(key.namespace)}" if key.namespace else ""
     return f"kubectl {words}{place}"
 
 
 def kubectl_patch(gvr: GVR, key: Key, body: Json, sort: str = "merge") -> str:
-    """The line of a merge patch, or of one of another `sort` that kubectl knows."""
+    """Return the command for a merge patch, or for another patch type `sort`."""
     words = f"patch {gvr.qualified} {quoted(key.name)} --type={sort} -p {_json(body)}"
     return kubectl(words, key)
 
 
 def kubectl_create(body: Mapping[str, Any], key: Key) -> str:
-    """The line that makes an object in the project of `key`."""
+    """Return the command that creates an object in the namespace of `key`."""
     return f"printf %s {_json(body)} | {kubectl('create -f -', key)}"
 
 
 def quoted(word: str) -> str:
-    """As one word of a line. What cannot be seen is written as its code, `$'a\\nb'`, so that what is
-    copied is what was meant (POSIX.1-2024, 2.2.4; bash, zsh and ksh have always had it)."""
+    """Quote `word` for a shell.
+
+    Non-printable characters are escaped as `$'a\\nb'`, so that the copied command is exact
+    (POSIX.1-2024, 2.2.4; also supported by older bash, zsh and ksh).
+    """
     if word.isprintable():
         return shlex.quote(word)
     return f"$'{''.join(map(_seen, word))}'"

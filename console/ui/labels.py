@@ -1,7 +1,7 @@
-"""The labels and annotations of any object.
+"""The action that edits the labels and annotations of an object.
 
-The form knows of each value what it was, by a hash: only what somebody changed is written, and nothing
-that others have changed since.
+The form carries a hash of each original value. Only values that the user changed are written,
+and saving fails with `Overtaken` if another client changed one of them in the meantime.
 """
 
 import hashlib
@@ -31,14 +31,16 @@ if TYPE_CHECKING:
     from console.ui.subject import Subject
 
 SECTIONS = ("labels", "annotations")
-#: Characters of a value that is edited here. kubectl notes the whole object in an annotation.
+#: Maximum characters of a value that can be edited here. kubectl stores the whole object in an
+#: annotation.
 LONGEST = 4096
-#: Kubernetes' own: https://kubernetes.io/docs/reference/labels-annotations-taints/
+#: Key prefixes reserved by Kubernetes:
+#: https://kubernetes.io/docs/reference/labels-annotations-taints/
 _RESERVED = ("kubernetes.io", "k8s.io")
-#: Of these only names are agreed on; people write them.
+#: Recommended labels under this reserved prefix are set by users.
 _RECOMMENDED = "app.kubernetes.io"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-#: What is written: to each key its new value, None to remove it.
+#: Changes to write, by section and key: the new value, or None to remove the key.
 Changes = Mapping[str, Mapping[str, str | None]]
 
 
@@ -62,8 +64,11 @@ def _annotation_problem(key: str, value: str) -> str:
 
 
 class LabelsForm(ConsoleForm):
-    """`was`: hashes of the values that the form began with, by section and key. Once it is valid,
-    `changed` has the `Changes`."""
+    """Edit form for labels and annotations.
+
+    `was` contains the hashes of the values at the time the form was opened, by section and key.
+    A valid form's cleaned data contains the `Changes` under `changed`.
+    """
 
     causes: Mapping[str, str] = {f"metadata.{name}": name for name in SECTIONS}
     labels = PairsField(
@@ -102,7 +107,7 @@ class LabelsForm(ConsoleForm):
 
 
 class EditLabels(Action):
-    """Every kind has it."""
+    """Edit labels and annotations. Available for every kind."""
 
     name = "labels"
     label = gettext_lazy("Edit labels")
@@ -142,7 +147,7 @@ class EditLabels(Action):
 
 
 def _read(subject: "Subject") -> tuple[dict[str, dict[str, str]], list[str]]:
-    """What is edited, and the keys of what is not."""
+    """Return the editable labels and annotations by section, and the keys of all others."""
     found: dict[str, dict[str, str]] = {}
     left = []
     for name in SECTIONS:
@@ -174,8 +179,11 @@ def _listed(keys: Collection[str], most: int = 20) -> str:
 
 
 def command_of(verb: str, kind: "ResourceKind", key: Key, changes: Mapping[str, str | None]) -> str:
-    """The line of kubectl. `verb`: label or annotate; `changes`: to each key its value, None to remove
-    it."""
+    """Return the kubectl command for the changes.
+
+    `verb` is `label` or `annotate`. `changes` maps each key to its new value, or to None to
+    remove the key.
+    """
     words = [
         quoted(f"{name}-" if value is None else f"{name}={value}")
         for name, value in changes.items()
@@ -208,7 +216,9 @@ def _changes(was: Mapping[str, str], given: Mapping[str, str]) -> Iterator[tuple
 
 
 def _pending(found: Mapping[str, Any], was: Changes, changed: Changes) -> dict[str, Any]:
-    """What of the changes is not there already. Raises `Overtaken`."""
+    """Return the changes that `found` does not already contain. Raise `Overtaken` if another client
+    changed one of the edited values.
+    """
     pending: dict[str, Any] = {}
     for name in SECTIONS:
         there = mapping(found, "metadata", name)

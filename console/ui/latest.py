@@ -1,4 +1,4 @@
-"""Which objects of a kind something happened to last, kept in that order change by change."""
+"""Objects of a kind sorted by their most recent change, maintained incrementally."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -15,7 +15,8 @@ from console.kube.store import Entry, Store
 from console.ui.decisions import Readable
 from console.ui.shelf import Shelf
 
-#: As in `console.ui.counts`.
+#: Limits of the LRU cache: entries, total size, and idle seconds. The same limits as in
+#: `console.ui.counts`.
 PLACES, ROOM, IDLE = 64, 500_000, 900.0
 
 MomentOf = Callable[[Any], datetime | None]
@@ -27,7 +28,10 @@ class Moment(NamedTuple):
 
 
 class Latest(Derived[Any]):
-    """`moment_of` gives the moment of an object's projection, None for one that does not count."""
+    """The objects of a store, sorted by time.
+
+    `moment_of` returns the time of an object's projection, or None to leave the object out.
+    """
 
     def __init__(self, store: Store[Any], moment_of: MomentOf) -> None:
         super().__init__(store)
@@ -40,7 +44,11 @@ class Latest(Derived[Any]):
         return len(self._moments)
 
     def of(self, readable: Readable, most: int, wanted: tuple[str, ...] = ()) -> list[Moment]:
-        """The last first, of what the viewer may see: in all, or in the namespaces `wanted`."""
+        """Return up to `most` visible objects, most recent first.
+
+        `wanted` restricts the result to these namespaces. An empty `wanted` means all
+        namespaces.
+        """
         with self.current():
             if readable.namespaces is None and not wanted:
                 return list(islice(reversed(self._all), most))
@@ -78,7 +86,9 @@ class Latest(Derived[Any]):
 
 
 def changed(item: Any) -> datetime | None:
-    """When a workload was made, or a rollout of it last got on."""
+    """Return the creation time of a workload or the time of its last rollout progress, if that is
+    later.
+    """
     moments = (item.created, getattr(item, "changed", None))
     return max((moment for moment in moments if moment is not None), default=None)
 
@@ -91,6 +101,8 @@ _shelf: Shelf[Store[Any], Latest] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
 
 
 def latest_of(informer: Informer[Any]) -> Latest:
-    """The kind's own, shared by all who ask: of events the warnings, of others when they `changed`."""
+    """Return the shared `Latest` of an informer: warnings for events, objects by change time for
+    other kinds.
+    """
     store, moment_of = informer.store, warned if informer.gvr == EVENTS else changed
     return _shelf.get(store, lambda: Latest(store, moment_of))

@@ -1,7 +1,7 @@
-"""The level of the console where somebody is: the platform, a cluster, a workspace or a project.
+"""The console level of a request: platform, cluster, workspace or project.
 
-A page that is one of these says so by its address, and the browser remembers the last one. The page of a
-single object is none: whoever opens one stays where they were, if that is where the object is.
+List and overview pages have a level in their URL, and a cookie stores the most recent levels. An
+object's page has no level: it keeps the previous level if that level contains the object.
 """
 
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ from console.ui.projects import may_be_project, may_see_workspace, on_host, work
 LevelName = Literal["platform", "cluster", "workspace", "project"]
 
 COOKIE = "level"
-#: Places that a browser keeps: where its user is, and where they were before.
+#: Maximum number of levels in the cookie: the current one and the previous ones.
 RECENT = 6
-#: Pages of the platform, and those of a cluster, by the names of their addresses.
+#: View names of platform pages and of cluster pages.
 _PLATFORM = frozenset(
     (
         *("dashboard", "clusters", "workspace_list", "workspace_new"),
@@ -32,15 +32,18 @@ _PLATFORM = frozenset(
     )
 )
 _CLUSTER = frozenset(("cluster_overview", "resources", "cache"))
-#: Kinds whose lists are of the platform: entries of `console.ui.nav`.
+#: Navigation entries (see `console.ui.nav`) whose lists belong to the platform.
 _PLATFORM_ENTRIES = frozenset(("users",))
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """`cluster`: whose objects are shown, the host's on the platform and in workspaces. `workspace`: ""
-    where there is none, also of a project whose workspace the viewer may not know. `namespace`: the
-    project."""
+    """A level of the console.
+
+    `cluster` is the cluster whose objects are shown. It is the host on the platform and in
+    workspaces. `workspace` is empty outside a workspace, and for a project whose workspace the
+    viewer can't see. `namespace` is the project's namespace.
+    """
 
     name: LevelName
     cluster: str = HOST
@@ -49,7 +52,7 @@ class Level:
 
     @property
     def url(self) -> str:
-        """The page that it begins with."""
+        """URL of the level's overview page."""
         match self.name:
             case "platform":
                 return reverse("dashboard")
@@ -64,8 +67,8 @@ class Level:
                 return reverse("project_overview", args=(self.cluster, self.namespace))
 
     def written(self, account: str) -> str:
-        """As the browser keeps it, for that account alone; "" for what is called as nothing can be."""
-        # A project's workspace is told by the project, when it is asked.
+        """Return the cookie value for this level and account, or "" if a name can't be stored."""
+        # The workspace of a project is looked up on each request.
         workspace = self.workspace if self.name == "workspace" else ""
         parts = (self.name, self.cluster, workspace, self.namespace)
         fits = all(is_label(part) for part in parts if part) and account.isascii()
@@ -73,10 +76,11 @@ class Level:
 
 
 def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
-    """Where the viewer is with this page, and whether the page itself says so.
+    """Return the viewer's level on this page, and True if the page's URL determines it.
 
-    Nobody is anywhere where they may not be: of such an address, as of one that is no level, it is where
-    they were, if that holds what the address names, else the innermost level that does.
+    The result is always a level that the viewer can access. If the URL determines no accessible
+    level, the result is the previous level if it contains the object in the URL, otherwise the
+    innermost level that does.
     """
     match = request.resolver_match
     cluster = access.cluster.name if access is not None else HOST
@@ -100,7 +104,7 @@ def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
 
 
 def remembered(request: HttpRequest, access: Access) -> Level | None:
-    """Where the viewer last was, if they may still be there."""
+    """Return the viewer's most recent level, or None if the viewer can no longer access it."""
     level = next(iter(kept(request)), None)
     if level is None or level.cluster != access.cluster.name:
         return None
@@ -108,8 +112,7 @@ def remembered(request: HttpRequest, access: Access) -> Level | None:
 
 
 def kept(request: HttpRequest) -> list[Level]:
-    """Where the viewer was, the last place first, as their browser tells it: each may be one where they
-    may not be any more."""
+    """Return the levels in the viewer's cookie, most recent first, without access checks."""
     found = []
     for text in request.COOKIES.get(COOKIE, "").split("|")[:RECENT]:
         parts = text.split("/")
@@ -119,7 +122,7 @@ def kept(request: HttpRequest) -> list[Level]:
 
 
 def keeping(level: Level, request: HttpRequest) -> str:
-    """What the browser keeps from now on, the level first; "" for one that it cannot keep."""
+    """Return the new cookie value with `level` first, or "" if the level can't be stored."""
     account = str(getattr(request, "account", ""))
     first = level.written(account)
     before = (one.written(account) for one in kept(request))
@@ -127,7 +130,9 @@ def keeping(level: Level, request: HttpRequest) -> str:
 
 
 def recent(request: HttpRequest, access: Access, level: Level) -> tuple[Level, ...]:
-    """The workspaces and projects where the viewer was before, the last one first, and may still be."""
+    """Return the other workspaces and projects in the cookie that the viewer can still access, most
+    recent first.
+    """
     found = []
     for one in kept(request):
         cluster = clusters.get(one.cluster)
@@ -139,18 +144,18 @@ def recent(request: HttpRequest, access: Access, level: Level) -> tuple[Level, .
 
 
 def may_see_platform(access: Access) -> bool:
-    """Whether the platform is more to the viewer than the workspaces that they are in."""
+    """Return True if the viewer has platform permissions beyond their own workspaces."""
     access = on_host(access)
     return any(access.can("list", gvr) for gvr in (USERS, GLOBAL_ROLES, WORKSPACES))
 
 
 def project_of_query(request: HttpRequest) -> str:
-    """The one project that a list is narrowed to, or ""."""
+    """Return the project that the list is filtered by, or "" if it is not exactly one."""
     try:
         given = [name for name in request.GET.getlist("namespace") if name]
     except SuspiciousOperation:
         return ""
-    # What no project is called has no address either.
+    # Values that are not valid namespace names have no URL.
     return given[0] if len(given) == 1 and is_label(given[0]) else ""
 
 
@@ -172,8 +177,9 @@ def _named(match: ResolverMatch, request: HttpRequest, access: Access) -> Level 
 
 
 def _holds(level: Level, match: ResolverMatch, namespace: str, access: Access) -> bool:
-    """Whether what the address names is there. Nodes and the like are looked at from anywhere, users at
-    the platform."""
+    """Return True if the level contains the object in the URL. Cluster-scoped objects such as nodes
+    belong to every level, users only to the platform.
+    """
     match level.name:
         case "platform":
             return True
@@ -193,7 +199,9 @@ def _of_platform(match: ResolverMatch, access: Access) -> bool:
 
 
 def _seen(level: Level, access: Access) -> Level | None:
-    """With the project's workspace; None where the viewer may not be."""
+    """Return the level with the project's workspace filled in, or None if the viewer can't access
+    it.
+    """
     match level.name:
         case "workspace":
             return level if may_see_workspace(access, level.workspace) else None
@@ -206,7 +214,7 @@ def _seen(level: Level, access: Access) -> Level | None:
 
 
 def _written(name: str, cluster: str, workspace: str, namespace: str) -> Level | None:
-    """What a browser kept, if it can be that."""
+    """Parse one level of the cookie. Return None if it is invalid."""
     if not all(is_label(part) for part in (cluster, workspace or "x", namespace or "x")):
         return None
     match name:

@@ -1,7 +1,7 @@
-"""What a page may link: what the viewer may list and the cache holds.
+"""Links to objects that the viewer can list and that the cache contains.
 
-Whoever may not list something is shown the name alone, whether or not there is such an object. So is
-whoever asks before the first list has come: a link is shown once it is known to lead somewhere.
+Viewers without permission to list a kind see the name without a link, whether or not the object
+exists. The same applies until the first list of the kind is loaded.
 """
 
 import asyncio
@@ -20,13 +20,16 @@ from console.ui.decisions import Denied, Readable, readable
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 
-#: What is told of an object: whether there is one; None where nobody may or can say.
+#: Returns True if an object exists, False if not, None if unknown or not visible to the viewer.
 _Look = Callable[[Key], bool | None]
 
 
 class Links:
-    """For one viewer and one page: rights are decided once for each kind. Starts the informers of what is
-    named where nobody follows them; `waits_for` are the types whose first list has not come."""
+    """Link resolver for one viewer and one page. Permissions are checked once per kind.
+
+    Starts the informers of kinds that no one watches yet. `waits_for` collects the types whose
+    first list is not loaded.
+    """
 
     def __init__(self, access: Access) -> None:
         self.access = access
@@ -44,7 +47,7 @@ class Links:
         return Linked(url if there else "", there is False)
 
     def of(self, columns: Iterable[Column], entry: Entry[Any]) -> tuple[Linked, ...]:
-        """What the cells of those columns that link lead to, in their order."""
+        """Return the link targets of the link columns, in column order."""
         return tuple(
             self.to(column.target(entry)) for column in columns if isinstance(column, LinkColumn)
         )
@@ -61,14 +64,15 @@ class Links:
 
     def _there(self, kind: ResourceKind, allowed: Readable, key: Key) -> bool | None:
         if not key.name:
-            # A list, for whoever may see something there.
+            # A list, linked for viewers who can see objects in it.
             return not key.namespace or allowed.reaches(key.namespace) or None
         if not allowed.sees(key):
             return None
         try:
             informer = self.access.cluster.runtime.informer(kind.gvr)
         except UnknownKind:
-            # Never cached: its page reads it as the viewer, and says if there is none.
+            # Private kinds are never cached. The object's page reads it with the viewer's
+            # permissions and reports if it does not exist.
             return kind.private or None
         if not informer.freshness.synced:
             self.waits_for.add(kind.gvr)
@@ -81,12 +85,14 @@ def _nobody_knows(key: Key) -> None:
 
 
 def _is_coming(key: Key) -> bool | None:
-    """The list of a type that is just being defined has a page, which waits for it."""
+    """Link the list of a type whose definition is still being created. The list's page waits for
+    the type.
+    """
     return None if key.name else True
 
 
 def linked(columns: Collection[Column], found: Iterable[Linked]) -> tuple[Column, ...]:
-    """The columns, of which those that link know where to."""
+    """Return the columns with the link targets in `found` assigned to the link columns."""
     left = iter(found)
     return tuple(
         replace(column, linked=next(left)) if isinstance(column, LinkColumn) else column
@@ -95,13 +101,13 @@ def linked(columns: Collection[Column], found: Iterable[Linked]) -> tuple[Column
 
 
 def leads_anywhere(kind: ResourceKind) -> bool:
-    """Whether cells of the kind's rows may lead to types that nobody can tell beforehand."""
+    """Return True if the kind's rows can link to types that are not known in advance."""
     links = (column for column in kind.columns if isinstance(column, LinkColumn))
     return any(column.leads_to == ANYWHERE for column in links)
 
 
 def linked_types(kind: ResourceKind) -> Iterator[GVR]:
-    """The types that cells of the kind's rows may lead to."""
+    """Yield the types that the kind's rows can link to."""
     segments = {
         segment: None
         for column in kind.columns
@@ -121,12 +127,12 @@ def types_of(segments: Iterable[str]) -> Iterator[GVR]:
 async def prepare_links(
     kind: ResourceKind, links: Links, entries: Iterable[Entry[Any]], *, seconds: float
 ) -> None:
-    """Waits for the first lists of what rows of these objects lead to, but no longer than that."""
+    """Wait up to `seconds` for the first lists of the types that these entries link to."""
     runtime = links.access.cluster.runtime
     running = runtime.informers()
     types = set(linked_types(kind))
     if all(gvr in running and running[gvr].freshness.synced for gvr in types):
-        # Nearly always, and every page asks.
+        # Fast path: every page calls this, and the lists are nearly always loaded.
         return
     for entry in entries:
         links.of(kind.columns, entry)

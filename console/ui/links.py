@@ -1,4 +1,6 @@
-"""Addresses of the console's own pages, by the names of `console.views.urls`. `cluster`: its name."""
+"""URLs of the console's pages, by the view names of `console.views.urls`. `cluster` is the
+cluster's name.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,43 +10,45 @@ from django.urls import reverse
 
 from console.kube.gvr import GVR, PODS, Key
 
-#: Addresses that are kept: a page has hundreds, and the next one mostly the same.
+#: Number of cached URLs. A page has hundreds, most of which the next page uses as well.
 KEPT = 5000
 
-#: Of a cluster and an object: the page of what the object stands for, "" where that is its own first tab.
+#: Returns the page for an object of a cluster, or "" if that is the object's own detail page.
 PageOf = Callable[[str, Key], str]
 _pages: dict[str, PageOf] = {}
 
 
 @lru_cache(KEPT)
 def list_url(cluster: str, segment: str, namespace: str = "") -> str:
-    """The list of a kind, in one project or in all that the viewer may see."""
+    """Return the URL of a kind's list, in one project or in all that the viewer can see."""
     url = reverse("list", args=(cluster, segment))
     return f"{url}?{urlencode({'namespace': namespace})}" if namespace else url
 
 
 def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
-    """The page that does `action` to one object, for instance `delete`."""
+    """Return the URL of an action's page for one object, for example `delete`."""
     place = (cluster, key.namespace) if key.namespace else (cluster,)
     return reverse("action", args=(*place, segment, key.name, action))
 
 
 def edit_url(cluster: str, segment: str, key: Key) -> str:
-    """The page where one object is edited as a manifest."""
+    """Return the URL of the page that edits an object's manifest."""
     place = (cluster, key.namespace) if key.namespace else (cluster,)
     return reverse("edit", args=(*place, segment, key.name))
 
 
 def log_url(cluster: str, segment: str, key: Key, container: str = "") -> str:
-    """The newest lines of the log of a pod, or of the pods of something else; of the foremost container
-    if none is named."""
+    """Return the URL of the newest log lines of a pod or of an object's pods.
+
+    The log is that of the main container if `container` is empty.
+    """
     url = reverse("log", args=(cluster, key.namespace, segment, key.name))
     given = {"container": container, "timestamps": "1"}
     return f"{url}?{urlencode({name: value for name, value in given.items() if value})}#end"
 
 
 def log_of_labels_url(cluster: str, namespace: str, label: str) -> str:
-    """The newest lines of the logs of the pods that a label selector selects."""
+    """Return the URL of the newest log lines of the pods that match a label selector."""
     url = reverse("log_of_labels", args=(cluster, namespace))
     return f"{url}?{urlencode({'label': label, 'timestamps': '1'})}#end"
 
@@ -52,8 +56,11 @@ def log_of_labels_url(cluster: str, namespace: str, label: str) -> str:
 def terminal_url(
     cluster: str, segment: str, key: Key, container: str = "", *, attach: bool = False
 ) -> str:
-    """A shell in a container of a pod, in the foremost one if none is named; with `attach` what the
-    container runs already."""
+    """Return the URL of a terminal in a container of a pod.
+
+    The container is the main container if `container` is empty. The terminal runs a shell, or
+    with `attach` is attached to the container's main process.
+    """
     url = reverse("terminal", args=(cluster, key.namespace, segment, key.name))
     given = {"container": container, "attach": "1" if attach else ""}
     query = urlencode({name: value for name, value in given.items() if value})
@@ -61,25 +68,27 @@ def terminal_url(
 
 
 def starting_url(cluster: str, key: Key, container: str) -> str:
-    """Where a container of a pod is waited for; leads to its terminal."""
+    """Return the URL of the page that waits for a container to start and then opens its terminal."""
     url = reverse("starting", args=(cluster, key.namespace, PODS.resource, key.name))
     return f"{url}?{urlencode({'container': container})}"
 
 
 def bulk_url(action: str, cluster: str, segment: str) -> str:
-    """Where chosen objects go that it shall be done to."""
+    """Return the URL of a bulk action on selected objects."""
     return reverse("bulk", args=(cluster, segment, action))
 
 
 def draft_url(cluster: str, segment: str, key: Key) -> str:
-    """Where what is typed on that page is kept."""
+    """Return the URL that stores the draft of an object's edit page."""
     place = (cluster, key.namespace) if key.namespace else (cluster,)
     return reverse("draft", args=(*place, segment, key.name))
 
 
 @lru_cache(KEPT)
 def import_url(cluster: str, segment: str = "", namespace: str = "") -> str:
-    """The page where objects are created from YAML, in one project and beginning with one of a kind."""
+    """Return the URL of the page that creates objects from YAML, optionally in a project and with a
+    template of a kind.
+    """
     url = reverse("import", args=(cluster,))
     given = {"kind": segment, "namespace": namespace}
     query = urlencode({name: value for name, value in given.items() if value})
@@ -87,30 +96,34 @@ def import_url(cluster: str, segment: str = "", namespace: str = "") -> str:
 
 
 def import_draft_url(cluster: str) -> str:
-    """Where what is typed on that page is kept."""
+    """Return the URL that stores the draft of the import page."""
     return reverse("import_draft", args=(cluster,))
 
 
 def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:
-    """The schema of a kind, for instance `Deployment`."""
+    """Return the URL of the OpenAPI schema of a kind, for example `Deployment`."""
     return reverse("openapi", args=(cluster, gvr.group or "core", gvr.version, kind))
 
 
 def lead_to(segment: str, page_of: PageOf) -> None:
-    """Objects of a kind are seen on these pages from now on."""
+    """Register the pages that represent objects of a kind instead of their detail page."""
     _pages[segment] = page_of
 
 
 @lru_cache(KEPT)
 def object_url(cluster: str, segment: str, key: Key) -> str:
-    """Where somebody goes to see an object: for instance to the account, for a User."""
+    """Return the URL of the page that represents an object, for example the account page for a
+    User.
+    """
     page_of = _pages.get(segment)
     return (page_of(cluster, key) if page_of else "") or detail_url(cluster, segment, key)
 
 
 @lru_cache(KEPT)
 def detail_url(cluster: str, segment: str, key: Key, tab: str = "") -> str:
-    """A tab of one object, and without one the object as data. People are led to `object_url`."""
+    """Return the URL of a tab of an object's detail page. Without a tab, links should use
+    `object_url` instead.
+    """
     parts = {"namespace": key.namespace, "tab": tab}
     given = {name: part for name, part in parts.items() if part}
     names = {"cluster": cluster, "resource": segment, "name": key.name, **given}

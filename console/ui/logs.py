@@ -1,4 +1,4 @@
-"""The way to logs, for those who may read them."""
+"""Log links, for viewers who have permission to read logs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ READ_LOG = Permission("get", "log")
 
 
 class ShowLog(Link):
-    """Leads to the log of a pod."""
+    """Link to the log of a pod."""
 
     name = "log"
     label = gettext_lazy("Logs")
@@ -31,7 +31,7 @@ class ShowLog(Link):
 
 
 class ShowLogs(ShowLog):
-    """Leads to the logs of all pods of an object, as one."""
+    """Link to the combined log of all pods of an object."""
 
     needs = (Permission("get", "log", gvr=PODS),)
 
@@ -40,5 +40,5 @@ class ShowLogs(ShowLog):
 
 
 def has_logs(kind: ResourceKind) -> bool:
-    """Of pods, or of those that its objects select."""
+    """Return True if objects of the kind are pods or select pods."""
     return ShowLog.name in kind.shown_actions

@@ -1,4 +1,4 @@
-"""Actions that make another object in the project of the one that they are done to."""
+"""Helpers for actions that create another object in the project of their subject."""
 
 import secrets
 from collections.abc import Mapping
@@ -10,17 +10,21 @@ from console.ui.actions import Context, Done
 from console.ui.kind import segment_of
 from console.ui.links import object_url
 
-#: Characters of a new name, and of what is left of an old one before a suffix.
+#: Maximum characters of a new name, and of the old name's part of it before a suffix is added.
 LONGEST, STEM = 63, 48
 
 
 def new_name(stem: str) -> str:
-    """One that is filled in, so that what is sent twice makes one object."""
+    """Return a name with a random suffix for the form, so that submitting twice creates only one
+    object.
+    """
     return f"{stem[:STEM].rstrip('-.')}-{secrets.token_hex(3)}"
 
 
 async def make(context: Context, gvr: GVR, body: Mapping[str, Any], text: str) -> Done:
-    """Makes the object and leads to its page, if the viewer has that. `text`: that it is done."""
+    """Create the object and redirect to its page if the viewer can list its kind. `text` is the
+    success message.
+    """
     project, name = context.key.namespace, body["metadata"]["name"]
     made = await context.client.create(
         gvr, dict(body), namespace=project, audit_id=context.audit_id

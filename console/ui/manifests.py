@@ -1,7 +1,7 @@
-"""Reading objects that may hold anything anywhere.
+"""Typed access to manifests with arbitrary content.
 
-A custom resource need not have a schema, and whoever may write a status writes what they like into it:
-what is not of the kind that is looked for counts as absent. Every text comes out safe to look at.
+A custom resource may have no schema, and clients can write arbitrary values into a status.
+Values of an unexpected type count as absent. All returned text is safe to display.
 """
 
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ from typing import Any
 from console.kube.projections.moments import moment
 from console.ui.text import visible
 
-#: Characters of one text that a panel shows; the whole one is in the YAML.
+#: Maximum characters of a text in a panel. The YAML tab shows the full text.
 LONGEST = 1000
 
 
 def mapping(value: Any, *path: str) -> Mapping[str, Any]:
-    """What is at `path` if that is an object, else an empty one."""
+    """Return the mapping at `path`, or an empty one if the value is missing or not a mapping."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def listed(value: Any, *path: str) -> list[Mapping[str, Any]]:
-    """The objects of the list at `path`."""
+    """Return the mappings in the list at `path`."""
     *parents, last = path
     found = mapping(value, *parents).get(last)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def text(value: Any) -> str:
-    """A text or a number in one line; "" for anything else."""
+    """Return a string or number as one line of text, or "" for values of other types."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str | int | float):
@@ -40,7 +40,7 @@ def text(value: Any) -> str:
 
 
 def texts(value: Any) -> list[str]:
-    """The texts of a list."""
+    """Return the non-empty texts of a list."""
     return [found for item in value if (found := text(item))] if isinstance(value, list) else []
 
 
@@ -49,7 +49,7 @@ def number(value: Any) -> int | None:
 
 
 def time(value: Any) -> datetime | None:
-    """A moment in UTC (RFC 3339)."""
+    """Parse an RFC 3339 time and return it in UTC, or None."""
     try:
         return moment(datetime.fromisoformat(value)) if isinstance(value, str) else None
     except (ValueError, OverflowError):

@@ -1,6 +1,6 @@
-"""What of an object nobody is shown, replaced before anything else sees it.
+"""Masking of secret values before any other code sees an object.
 
-kubectl repeats an object in an annotation of its own, values and all, so that goes with it.
+kubectl copies the whole object into an annotation, so that annotation is masked as well.
 """
 
 from collections.abc import Iterable
@@ -11,8 +11,10 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def masked(manifest: dict[str, Any], paths: Iterable[tuple[str, ...]]) -> dict[str, Any]:
-    """`manifest` itself, with a mask at each of the paths that it has: of a mapping its values are
-    masked and its keys stay, of anything else the whole."""
+    """Mask the values at the given paths in place and return `manifest`.
+
+    A mapping keeps its keys and gets masked values. Any other value is masked as a whole.
+    """
     for path in paths:
         _mask(manifest, path)
         _mask(manifest, ("metadata", "annotations", _LAST_APPLIED))

@@ -1,7 +1,7 @@
-"""Which measured usage a viewer may see, and what to say where there is none.
+"""Usage access of viewers, and messages for missing usage data.
 
-The numbers come from kube-apiserver like everything else, so they are for those who may list
-`metrics.k8s.io`: what `kubectl top` would tell the same person.
+The numbers come from kube-apiserver. They are visible to viewers who can list `metrics.k8s.io`,
+that is, users who could run `kubectl top`.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from console.kube.metricslist import Problem
 from console.ui.access import Access
 from console.ui.gauges import Gauge, Plot
 
-#: https://github.com/kubernetes-sigs/metrics-server
+#: Documentation of metrics-server.
 DOCS = "https://github.com/kubernetes-sigs/metrics-server#readme"
 
 
 @dataclass(frozen=True, slots=True)
 class NotMetered:
-    """`url` is "" where there is nothing to read about it."""
+    """Message about missing usage data. `url` is the documentation, or ""."""
 
     text: str | Promise
     url: str = ""
@@ -28,7 +28,7 @@ class NotMetered:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """How far back a plot may go, and the page that shows it."""
+    """A selectable time range of a plot, with the URL that shows it."""
 
     label: str
     url: str
@@ -37,7 +37,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """`note`: why something is not said of what is used, or None. `spans`: the choices, if any."""
+    """Template context of a capacity panel.
+
+    `note` is the reason why usage is missing, or None. `spans` are the selectable time ranges,
+    if any.
+    """
 
     gauges: tuple[Gauge, ...]
     plots: tuple[Plot, ...]
@@ -70,12 +74,12 @@ _PAST = {
 
 
 def why_no_past(problem: Problem | None) -> NotMetered | None:
-    """None where there is no problem."""
+    """Return the message for a problem with the usage history, or None without a problem."""
     return None if problem is None else _PAST[problem]
 
 
 def why_not(problem: Problem | None) -> NotMetered | None:
-    """None where there is no problem."""
+    """Return the message for a problem with current usage, or None without a problem."""
     return None if problem is None else _TEXTS[problem]
 
 
@@ -84,5 +88,5 @@ def sees_node_usage(access: Access) -> bool:
 
 
 def usage_namespaces(access: Access) -> frozenset[str] | None:
-    """Those whose pods' usage the viewer may see; None for every one."""
+    """Return the namespaces in which the viewer can see pod usage, or None for all."""
     return access.namespaces_where("list", POD_METRICS)

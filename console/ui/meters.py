@@ -1,8 +1,9 @@
-"""What the objects of a list use, for one viewer.
+"""Resource usage of the objects of a list, for one viewer.
 
-Usage is no part of an object: it is measured every half minute for all of them at once, and whoever may
-list pods may still not know what they use. So a list's columns of usage are there only where somebody
-measures and the viewer may know, and are told the numbers of one reading.
+Usage is not part of the objects. All usage is measured together every 30 seconds, and viewers
+who can list pods may not have permission to see their usage. A list's usage columns are
+therefore shown only if metrics exist and the viewer can see them, and all cells use the same
+reading.
 """
 
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ from console.ui.metered import DENIED, NotMetered, sees_node_usage, usage_namesp
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Whose usage a viewer may know: of objects in these namespaces, None for all.
+    """The objects whose usage a viewer can see: those in `namespaces`, or all if None.
 
-    Equal for viewers who may know the same of the same usage.
+    Instances are equal for viewers who can see the same usage.
     """
 
     gvr: GVR
@@ -34,29 +35,29 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One reading for one viewer."""
+    """One usage reading, restricted to one viewer's usage access."""
 
     reach: Reach
     reading: Reading
 
     @property
     def problem(self) -> Problem | None:
-        """Why nothing is known."""
+        """Reason for the missing usage, or None."""
         found = self.reading
         return found.node_problem if self.reach.gvr == NODES else found.problem
 
     @property
     def note(self) -> NotMetered | None:
-        """The same in words; None where there are numbers."""
+        """Message for the missing usage, or None if usage is available."""
         return DENIED if self.reach.namespaces == frozenset() else why_not(self.problem)
 
     @property
     def works(self) -> bool:
-        """There are numbers that the viewer may know."""
+        """True if usage is available to the viewer."""
         return self.problem is None and self.reach.namespaces != frozenset()
 
     def used(self, entry: Entry[Any]) -> Used | None:
-        """What the object uses, None where that is not known to the viewer."""
+        """Return the object's usage, or None if it is not available to the viewer."""
         key = entry.key
         if not self.works:
             return None
@@ -67,7 +68,9 @@ class Meter:
 
 
 def reach_of(kind: ResourceKind, access: Access) -> Reach | None:
-    """None for kinds whose usage nobody measures. Decided anew at each call."""
+    """Return the viewer's current usage access for a kind, or None if the kind has no usage
+    metrics.
+    """
     if kind.metrics is None:
         return None
     usage = access.cluster.usage

@@ -1,14 +1,14 @@
-"""What of an object's name people chose, and what a controller added.
+"""Splitting of object names into the part chosen by users and the suffix added by a controller.
 
-Only the owner and the labels that controllers set tell; a name without them is all stem, however
-generated it looks.
+The split relies on the owner and the labels that controllers set. A name without them is never
+split, even if it looks generated.
 """
 
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-#: What kube-apiserver and controllers append: five characters of this alphabet
+#: Suffix that kube-apiserver and controllers append: five characters of this alphabet
 #: (k8s.io/apimachinery/pkg/util/rand).
 _RANDOM = re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{5}\Z")
 _ORDINAL = re.compile(r"-[0-9]{1,10}\Z")
@@ -20,10 +20,11 @@ class SplitName(NamedTuple):
 
 
 def split_name(name: str, owner: str, labels: Mapping[str, str]) -> SplitName:
-    """`owner`: the controller that made the object as `Kind/name`, or "".
+    """Split an object's name.
 
-    A pod of a ReplicaSet of a Deployment loses the template hash and its own five characters, a pod of
-    a StatefulSet its ordinal, one of a Job, a DaemonSet or a bare ReplicaSet the five characters.
+    `owner` is the controller as `Kind/name`, or "". The suffix of a Deployment's pod is the pod
+    template hash and five random characters. The suffix of a StatefulSet's pod is its ordinal.
+    Pods of a Job, DaemonSet or standalone ReplicaSet have five random characters.
     """
     owner = owner.rpartition("/")[2]
     if not owner or not name.startswith(f"{owner}-"):

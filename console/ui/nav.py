@@ -1,7 +1,7 @@
-"""The way through a level of the console: its rail, the tabs of a list, and all resources.
+"""Navigation of a level: its rail, the tabs of a list, and the page of all resources.
 
-The rail has few entries, of which one may stand for several kinds; those are tabs above each other's
-lists. Every kind that the viewer may list is on the page of all resources.
+The rail has few entries. An entry with several kinds shows them as tabs above each list. The
+page of all resources contains every kind that the viewer can list.
 """
 
 import weakref
@@ -34,17 +34,17 @@ from console.ui.projects import MANAGED, projects_in, visible_workspaces
 from console.ui.selection import brought_up
 from console.ui.viewspec import ViewSpec
 
-#: Kinds of custom resources that are shown, and that are looked at to find them. The list of their
-#: definitions leads to all.
+#: Maximum custom resource kinds shown, and examined to find visible ones. The list of
+#: CustomResourceDefinitions links to all of them.
 CUSTOMS, CUSTOMS_LOOKED_AT = 200, 500
-#: Links that are kept: of each kind for some namespaces.
+#: Number of cached URLs and rendered counts.
 KEPT = 5000
-#: Viewers in a project, or in all, whose kinds are kept.
+#: Number of cached navigations, by viewer and project.
 VIEWERS = 500
 
 
 class _Counted(NamedTuple):
-    """How many there were in a version of a store; `failing` is None for a kind without states."""
+    """The counts at one version of a store. `failing` is None for a kind without a status column."""
 
     store: "weakref.ref[Store[Any]]"
     version: int
@@ -54,10 +54,11 @@ class _Counted(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class NavCount:
-    """How many objects of a kind a viewer may see, and how many of them fail. `latest`: when anybody last
-    looked; None for what nobody has looked at yet, which says nothing.
+    """Number of visible objects of a kind, and of those that fail.
 
-    It changes while the menu around it stays: drawings have gaps for it. Any thread may look.
+    `latest` is the result of the last count, or None before the first count. The value changes
+    while the cached menu stays the same, so the cached fragment contains a placeholder for it.
+    Thread-safe.
     """
 
     latest: _Counted | None = None
@@ -67,7 +68,7 @@ class NavCount:
             self.latest = None
             return
         store, latest = informer.store, self.latest
-        # Before the counting, which may take in more than that.
+        # Read before counting, because counting may include later changes.
         version = store.version
         if latest is not None and latest.version == version and latest.store() is store:
             return
@@ -76,7 +77,7 @@ class NavCount:
         self.latest = _Counted(weakref.ref(store), version, sum(found.values()), failing)
 
     def html(self, lang: str) -> str:
-        """In the language that is active."""
+        """Render the count in the active language."""
         latest = self.latest
         return "" if latest is None else _count_html(latest.total, latest.failing, lang)
 
@@ -88,8 +89,11 @@ def _count_html(total: int, failing: int | None, lang: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NavItem:
-    """The list of a kind, whose segment in addresses is `kind`. `group` is the API group of a kind that
-    nobody declared, else "". Items are compared by their URL, not by the label that goes with it."""
+    """Navigation link to the list of a kind.
+
+    `kind` is the kind's URL segment. `group` is the API group of a custom resource, else "".
+    Items are compared by URL and not by label.
+    """
 
     label: str | Promise = field(compare=False)
     url: str
@@ -101,7 +105,7 @@ class NavItem:
 
 @dataclass(frozen=True, slots=True)
 class NavGroup:
-    """`name`: its key in `NAV_GROUPS`."""
+    """A group of navigation items. `name` is its key in `NAV_GROUPS`."""
 
     name: str
     label: str | Promise = field(compare=False)
@@ -110,20 +114,22 @@ class NavGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems:
-    """How many objects of several kinds fail, as far as anybody counts them. Any thread may look."""
+    """Number of failing objects of several kinds, as far as they are counted. Thread-safe."""
 
     counts: tuple[NavCount, ...]
 
     def html(self, lang: str) -> str:
-        """In the language that is active; nothing where none fails."""
+        """Render the number in the active language, or nothing if no object fails."""
         failing = sum(one.latest.failing or 0 for one in self.counts if one.latest is not None)
         return _problems_html(failing, lang)
 
 
 @dataclass(slots=True, eq=False)
 class PlaceProblems:
-    """How many objects fail in each project and each workspace, of the kinds that have an entry in a
-    rail, as far as a viewer may see them and anybody counts them. Any thread may look."""
+    """Number of failing objects by project and workspace, of the kinds that have a rail entry.
+
+    Includes only objects that the viewer can see and kinds that are cached. Thread-safe.
+    """
 
     seen: tuple[Any, ...] = ()
     failing: Counter[tuple[LevelName, str]] = field(default_factory=Counter)
@@ -136,7 +142,8 @@ class PlaceProblems:
             for one, informer in followed
             if informer.freshness.synced and one.kind.status_column is not None
         ]
-        # Before the counting, which may take in more than that. A project's workspace may change, too.
+        # Read before counting, because counting may include later changes. The namespaces are
+        # included because a project's workspace can change.
         stores = [informer.store for _one, informer in followed]
         stores += [informers[NAMESPACES].store] if NAMESPACES in informers else []
         seen = tuple((weakref.ref(store), store.version) for store in stores)
@@ -153,14 +160,14 @@ class PlaceProblems:
 
 
 class PlaceProblem(NamedTuple):
-    """Of one place."""
+    """Number of failing objects of one project or workspace."""
 
     problems: PlaceProblems
     level: LevelName
     name: str
 
     def html(self, lang: str) -> str:
-        """In the language that is active; nothing where none fails."""
+        """Render the number in the active language, or nothing if no object fails."""
         return _problems_html(self.problems.failing[self.level, self.name], lang)
 
 
@@ -171,7 +178,7 @@ def _problems_html(failing: int, lang: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RailEntry:
-    """`problems`: None for a page that is no list."""
+    """An entry of the rail. `problems` is None for a page that is not a list."""
 
     label: str | Promise = field(compare=False)
     icon: str
@@ -181,8 +188,11 @@ class RailEntry:
 
 
 class _Page(NamedTuple):
-    """A page of a level. `view`: the name of its address; `place`: what of the level that takes; `also`:
-    the names of pages that belong to it, of which a name may be the beginning."""
+    """A page of a level.
+
+    `view` is its view name and `place` the attributes of the level that its URL takes. `also`
+    contains the view names, or prefixes of view names, of pages that highlight this entry.
+    """
 
     view: str
     label: str | Promise
@@ -196,8 +206,11 @@ class _Page(NamedTuple):
 
 
 class _Lists(NamedTuple):
-    """The kinds whose `nav.entry` this is, one of which the viewer must be able to list. `also`: as of a
-    page."""
+    """A rail entry for all kinds with this `nav.entry`. It is shown if the viewer can list at least
+    one of them.
+
+    `also` has the same meaning as in `_Page`.
+    """
 
     entry: str
     icon: str
@@ -221,9 +234,9 @@ _EVENTS = _Lists("events", "activity")
 _ACCESS = _Lists("access", "shield-check")
 _RESOURCES = gettext_lazy("More resources"), "layout-grid"
 
-#: Entries of a rail, so that nobody scrolls.
+#: Maximum rail entries, so that the rail never scrolls.
 MOST = 14
-#: What each level has, in this order.
+#: Rail entries of each level, in display order.
 RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
     "platform": (
         _Page("dashboard", *_OVERVIEW),
@@ -307,7 +320,7 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
             "users",
             ("workspace", "namespace"),
             ("workspace_project_",),
-            # Of others a workspace has no quota yet.
+            # Workspaces have no quota on other clusters yet.
             lambda access: access.cluster.name == HOST,
         ),
         _Lists("quota", "scale"),
@@ -318,14 +331,14 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """`tabs`: the kinds of the entry that is open, where it has several."""
+    """The rail, and `tabs` with the kinds of the open entry if it has several."""
 
     rail: tuple[RailEntry, ...]
     tabs: tuple[NavItem, ...] = ()
 
 
 class _Place(NamedTuple):
-    """`namespaces`: the one that the list is narrowed to, if any."""
+    """A list's URL, and the namespace that the list is filtered by, if any."""
 
     url: str
     namespaces: tuple[str, ...]
@@ -333,7 +346,7 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shown:
-    """A kind that a viewer may list. `item`: while its list is not open."""
+    """A kind that the viewer can list. `item` is its navigation item in the inactive state."""
 
     kind: ResourceKind
     allowed: Readable
@@ -343,18 +356,23 @@ class _Shown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Members:
-    """Kinds of an entry, or of a group. The same object for as long as the viewer's rights are the same,
-    so that what is drawn of it need not be compared to be known again."""
+    """The kinds of an entry or a group.
+
+    The object stays the same while the viewer's permissions stay the same, so fragment caches
+    can look it up by identity.
+    """
 
     kinds: tuple[_Shown, ...]
     problems: Problems
 
 
 def nav(access: Access, level: Level, current: str, pins: tuple[str, ...] = ()) -> Navigation:
-    """The rail of a level, for a viewer, and the tabs of the open list. It starts no informers.
+    """Return the rail of a level for a viewer, and the tabs of the open list. Does not start
+    informers.
 
-    `current` is the segment of the kind that is open, or the name of the page. `pins`: segments of kinds
-    that a cluster's rail has as well, as far as the viewer may list them and there is room.
+    `current` is the URL segment of the open kind, or the view name of the page. `pins` are URL
+    segments of kinds that are added to a cluster's rail if the viewer can list them and space is
+    left.
     """
     informers = access.cluster.runtime.informers()
     entries = _kinds_of(access, level).entries
@@ -381,7 +399,7 @@ def nav(access: Access, level: Level, current: str, pins: tuple[str, ...] = ()) 
         rail += pinned
     kind = access.cluster.kinds.find(current)
     if kind and not any(entry.current for entry in rail) and _may_see(kind, access):
-        # What has no entry is among all resources.
+        # Kinds without an entry belong to the page of all resources.
         rail = [replace(one, current=one.icon == _RESOURCES[1]) for one in rail]
     return Navigation(tuple(rail), tabs)
 
@@ -398,7 +416,7 @@ def _pinned(access: Access, level: Level, current: str, pins: tuple[str, ...]) -
         shown = known.get(segment) or (_shown(kind, access, level) if kind is not None else None)
         if shown is not None:
             item = _item(shown, informers, current)
-            # Of custom resources nobody keeps the counts.
+            # Counts of custom resources are not cached.
             problems = _problems_of(shown) if segment in known else None
             entries.append(RailEntry(item.label, "pin", item.url, item.current, problems))
     return entries
@@ -410,7 +428,9 @@ def _problems_of(shown: _Shown) -> Problems:
 
 
 def place_problems(access: Access) -> PlaceProblems:
-    """Those of the viewer's cluster. It starts no informers."""
+    """Return the failing objects by project and workspace of the viewer's cluster. Does not start
+    informers.
+    """
     kinds = _kinds_of(access, Level("cluster", access.cluster.name))
     shown = (one for members in kinds.entries.values() for one in members.kinds)
     kinds.problems.bring_up(shown, access)
@@ -418,7 +438,7 @@ def place_problems(access: Access) -> PlaceProblems:
 
 
 def resources(access: Access, level: Level) -> tuple[NavGroup, ...]:
-    """Every kind that the viewer may list, by group. It starts no informers."""
+    """Return every kind that the viewer can list, by group. Does not start informers."""
     informers = access.cluster.runtime.informers()
     groups = []
     for name, members in _kinds_of(access, level).groups.items():
@@ -432,7 +452,7 @@ def resources(access: Access, level: Level) -> tuple[NavGroup, ...]:
 
 
 async def prepare_menu(cluster: Cluster) -> None:
-    """Makes `nav` quick, in another thread if counting takes long."""
+    """Update all counts before `nav` needs them, in another thread if counting takes long."""
     for gvr, informer in cluster.runtime.informers().items():
         kind = cluster.kinds.of(gvr)
         if kind is not None and informer.freshness.synced:
@@ -441,7 +461,7 @@ async def prepare_menu(cluster: Cluster) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Kinds:
-    """The kinds with a declaration that a viewer may list, by entry of the rail and by group."""
+    """The built-in kinds that a viewer can list, by rail entry and by group."""
 
     entries: Mapping[str, _Members]
     groups: Mapping[str, _Members]
@@ -450,7 +470,7 @@ class _Kinds:
 
 def _kinds_of(access: Access, level: Level) -> _Kinds:
     standing, known = access.standing(), tuple(access.cluster.kinds.declared)
-    # An Access with a standing can be compared.
+    # Only an `Access` with a rights version can be a cache key.
     found: Callable[..., _Kinds] = _declared if standing else _declared.__wrapped__
     return found(known, access, standing, level.cluster, level.namespace)
 
@@ -463,7 +483,9 @@ def _declared(
     cluster: str,
     namespace: str,
 ) -> _Kinds:
-    """The same for as long as `standing` is."""
+    """Compute the kinds of a viewer. The result depends on the permissions only through `standing`,
+    the rights version.
+    """
     level = Level("cluster", cluster, namespace=namespace)
     entries: dict[str, list[_Shown]] = {}
     groups: dict[str, list[_Shown]] = {group: [] for group in NAV_GROUPS}
@@ -471,7 +493,7 @@ def _declared(
         shown = _shown(kind, access, level)
         if shown is not None:
             groups[kind.nav.group].append(shown)
-            # What belongs to no project is none of a project's entries.
+            # Project rails have no entries for cluster-scoped kinds.
             if kind.nav.entry and (shown.namespaces or not namespace):
                 entries.setdefault(kind.nav.entry, []).append(shown)
     return _Kinds(
@@ -485,7 +507,7 @@ def _members(shown: list[_Shown]) -> _Members:
 
 
 def _shown(kind: ResourceKind, access: Access, level: Level) -> _Shown | None:
-    """None if the viewer may not see the kind at all."""
+    """Return the kind's list for the viewer, or None if the viewer can't see the kind."""
     try:
         allowed = readable(kind, access)
     except Denied:
@@ -502,7 +524,7 @@ def _ordered(known: tuple[ResourceKind, ...]) -> list[ResourceKind]:
 
 
 def _customs(access: Access) -> Iterator[ResourceKind]:
-    """The first kinds of custom resources that the viewer may see."""
+    """Yield the first custom resource kinds that the viewer can see."""
     seen = (
         kind
         for kind in islice(access.cluster.kinds.customs, CUSTOMS_LOOKED_AT)
@@ -531,7 +553,7 @@ def _page_url(page: _Page, place: tuple[str, ...], level: Level) -> str:
 
 
 def _place(kind: ResourceKind, allowed: Readable, level: Level) -> _Place:
-    """The list that the rail leads to."""
+    """Return the list that the navigation links to."""
     namespace = level.namespace
     if kind.view.namespaced and namespace and allowed.reaches(namespace):
         return _Place(_url(kind, level.cluster, namespace), (namespace,))

@@ -1,4 +1,4 @@
-"""The panel of a node's detail that says how full it is."""
+"""The capacity panel of a node's detail page."""
 
 from dataclasses import dataclass
 
@@ -21,15 +21,16 @@ from console.ui.subject import Subject
 
 @dataclass(frozen=True, kw_only=True)
 class NodeCapacityPanel(Panel):
-    """What pods may use of the node, what they reserve and what is used.
+    """The node's allocatable resources, the sum of the pods' requests, and the usage.
 
-    What is reserved is told to whoever may list all pods: of some of them a sum would mislead. What is
-    used is no object of the cluster, so it is not the subject's to have: it is asked of the cluster.
+    Requests are shown only to viewers who can list all pods, because a partial sum would be
+    misleading. Usage is not a Kubernetes object and is read from the cluster instead of the
+    subject.
     """
 
     id: str = "capacity"
     title: str | Promise = gettext_lazy("Capacity")
-    # Nobody follows usage; whether the viewer may see it is asked.
+    # Usage has no informer. `NODE_METRICS` is listed for its permission check.
     also = (PODS, NODE_METRICS)
 
     def html(self, subject: Subject) -> SafeString:

@@ -1,7 +1,7 @@
-"""The objects that one kind of list shows, in its order, kept up to date change by change.
+"""The sorted objects of a list, maintained incrementally.
 
-One `OrderedView` serves every page of a list in both directions. A page costs what its rows cost and a
-change what one object costs, however many others there are.
+An `OrderedView` serves all pages of a list in both directions. The cost of a page depends on its
+rows, and the cost of a change on one object, regardless of the total number of objects.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,20 +23,20 @@ from console.ui.kind import ResourceKind
 from console.ui.meters import Reach
 from console.ui.viewspec import Values, ViewSpec
 
-#: Where an object stands: by the column's value, then by name, then by namespace.
+#: Sort key of an object: the column's value, then the name, then the namespace.
 Rank = tuple[Any, str, str]
 
 ALL = slice(None)
-#: Objects that are put in order at a time, so that other threads get their turn in between.
+#: Objects sorted in one step, so that other threads can run in between.
 _RUN = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a list asks of a store: equal for lists that differ in their direction or page alone.
+    """The query of a list. Lists that differ only in direction or page have equal queries.
 
-    `column`: the id of the one that it is sorted by, "" for a kind without any order but names. `reach`:
-    where that is usage, whose the viewer may know.
+    `column` is the id of the sort column, "" for a kind that can only be sorted by name. `reach`
+    is the viewer's usage access if the list is sorted by usage.
     """
 
     kind: ResourceKind
@@ -54,9 +54,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Of one moment. `entries`: the part that was asked for. `total`: how many there are in all parts.
+    """A page of a list at one point in time.
 
-    `tally`: how many of each severity there are before the faceted filters narrow them.
+    `entries` is the requested slice and `total` the number of objects in all pages. `tally`
+    counts the objects of each severity before faceted filters apply.
     """
 
     entries: Sequence[Entry[Any]]
@@ -73,17 +74,17 @@ class OrderedView(Derived[Any]):
         self._plain, self._faceted = spec.tests(faceted=False), spec.tests(faceted=True)
         self._column = question.kind.sortable.get(question.column)
         self._reach = question.reach
-        # The one that the order is of, where it is that of usage.
+        # The usage reading that determined the order, if sorted by usage.
         self._reading: Reading | None = None
         self._within = _within(question.readable, spec.namespaces)
         self._start_over()
 
     def _start_over(self) -> None:
-        # Of ranks, and looked up by the beginnings of ranks.
+        # Contains ranks, and is searched by prefixes of ranks.
         self._order: SortedList[Any] = SortedList()
         self._ranks: dict[Key, Rank] = {}
         self._shown: dict[Key, Entry[Any]] = {}
-        # What the faceted filters leave out is counted, and not shown.
+        # Objects excluded by faceted filters. They are counted but not shown.
         self._hidden: dict[Key, Entry[Any]] = {}
         self._tally = dict.fromkeys(Severity, 0)
 
@@ -103,7 +104,9 @@ class OrderedView(Derived[Any]):
             return Selection(entries, len(self._order), dict(self._tally), self.resource_version)
 
     def _descending(self, part: slice) -> Iterable[Rank]:
-        """The column's order turned round; ties stay in the order of their names."""
+        """Return the slice of the reversed column order. Objects with equal values stay sorted by
+        name.
+        """
         start, stop, _step = part.indices(len(self._order))
         if stop - start == len(self._order):
             groups = [list(group) for _, group in groupby(self._order, key=lambda rank: rank[0])]
@@ -116,12 +119,12 @@ class OrderedView(Derived[Any]):
         while at < stop:
             value = order[total - 1 - at][0]
             first, end = order.bisect_left((value,)), order.bisect_right((value, _LAST))
-            # The group begins, counted from the end of the list, where its last member stands.
+            # Index of the group's first member when counting from the end of the list.
             group = order[first + at - (total - end) : min(end, first + stop - (total - end))]
             yield from group
             at += len(group)
 
-    # Kept up to date, with the lock held.
+    # The methods below run with the lock held.
 
     def _catch_up(self) -> None:
         meter = self._reach.now() if self._reach is not None else None
@@ -132,7 +135,7 @@ class OrderedView(Derived[Any]):
         rebuilds = self.rebuilds
         super()._catch_up()
         if moved and self.rebuilds == rebuilds:
-            # Every object has used something else.
+            # A new reading changes the usage of every object.
             self._ranks = {key: self._rank(entry) for key, entry in self._shown.items()}
             self._order = SortedList(_in_order(list(self._ranks.values())))
 
@@ -143,12 +146,15 @@ class OrderedView(Derived[Any]):
         self._order = SortedList(_in_order(list(self._ranks.values())))
 
     def _candidates(self, entries: Mapping[Key, Entry[Any]]) -> Iterable[Entry[Any]]:
-        """All that can be in the list: of few namespaces, only what is in those."""
+        """Return the entries that can be in the list. If few namespaces are visible, only those are
+        searched.
+        """
         if self._within is None:
             return entries.values()
         index = indexes_of(self._store).by_namespace
         found = [index.get(namespace) for namespace in self._within]
-        # By key: a name that is allowed everywhere is among them already.
+        # A mapping by key, because an object that is allowed by name in all namespaces may occur
+        # twice.
         single = _named(entries, self._readable.names)
         return {entry.key: entry for entry in chain(*found, single)}.values()
 
@@ -171,7 +177,9 @@ class OrderedView(Derived[Any]):
             self._ranks.pop(key, None)
 
     def _take(self, entry: Entry[Any]) -> None:
-        """One that is not there yet. Written out, as it runs for every object when a list is made."""
+        """Add an entry that is not in the list. Inlined, because it runs for every object when a
+        list is created.
+        """
         key = entry.key
         if self._readable.namespaces is not None and not self._readable.sees(key):
             return
@@ -196,7 +204,7 @@ class OrderedView(Derived[Any]):
 
 
 class _Last:
-    """Greater than every text."""
+    """A value greater than every other value."""
 
     def __lt__(self, other: object) -> bool:
         return False
@@ -209,7 +217,7 @@ _LAST = _Last()
 
 
 def _within(readable: Readable, wanted: tuple[str, ...]) -> frozenset[str] | None:
-    """The namespaces whose objects must be looked at, beside single ones; None for all."""
+    """Return the namespaces to search besides individually allowed objects, or None for all."""
     if readable.namespaces is None:
         return frozenset(wanted) or None
     return readable.namespaces.intersection(wanted) if wanted else readable.namespaces
@@ -223,10 +231,12 @@ def _named(entries: Mapping[Key, Entry[Any]], names: frozenset[Key]) -> Iterator
 
 
 def _in_order(ranks: list[Rank]) -> list[Rank]:
-    """Sorts in pieces and joins them two by two. Each step is short, and in one step alone the
-    interpreter would serve no other thread from the first comparison to the last."""
+    """Sort by merging short sorted runs pairwise.
+
+    One large sort would hold the interpreter lock from the first comparison to the last.
+    """
     runs = [sorted(ranks[at : at + _RUN]) for at in range(0, len(ranks), _RUN)]
     while len(runs) > 1:
-        # Two runs that are in order are merged, not sorted again: that is what Python's sort does.
+        # Python's sort merges two sorted runs in linear time.
         runs = [sorted(chain(*runs[at : at + 2])) for at in range(0, len(runs), 2)]
     return runs[0] if runs else []

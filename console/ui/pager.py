@@ -1,4 +1,4 @@
-"""Which part of a list is shown, and the way to its neighbours."""
+"""The visible range of a list, and links to the adjacent pages."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from console.ui.viewspec import ViewSpec
 
 LIMITS = (20, 50, 100, 200, 500)
-#: Pagers that are kept.
+#: Number of cached pagers.
 KEPT = 500
 
 
@@ -19,7 +19,7 @@ class LimitChoice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pager:
-    """`first` and `last` count from 1; both are 0 on a page without rows."""
+    """Pagination of a list. `first` and `last` count from 1 and are both 0 on an empty page."""
 
     first: int
     last: int
@@ -33,7 +33,7 @@ class Pager:
 
 
 def page_count(total: int, limit: int) -> int:
-    """At least 1: an empty list has one empty page."""
+    """Return the number of pages, at least 1: an empty list has one empty page."""
     return max(1, -(-total // limit))
 
 

@@ -1,7 +1,8 @@
-"""Whole pages: what is long in them is not drawn through their templates, but put in at the end.
+"""Rendering of whole pages whose long parts bypass the page templates.
 
-Templates join what they draw at each of their levels, and a single letter beyond Latin-1 makes all of a
-page twice as wide and slow to encode. The lines of a list are nearly all of its page, and mostly ASCII.
+Nested templates join their output at each level, and a single character beyond Latin-1 doubles
+the memory of the joined string and slows down its encoding. The rows of a list are most of its
+page and mostly ASCII, so they are encoded separately and inserted at the end.
 """
 
 import secrets
@@ -15,14 +16,14 @@ from django.utils.safestring import SafeString
 
 from console.ui.gaps import leaving
 
-#: Stands where a part is. Nobody outside of this process knows it, so no text contains it.
+#: Marks the position of a part. The random value ensures that no other text contains the marker.
 _MARK = f"aside-{secrets.token_hex(16)}"
-#: Those of the page that is being drawn, in their order.
+#: Parts of the page that is being rendered, in order.
 _aside: ContextVar[list[str] | None] = ContextVar("aside", default=None)
 
 
 def put_aside(html: SafeString) -> SafeString:
-    """What to draw in its place: a mark within `page`, else `html` itself, as in what is kept."""
+    """Return a marker for `html` while `page` renders, or `html` unchanged in a cached fragment."""
     aside = _aside.get()
     if aside is None or leaving():
         return html
@@ -31,7 +32,7 @@ def put_aside(html: SafeString) -> SafeString:
 
 
 def page(request: HttpRequest, template: str, context: Mapping[str, Any]) -> bytes:
-    """The content of an answer, as `render` would draw it."""
+    """Return the encoded response content, equal to the output of `render`."""
     aside: list[str] = []
     token = _aside.set(aside)
     try:

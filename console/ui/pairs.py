@@ -1,7 +1,7 @@
-"""Keys and values as lines that somebody edits, `key=value` in each.
+"""Form field for key-value pairs, edited as one `key=value` line each.
 
-A value that would not be what it was after it has been a line is in quotes, as JSON has it: one with line
-breaks, with characters that cannot be seen, or that begins with a quote or a space.
+Values that a line can't represent are written as quoted JSON strings: values with line breaks or
+invisible characters, and values that start with a quote or have surrounding spaces.
 """
 
 import json
@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-#: Characters of all lines.
+#: Maximum characters of all lines together.
 MOST = 256 * 1024
 
 
@@ -27,7 +27,10 @@ def _written(value: str) -> str:
 
 
 class PairsField(forms.CharField):
-    """Comes to a dictionary. `check` gives what is wrong with a key and its value, "" for nothing."""
+    """Field whose cleaned value is a dictionary.
+
+    `check` returns the error message for a key and value, or "" if they are valid.
+    """
 
     default_error_messages: ClassVar[dict[str, Any]] = {
         "max_length": gettext_lazy("Use at most %(limit_value)s characters.")
@@ -65,10 +68,10 @@ class PairsField(forms.CharField):
 
 
 def _read(written: str) -> str:
-    """Raises `ValueError`."""
+    """Parse a value. Raise `ValueError` if its quoting is invalid."""
     if not written.startswith('"'):
         return written
     found = json.loads(written)
-    # A half of a pair of surrogates is no character.
+    # Reject unpaired surrogates, which can't be encoded.
     found.encode()
     return str(found)

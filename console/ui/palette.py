@@ -1,4 +1,6 @@
-"""What the palette offers for what is typed: pages, actions, places, objects. No object is read here."""
+"""Options of the command palette for a query: pages, actions, places and objects. Reads no objects
+itself.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,14 +25,17 @@ from console.ui.search import Found, Hit
 from console.ui.searchquery import SearchQuery
 from console.ui.viewspec import ViewSpec
 
-#: Kinds and projects that are offered at most.
+#: Maximum kinds and projects offered.
 MOST = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`url` is followed, or, with a `field`, posted to with that field and `value`. `hint`: where it is,
-    `severity`: how it is, "" where there is nothing to say."""
+    """An option of the palette.
+
+    The browser opens `url`, or, if `field` is set, posts `field` with `value` to it. `hint` is
+    the location and `severity` the state of an object. Both may be "".
+    """
 
     text: str
     url: str
@@ -48,8 +53,11 @@ class OptionGroup:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What there is for the viewer, besides kinds and objects. `pages`: of which level, in words;
-    `creations`: where an object of a kind is made; `creates`: whether the viewer may create anything."""
+    """Everything available to the viewer besides kinds and objects.
+
+    `pages` contains each page with the name of its level. `creations` contains the URL that
+    creates an object of a kind. `creates` is True if the viewer can create any object.
+    """
 
     pages: Sequence[tuple[RailEntry, str]] = ()
     creations: Sequence[tuple[ResourceKind, str]] = ()
@@ -72,9 +80,11 @@ def options_for(
     visible: Sequence[ResourceKind],
     offered: Offered,
 ) -> tuple[OptionGroup, ...]:
-    """`visible`: the kinds that the viewer may list, in the menu's order, custom resources only if their
-    names have what is typed. Groups come in the order of what somebody most likely wants, empty ones not
-    at all."""
+    """Return the options for a query as groups, the most likely first, without empty groups.
+
+    `visible` contains the kinds that the viewer can list, in menu order. Custom resources are
+    included only if their names match the query.
+    """
     projects = offered.projects
     groups = [
         OptionGroup(pgettext("palette", "Pages"), tuple(_pages(query, offered.pages))),
@@ -88,7 +98,7 @@ def options_for(
                 (*(_object(hit) for hit in group.hits), *_all(group.total, group.hits, group.url)),
             )
             for group in found.groups
-            # Projects are offered above, with what is in them.
+            # Projects have their own group above, which includes their content.
             if group.kind.plural != NAMESPACES.resource
         ),
         OptionGroup(_("Commands"), tuple(_commands(cluster, query, offered))),
@@ -123,7 +133,7 @@ def _lists(
 def _list(spec: ViewSpec) -> Option:
     parts = [text for _param, texts in spec.values for text in texts]
     if isinstance(spec.kind, GenericKind):
-        # Its plural may be that of other types too.
+        # Other types may have the same plural.
         parts.append(spec.kind.gvr.group)
     return Option(str(spec.kind.title), spec.url, " · ".join(parts))
 
@@ -148,14 +158,16 @@ def _all(total: int, hits: Sequence[Hit], url: str) -> Iterator[Option]:
 
 
 def _commands(cluster: Cluster, query: SearchQuery, offered: Offered) -> Iterator[Option]:
-    """Found by their words in any language of the console, so that nobody is lost in a foreign one."""
+    """Yield the commands that match in any supported language, so that a user can find the language
+    setting when the console is in a foreign language.
+    """
     for label, option in _all_commands(cluster, creates=offered.creates):
         if _names(query, [label, *_in_each_language(partial(_, label))]):
             yield option
 
 
 def _names(query: SearchQuery, names: Iterable[str]) -> bool:
-    """Whether each word that is typed is in one of these."""
+    """Return True if each typed word is part of one of the names."""
     if query.labels or query.text.startswith("/"):
         return False
     folded = [name.casefold() for name in names]

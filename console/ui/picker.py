@@ -1,4 +1,4 @@
-"""The form in which one chooses the columns of a list."""
+"""The form that selects the columns of a list."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,13 +12,13 @@ from console.ui.links import list_url
 from console.ui.metered import NotMetered
 from console.ui.viewspec import ViewSpec
 
-#: Forms that are kept.
+#: Number of cached forms.
 KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A column, by its id."""
+    """A selectable column, by column id."""
 
     id: str
     label: str | Promise = field(compare=False)
@@ -27,10 +27,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Picker:
-    """`action`: where the form goes, by GET, with the `hidden` fields. `name`: the id of the column that
-    is always there. `default_url`: the list with its kind's own columns, None where it has them.
+    """The column selection form of a list.
 
-    `kept`: columns of usage that are chosen, and not shown as nothing is measured: `note` says why.
+    The form submits to `action` by GET with the `hidden` fields. `name` is the id of the column
+    that is always shown. `default_url` is the list with default columns, None if it already has
+    them. `kept` contains selected usage columns that are hidden because no metrics are
+    available, and `note` contains the reason.
     """
 
     action: str
@@ -43,16 +45,16 @@ class Picker:
 
 
 def column_picker(spec: ViewSpec, note: NotMetered | None = None) -> Picker:
-    """`note`: why nothing is known of what objects use, where that would be shown otherwise."""
+    """Return the column selection form. `note` is the reason for missing usage columns, if any."""
     return _picker(spec.with_page(1), note, get_language())
 
 
-# The language is part of the name: labels are texts in it.
+# The language is a cache key because the labels are translated.
 @lru_cache(KEPT)
 def _picker(spec: ViewSpec, note: NotMetered | None, lang: str | None) -> Picker:
     kind = spec.kind
     shown = {column.id: column for column in spec.shown(metered=True)}
-    # Those of the kind as it declares them, then the labels.
+    # Columns as declared by the kind, followed by label columns.
     all_columns = {column.id: column for column in kind.every_column} | shown
     del all_columns[kind.name_column.id]
     unknown = [name for name, c in all_columns.items() if note and isinstance(c, UsageColumn)]

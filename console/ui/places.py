@@ -1,7 +1,7 @@
-"""Addresses that come from outside, resolved as the console's own pages or not at all.
+"""Resolution of URLs from clients to pages of the console.
 
-A socket subscribes to a page by its address, and a form names the page to return to. Both go through
-the URLconf, so that neither can name anything that is not a page of ours.
+A websocket subscribes to a page by its URL, and a form contains the URL of the page to return
+to. Both are resolved with the URLconf, so they can only refer to the console's own pages.
 """
 
 from collections.abc import Hashable
@@ -29,14 +29,14 @@ from console.ui.rights import detail_rights_key, listable, rights_key
 from console.ui.tabs import Tab
 from console.ui.viewspec import ViewSpec
 
-#: Characters of an address; longer ones are nobody's.
+#: Maximum characters of a URL.
 MAX_URL = 16 * 1024
-#: Characters of what is chosen in a panel: a name.
+#: Maximum characters of a value selected in a panel, which is a name.
 MAX_CHOICE = 253
 
 
 class Place(Protocol):
-    """A page that can be followed. `url` is its canonical one; what it shows is of `cluster` alone."""
+    """A live page. `url` is its canonical URL. A page shows objects of only one `cluster`."""
 
     @property
     def cluster(self) -> Cluster: ...
@@ -46,20 +46,22 @@ class Place(Protocol):
     def url(self) -> str: ...
     @property
     def namespaces(self) -> tuple[str, ...]:
-        """Where its objects are, none for everywhere."""
+        """Return the namespaces of the page's objects, empty for all namespaces."""
         ...
 
     def rights(self, access: Access) -> Hashable:
-        """Equal for two viewers only if the page shows both of them the same. Decided anew at each call.
+        """Return a value that is equal for two viewers only if the page shows both of them the same
+        content.
 
-        Raises `Denied` for whoever may not see what the address names, whether or not that exists.
+        The permissions are checked on each call. Raise `Denied` if the viewer can't see the
+        page's objects, whether or not they exist.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ListPlace:
-    """The list that an address names. `spec` may have errors, as on the page itself."""
+    """A list page. `spec` may contain errors, as on the page itself."""
 
     cluster: Cluster
     kind: ResourceKind
@@ -79,8 +81,10 @@ class ListPlace:
 
 @dataclass(frozen=True, slots=True)
 class DetailPlace:
-    """The object that an address names, whether or not there is one, in one of its tabs. `choices`:
-    what was chosen in its panels, names and values of the query."""
+    """A tab of an object's detail page. The object may not exist.
+
+    `choices` are the query parameters that select content in panels, as pairs of name and value.
+    """
 
     cluster: Cluster
     kind: ResourceKind
@@ -90,7 +94,8 @@ class DetailPlace:
 
     @property
     def url(self) -> str:
-        # Without a tab it leads to the page of what the object stands for, if that has one.
+        # Without a tab, the URL redirects to the page that represents the object, if the kind has
+        # one.
         own = not self.kind.page_url(self.cluster.name, self.key)
         first = own and self.tab == tabs_of(self.kind)[0]
         url = detail_url(
@@ -104,14 +109,15 @@ class DetailPlace:
 
     @property
     def needs(self) -> frozenset[GVR]:
-        """The types that its panels look at beside the object's own."""
+        """Types that the tab's panels read besides the object's own."""
         found = {gvr for panel in self.tab.panels for gvr in panel.needs(self.kind)}
         return frozenset(found - {self.kind.gvr})
 
     @property
     def asks(self) -> frozenset[GVR]:
-        """`needs`, and the types that it may lead to, of which nothing but whether there is the object
-        is looked up."""
+        """The types in `needs`, and the types that the page may link to, for which only the
+        existence of objects is looked up.
+        """
         named = (*linked_types(self.kind), *types_of(BY_KIND))
         return self.needs | (frozenset(named) - {self.kind.gvr})
 
@@ -121,14 +127,17 @@ class DetailPlace:
         return detail_rights_key(self.kind, access), tuple(needed)
 
     def check(self, access: Access) -> None:
-        """Raises `Denied` for whoever may not see the object, before anything is looked up."""
+        """Raise `Denied` if the viewer can't see the object, before the object is looked up."""
         check_seen(self.kind, access, self.key)
 
 
 @dataclass(frozen=True, slots=True)
 class PagePlace:
-    """A page that is drawn whole. `types`: what it is made of. `arguments`: those in the address, names
-    and values."""
+    """A page that is rendered as a whole.
+
+    `types` are the types that it shows. `arguments` are the URL arguments, as pairs of name and
+    value.
+    """
 
     cluster: Cluster
     kind: ResourceKind
@@ -143,23 +152,25 @@ class PagePlace:
         return ()
 
     def rights(self, access: Access) -> Hashable:
-        """Nobody shares it: what it shows may depend on more than Kubernetes' own rights."""
+        """Check access and return the viewer's identity. The page is never shared between viewers,
+        because its content may depend on more than Kubernetes permissions.
+        """
         self.following.check(access, self.params, **dict(self.arguments))
         return access.identity
 
     def etag(self, access: Access) -> str:
-        """Raises `Denied` and `Http404`."""
+        """Return the page's ETag. Raise `Denied` or `Http404`."""
         return self.following.etag(access, self.params, dict(self.arguments))
 
 
 def find_list(url: str) -> ListPlace | None:
-    """The list at `url` (path and query); None for anything else, whatever it is."""
+    """Return the list page at `url` (path and query), or None if it is not a list page."""
     found = find_place(url)
     return found if isinstance(found, ListPlace) else None
 
 
 def find_place(url: str) -> ListPlace | DetailPlace | PagePlace | None:
-    """The page at `url` that can be followed; None for anything else, whatever it is."""
+    """Return the live page at `url`, or None if it is not a live page."""
     path, query = _split(url)
     try:
         match = resolve(path)
@@ -183,7 +194,7 @@ def find_place(url: str) -> ListPlace | DetailPlace | PagePlace | None:
 def _find_page(
     url: str, following: Following, params: QueryDict, arguments: dict[str, Any]
 ) -> PagePlace | None:
-    """Pages whose address names no cluster are about the host."""
+    """Return the page for a view. A page without a cluster in its URL belongs to the host."""
     cluster = arguments["cluster"] if "cluster" in arguments else clusters.get(HOST)
     if cluster is None:
         return None
@@ -205,13 +216,15 @@ def find_detail(
     tab: str = "",
     params: QueryDict | None = None,
 ) -> DetailPlace | None:
-    """The detail that the parts of an address name; `namespace` is "" for cluster-scoped kinds, `tab` for
-    the first one. None if there is no such kind or tab."""
+    """Return the detail page for the parts of a URL, or None if the kind or tab does not exist.
+
+    `namespace` is "" for cluster-scoped kinds. An empty `tab` means the first tab.
+    """
     kind = find_kind(cluster, resource)
     if cluster is None or kind is None or kind.view.namespaced is not bool(namespace):
         return None
     if namespace and not is_label(namespace):
-        # Of such a project nobody can ask anything.
+        # kube-apiserver rejects invalid namespace names.
         return None
     tabs = tabs_of(kind)
     found = next((one for one in tabs if one.id == tab), None) if tab else tabs[0]
@@ -229,12 +242,12 @@ def _choices(tab: Tab, params: QueryDict) -> tuple[tuple[str, str], ...]:
 
 
 def find_kind(cluster: Cluster | None, resource: str) -> ResourceKind | None:
-    """The kind that a list's URL names; None if there is no such cluster or kind."""
+    """Return the kind of a URL segment, or None if the cluster or kind does not exist."""
     return cluster.kinds.find(resource) if cluster is not None else None
 
 
 def _split(url: str) -> tuple[str, str]:
-    """Path and query, or ("", "") for what is not an address on this host."""
+    """Return the path and query, or ("", "") if `url` is not a URL on this host."""
     if len(url) > MAX_URL or not url.isprintable() or not url.startswith("/") or "\\" in url:
         return "", ""
     if url.startswith("//"):

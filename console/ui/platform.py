@@ -1,14 +1,16 @@
-"""Pages about the console itself, for those who may see the whole cluster."""
+"""Access to pages about the console itself, which require permissions for the whole cluster."""
 
 from console.kube.gvr import GVR
 from console.ui.access import Access
 
-#: Every type of every group. Kubernetes' own word for it: a rule that names types does not cover it.
+#: All types of all API groups, as a wildcard. Rules that list individual types do not match it.
 EVERYTHING = GVR("*", "*", "*")
 
 
 def may_change_everything(access: Access) -> bool:
-    """To every object: a right to the one that has no name is none."""
+    """Return True if the viewer can change all objects. A permission restricted by resource name
+    does not count.
+    """
     return access.namespaces_where("*", EVERYTHING) is None
 
 

@@ -1,4 +1,4 @@
-"""The containers of a pod, and of whatever has a template to make pods from, as pages show them.
+"""The containers of a pod or pod template, as shown on pages.
 
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
 """
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, pgettext
 from console.kube.status import Severity
 from console.ui.manifests import listed, mapping, number, text, texts, time
 
-#: Containers of one pod that are shown.
+#: Maximum containers shown per pod.
 MOST = 50
 _TEMPLATES = (("spec", "template", "spec"), ("spec", "jobTemplate", "spec", "template", "spec"))
 _GROUPS = (
@@ -41,7 +41,9 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a container ended. `how`: plain words; `reason`: the exit code and Kubernetes' own."""
+    """A terminated container. `how` is the cause in words, `reason` the exit code and Kubernetes'
+    reason.
+    """
 
     code: int
     how: str
@@ -52,8 +54,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """`severity` and `word` are "" in a template, which has no state. `waiting`: Kubernetes' reason, ""
-    unless it waits. `spec` and `status` are the object's own parts."""
+    """A container of a pod or a template.
+
+    `severity` and `word` are "" in a template, which has no state. `waiting` is the reason of
+    the waiting state, or "". `spec` is the container's part of the manifest.
+    """
 
     role: str | Promise
     name: str
@@ -72,7 +77,9 @@ class Container:
 
 
 def containers_of(manifest: Mapping[str, Any]) -> tuple[Container, ...]:
-    """In the order of the specification, init containers first; none for what makes no pods."""
+    """Return the containers in the order of the manifest, init containers first. Empty for kinds
+    without pods.
+    """
     if listed(manifest, "spec", "containers"):
         return tuple(_all(mapping(manifest, "spec"), mapping(manifest, "status")))
     for path in _TEMPLATES:
@@ -130,7 +137,7 @@ def _state(status: Mapping[str, Any] | None, ended: Ended | None) -> tuple[str, 
 
 
 def ended_of(terminated: Mapping[str, Any], memory_limit: str = "") -> Ended | None:
-    """None for what has not ended."""
+    """Return the details of a terminated state, or None if the container is not terminated."""
     if not terminated:
         return None
     code, reason = number(terminated.get("exitCode")) or 0, text(terminated.get("reason"))
@@ -159,7 +166,7 @@ def _how(code: int, reason: str, memory_limit: str) -> str:
 
 
 def ports_of(spec: Mapping[str, Any]) -> list[str]:
-    """`8080/TCP http`."""
+    """Return the ports, for example `8080/TCP http`."""
     found = []
     for port in listed(spec, "ports")[:MOST]:
         shown = f"{text(port.get('containerPort'))}/{text(port.get('protocol')) or 'TCP'}"
@@ -168,7 +175,7 @@ def ports_of(spec: Mapping[str, Any]) -> list[str]:
 
 
 def resources_of(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each resource with its request and its limit in words."""
+    """Return each resource with its request and limit in words."""
     requests, limits = mapping(spec, "resources", "requests"), mapping(spec, "resources", "limits")
     names = list(dict.fromkeys((*requests, *limits)))[:MOST]
     found = []
@@ -182,7 +189,7 @@ def resources_of(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def probes_of(spec: Mapping[str, Any]) -> list[tuple[str | Promise, str]]:
-    """The checks of a container: how, how often, and after how many failures it counts."""
+    """Return the probes of a container: target, period and failure threshold."""
     return [(label, _probe(mapping(spec, key))) for key, label in _PROBES if mapping(spec, key)]
 
 

@@ -1,6 +1,6 @@
-"""The ports that a pod or a service declares.
+"""The declared ports of a pod or a service.
 
-A program may listen on others as well: what a container declares is a note.
+Container ports are informational: a process may listen on other ports as well.
 https://kubernetes.io/docs/concepts/services-networking/service/
 """
 
@@ -15,11 +15,11 @@ from console.ui.manifests import listed, mapping, number, text
 from console.ui.network.ports import HIGHEST
 from console.ui.podspecs import MOST
 
-#: The right that `kubectl port-forward` takes, of a service as well.
+#: Permission that `kubectl port-forward` requires, also for services.
 FORWARD = frozenset({("create", PODS, "portforward")})
 TCP = "TCP"
 HTTP, HTTPS = "http", "https"
-#: Lower ones are the administrator's own on many machines.
+#: Lower ports require administrator rights on many machines.
 _FIRST_FREE, _MOVED_BY = 1024, 8000
 _GROUPS = ("initContainers", "containers", "ephemeralContainers")
 
@@ -32,7 +32,9 @@ class Port:
 
 
 def ports_of(gvr: GVR, manifest: Mapping[str, Any]) -> tuple[Port, ...]:
-    """Each number and protocol once; none for a name elsewhere, which has no ports of its own."""
+    """Return the ports, each number and protocol once. Empty for an ExternalName service, which has
+    no ports.
+    """
     found: dict[tuple[int, str], Port] = {}
     for declared, field in _declared(gvr, mapping(manifest, "spec")):
         value = number(declared.get(field))
@@ -44,7 +46,7 @@ def ports_of(gvr: GVR, manifest: Mapping[str, Any]) -> tuple[Port, ...]:
 
 
 def _declared(gvr: GVR, spec: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """What declares a port, and the field that has its number."""
+    """Yield each port declaration with the name of its number field."""
     if gvr == PODS:
         for group in _GROUPS:
             for container in listed(spec, group)[:MOST]:
@@ -54,13 +56,15 @@ def _declared(gvr: GVR, spec: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, 
 
 
 def scheme_of(number: object, name: str = "") -> str:
-    """What a port of this number and name speaks, most likely."""
+    """Return the likely URL scheme of a port, by its number and name."""
     secure = str(number) in ("443", "8443") or name.startswith(HTTPS)
     return HTTPS if secure else HTTP
 
 
 def forward_command(kind: ResourceKind, key: Key, number: int) -> str:
-    """The line that makes a port of an object one of this machine, by a number that anybody may use."""
+    """Return the `kubectl port-forward` command, with a local port that requires no administrator
+    rights.
+    """
     local = number if number >= _FIRST_FREE else number + _MOVED_BY
     ports = str(number) if local == number else f"{local}:{number}"
     target = quoted(f"{kind.api_kind.lower()}/{key.name}")

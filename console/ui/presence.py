@@ -1,4 +1,4 @@
-"""Who somebody is and what they may do, for what outlasts the request that began it."""
+"""Identity and permissions of a user for operations that outlive the request that started them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,9 +9,12 @@ from console.ui.clusters import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """`lasts`: looks up whether the session or token that the request came with still makes its viewer
-    the same. `access_in`: what the viewer may do in a cluster, at each question anew. `session`: its key,
-    "" for a token's."""
+    """A user's session or token after the request.
+
+    `lasts` returns True while the session or token still belongs to the same user. `access_in`
+    returns the user's current permissions in a cluster. `session` is the session key, or "" for
+    a token.
+    """
 
     lasts: Callable[[], Awaitable[bool]]
     access_in: Callable[[Cluster], Access]

@@ -1,13 +1,13 @@
-"""How bad a share of what there is is: a word of severities, for bars and marks."""
+"""Thresholds that map a usage percentage to a severity, for bars and marks."""
 
 from typing import Literal
 
-#: Percent from which it is nearly full, and full.
+#: Percentages for a warning and for an error.
 NEARLY, FULL = 80, 100
 
 
 def pressure(share: int | None) -> Literal["", "warn", "error"]:
-    """`share`: percent, None where it is not known."""
+    """Return the severity for a percentage. `share` is None if unknown."""
     if share is None or share < NEARLY:
         return ""
     return "error" if share >= FULL else "warn"

@@ -1,4 +1,4 @@
-"""Which projects there are for a viewer. A project is a namespace."""
+"""Projects that a viewer can see. A project is a namespace."""
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache
@@ -14,17 +14,21 @@ from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.kind import ResourceKind, Scope
 
-#: What the page about its members and its quota is called.
+#: Title of the page with the project's members and quota.
 MANAGED = gettext_lazy("Members and quota")
-#: Viewers whose namespaces and workspaces are kept.
+#: Number of viewers whose namespaces and workspaces are cached.
 VIEWERS = 500
 
 _Reach = tuple[bool, bool, frozenset[str]]
 
 
 def known_namespaces(access: Access) -> frozenset[str] | None:
-    """All namespaces of the cluster, for a viewer who may list them. None for others: to see objects in
-    every namespace is not to know which there are. None too while nobody knows them."""
+    """Return all namespaces of the cluster, or None if they are not loaded or the viewer can't list
+    them.
+
+    Permission to list objects in all namespaces does not include permission to list the
+    namespaces.
+    """
     return _all_of(access.cluster) if access.can("list", NAMESPACES) else None
 
 
@@ -37,7 +41,9 @@ def _all_of(cluster: Cluster) -> frozenset[str] | None:
 
 @lru_cache(16)
 def _names(store: Store[Any], version: int) -> frozenset[str]:
-    """Namespaces come and go seldom, and every page asks for all of them."""
+    """Return the names in the store. Cached, because namespaces rarely change and every page needs
+    all of them.
+    """
     return frozenset(key.name for key in store.snapshot().entries)
 
 
@@ -47,14 +53,17 @@ def _in_order(names: frozenset[str]) -> tuple[str, ...]:
 
 
 def visible_namespaces(access: Access) -> tuple[str, ...]:
-    """The namespaces in which the viewer may list anything that there is a page for, as far as the
-    viewer's rights or the list of namespaces tell their names."""
+    """Return the namespaces in which the viewer can list at least one kind, sorted.
+
+    Contains only the names in the viewer's permissions and in the list of namespaces, if the
+    viewer can read it.
+    """
     return _in_order(_visible(access))
 
 
 def _visible(access: Access) -> frozenset[str]:
     standing = access.standing()
-    # An Access with a standing can be compared.
+    # Only an `Access` with a rights version can be a cache key.
     reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
     everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
     known = _all_of(access.cluster) if everywhere and lists else None
@@ -62,7 +71,9 @@ def _visible(access: Access) -> frozenset[str]:
 
 
 def may_be_project(access: Access, namespace: str) -> bool:
-    """False for a name of which the viewer knows that it is no project's, or which is nothing to them."""
+    """Return False if the viewer can see that the namespace does not exist, or has no permissions
+    in it.
+    """
     standing = access.standing()
     reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
     everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
@@ -72,11 +83,14 @@ def may_be_project(access: Access, namespace: str) -> bool:
 
 @lru_cache(VIEWERS)
 def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) -> _Reach:
-    """Whether the viewer may list anything in every namespace, whether the namespaces, and the names of
-    others. The same for as long as `standing` is."""
+    """Return True if the viewer can list any kind in all namespaces, True if the viewer can list
+    namespaces, and the names of individually permitted namespaces.
+
+    The result depends on the permissions only through `standing`, the rights version.
+    """
     everywhere, found = False, set[str]()
     for kind in known:
-        # A right to types that are in no namespace says nothing about any.
+        # Permissions for cluster-scoped types grant no access to namespaces.
         if kind.scope is not Scope.NAMESPACED:
             continue
         allowed = access.namespaces_where("list", kind.gvr)
@@ -89,7 +103,7 @@ def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) 
 
 
 def workspace_of(access: Access, namespace: str) -> str:
-    """The workspace that a project belongs to; "" for none, and for whoever may not know it."""
+    """Return the workspace of a project, or "" if it has none or the viewer can't see it."""
     informer = access.cluster.runtime.informers().get(NAMESPACES)
     if informer is None:
         return ""
@@ -100,24 +114,24 @@ def workspace_of(access: Access, namespace: str) -> str:
 
 
 def may_see_workspace(access: Access, workspace: str) -> bool:
-    """Whether the viewer may look at the workspace; Kubernetes' own rights on the host say so."""
+    """Return True if the viewer's Kubernetes permissions on the host allow reading the workspace."""
     return on_host(access).can("get", WORKSPACES, name=workspace)
 
 
 def on_host(access: Access) -> Access:
-    """What the viewer may do where workspaces are."""
+    """Return the viewer's access on the host cluster, where workspaces are stored."""
     host = clusters.get(HOST)
     return access if host is None or host is access.cluster else host.access_for(access.identity)
 
 
 def visible_workspaces(access: Access) -> tuple[str, ...]:
-    """The workspaces that there are for the viewer, in the order of their names."""
+    """Return the names of the workspaces that the viewer can see, sorted."""
     access = on_host(access)
     informer = access.cluster.runtime.informers().get(WORKSPACES)
     if informer is None or not informer.freshness.synced:
         return ()
     standing = access.standing()
-    # An Access with a standing can be compared.
+    # Only an `Access` with a rights version can be a cache key.
     found: Callable[..., tuple[str, ...]] = _workspaces if standing else _workspaces.__wrapped__
     return found(informer.store, informer.store.version, access, standing)
 
@@ -130,7 +144,7 @@ def _workspaces(
 
 
 def projects_in(access: Access, workspace: str) -> tuple[str, ...]:
-    """The projects of a workspace that there are for the viewer, in the order of their names."""
+    """Return the names of a workspace's projects that the viewer can see, sorted."""
     informer = access.cluster.runtime.informers().get(NAMESPACES)
     if informer is None or not informer.freshness.synced:
         return ()

@@ -1,4 +1,4 @@
-"""What people call the resources of a quota, and their amounts; forms show Kubernetes' own key beside it.
+"""Labels and amounts of quota resources. Forms show the Kubernetes key next to the label.
 
 https://kubernetes.io/docs/concepts/policy/resource-quotas/ lists the keys.
 """
@@ -25,7 +25,9 @@ _AMOUNTS: dict[str, str | Promise] = {
 
 
 def resource_label(kinds: Kinds, resource: str) -> str:
-    """`CPU limit`, or the kind whose objects are counted; the key itself where it has no other name."""
+    """Return the label of a quota resource, such as `CPU limit` or the title of the counted kind.
+    Return the key itself if the resource has no label.
+    """
     plural, _dot, group = resource.removeprefix("count/").partition(".")
     kind = kinds.find(segment_of(GVR(group, "", plural)))
     return str(_AMOUNTS.get(resource) or (kind.title if kind is not None else resource))

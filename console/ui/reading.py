@@ -1,8 +1,8 @@
-"""Where the objects of a kind come from: the shared cache, or what is read as one viewer alone.
+"""Object sources of a kind: the shared cache, or requests made with one viewer's permissions.
 
-As a viewer is read what the cache must never hold, and custom resources that its own identity may not
-list. Whoever shows a kind asks here and need not know which. What is read as a viewer lasts as long as
-the `with` block that asked for it, and nobody else is shown any of it.
+Kinds that must not be cached, and custom resources that the console's own identity can't list,
+are read as the viewer. Callers don't need to know which source is used. Objects read as a viewer
+exist only during the `with` block that requested them, and are never shown to other viewers.
 """
 
 from collections.abc import AsyncIterator, Hashable, Iterator
@@ -24,22 +24,27 @@ from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
 from console.ui.states import loading_block
 
-#: Projects that are read as a viewer at a time: each is a request, and a watch while the page is open.
+#: Maximum projects read as a viewer. Each needs one request, and one watch while the page is open.
 MOST_PROJECTS = 30
 
 
 class TooManyProjects(Exception):
-    """The viewer sees so many projects, though not all, that some must be chosen. `str()` says so."""
+    """The viewer has access to more projects than can be read, but not to all projects. `str()` is
+    the message that asks the user to select some.
+    """
 
 
 def source_of(kind: ResourceKind, access: Access) -> Hashable:
-    """Equal for viewers who read the kind together. Raises `UnknownKind` for a type that is gone."""
-    # An informer that begins anew is another source.
+    """Return a value that is equal for viewers who share an object source.
+
+    Raise `UnknownKind` for a type that no longer exists.
+    """
+    # A restarted informer is a different source.
     return _shared(kind, access) or access.identity
 
 
 def _shared(kind: ResourceKind, access: Access) -> Informer[Any] | None:
-    """The cache's informer, None for what is read as the viewer. Raises `UnknownKind`."""
+    """Return the cache's informer, or None if the kind is read as the viewer. Raise `UnknownKind`."""
     if kind.private:
         return None
     informer = access.cluster.runtime.informer(kind.gvr)
@@ -57,13 +62,15 @@ def objects_of(
     *,
     alone: bool = False,
 ) -> Iterator[Informer[Any]]:
-    """What holds the kind's objects, of these namespaces at least, whether or not they are there yet.
+    """Open the object source of a kind for at least these namespaces. The objects may not be loaded
+    yet.
 
-    `key`: one that the viewer may see (`check_seen`) is enough, for whoever may not list the others, and
-    `alone` for everybody. `allowed`: what they may list, where that is decided already.
+    `key` is an object that the viewer can see (`check_seen`). It is the only object read if the
+    viewer can't list the kind, or if `alone` is True. `allowed` contains the visible objects, if
+    the caller already has them.
 
-    Raises `UnknownKind` for a type that is gone and, for what is read as the viewer, `Denied` and
-    `TooManyProjects`.
+    Raise `UnknownKind` for a type that no longer exists. When reading as the viewer, raise
+    `Denied` or `TooManyProjects`.
     """
     shared = _shared(kind, access)
     if shared is not None:
@@ -88,7 +95,7 @@ def _as_viewer(
     try:
         whole = whole_namespaces(kind, allowed or readable(kind, access), namespaces)
         wanted = namespaces or (("",) if whole is None else tuple(sorted(whole)))
-        # What is listed is followed while somebody looks.
+        # Lists are watched while the page is open.
         for namespace in wanted:
             if not access.can("watch", kind.gvr, namespace=namespace):
                 raise Denied("watch", kind.gvr, namespace)
@@ -113,10 +120,10 @@ async def listed(
     seconds: float,
     alone: bool = False,
 ) -> AsyncIterator[Informer[Any]]:
-    """As `objects_of`, and so long at most it waits for the objects to be there; what is read `alone` is
-    a request as any other, and given the time of one.
+    """Open the object source like `objects_of`, and wait up to `seconds` for the objects.
 
-    Raises as `objects_of`, and `Denied` if kube-apiserver does not let the viewer see them.
+    A read with `alone` is a single request and uses the request timeout instead. Raise the
+    exceptions of `objects_of`, and `Denied` if kube-apiserver rejects the viewer's request.
     """
     if not kind.private:
         await access.cluster.runtime.wait_synced(kind.gvr, timeout=seconds)
@@ -130,19 +137,19 @@ async def listed(
 
 
 def cut_of(informer: Informer[Any]) -> int | None:
-    """How many objects were read of a list that may have more; None for one that was read whole."""
+    """Return the number of objects read from a truncated list, or None if the list is complete."""
     cut = isinstance(informer, LiveList) and informer.truncated
     return len(informer.store) if cut else None
 
 
 def check_not_refused(kind: ResourceKind, informer: Informer[Any]) -> None:
-    """Raises `Denied` if kube-apiserver has last said that the viewer may not see these objects."""
+    """Raise `Denied` if kube-apiserver rejected the viewer's last request for these objects."""
     if isinstance(informer, LiveList) and informer.refusal is not None:
         raise Denied(informer.refused_verb, kind.gvr)
 
 
 class NotListed(NotArrived):
-    """Nobody knows yet whether there is such an object."""
+    """The kind's first list is not loaded, so it is unknown whether the object exists."""
 
     def __init__(self, kind: ResourceKind, informer: Informer[Any]) -> None:
         super().__init__()
@@ -155,8 +162,9 @@ class NotListed(NotArrived):
 
 
 def cached_entry(kind: ResourceKind, access: Access, key: Key, uid: str) -> Entry[Any] | None:
-    """The object that was shown, as the cache has it now; None for one that it does not have. Whether the
-    viewer may see it is decided before."""
+    """Return the current cache entry of a displayed object, or None if the cache does not contain
+    the object with this UID. The caller must check access first.
+    """
     informer = access.cluster.runtime.informers().get(kind.gvr)
     entry = informer.store.get(key) if informer is not None else None
     return entry if entry is not None and entry.projection.uid == uid else None
@@ -165,9 +173,9 @@ def cached_entry(kind: ResourceKind, access: Access, key: Key, uid: str) -> Entr
 async def find_entry(
     kind: ResourceKind, access: Access, key: Key, *, seconds: float
 ) -> Entry[Any] | None:
-    """One object, None if there is none. Whether the viewer may see it is decided before.
+    """Return an object, or None if it does not exist. The caller must check access first.
 
-    Raises as `listed`, and `NotListed`.
+    Raise the exceptions of `listed`, and `NotListed`.
     """
     namespaces = (key.namespace,) if key.namespace else ()
     async with listed(kind, access, namespaces, key, seconds=seconds, alone=True) as informer:

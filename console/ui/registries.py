@@ -1,4 +1,4 @@
-"""The secret with which every pod of a project pulls its images."""
+"""The action that sets a project's default registry credentials."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,16 +19,19 @@ from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: The types of secret that kubelet reads for pulling images.
+#: Secret types that the kubelet uses to pull images.
 TYPES = ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg")
-#: What a pod runs as that names nothing else.
+#: Service account of pods that set none.
 ACCOUNT = "default"
 _TRIES = 3
 _FIELD = "imagePullSecrets"
 
 
 class RegistryForm(ConsoleForm):
-    """Nothing is asked. `there`: what pods pull with now, None where the viewer does not see it."""
+    """Confirmation form without fields.
+
+    `there` contains the current image pull secrets, or None if the viewer can't see them.
+    """
 
     def __init__(self, data: QueryDict | None, there: Sequence[Any] | None) -> None:
         super().__init__(data, initial={"there": there})
@@ -38,7 +41,7 @@ class RegistryForm(ConsoleForm):
 
 
 class SetDefaultRegistry(Action):
-    """As KubeSphere does it: by the service account that pods have unless they name one."""
+    """Add the secret to the image pull secrets of the default service account, like KubeSphere."""
 
     name = "default-registry"
     label = gettext_lazy("Set as default registry")
@@ -90,6 +93,6 @@ class SetDefaultRegistry(Action):
 
 
 def _patch(there: Sequence[Any], name: str) -> dict[str, Any]:
-    """All that is there is sent, as Kubernetes has this list."""
+    """Return the patch with all existing secrets, because a merge patch replaces the whole list."""
     mine = {"name": name}
     return {_FIELD: [*there, *([] if mine in there else [mine])]}

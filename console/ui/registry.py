@@ -1,8 +1,8 @@
-"""All kinds, each registered by its own file.
+"""Registry of the built-in kinds. Each kind is registered by the module that declares it.
 
-Closed: a kind that is declared wrongly, or twice, stops the process at its start, and nothing can be
-taken out again. Every cluster has these, and beside them the kinds of its own custom resources, which
-come and go with their definitions (`console.ui.clusterkinds`).
+An invalid or duplicate declaration stops the process at startup, and kinds can't be
+unregistered. Every cluster has these kinds, and additionally the kinds of its custom resources,
+which change with their definitions (`console.ui.clusterkinds`).
 """
 
 from collections.abc import Iterator
@@ -38,23 +38,23 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
     "filters": (list, tuple),
     "actions": (list, tuple),
 }
-#: Query parameters that belong to every list.
+#: Query parameters with the same meaning in every list.
 RESERVED_PARAMS = frozenset({"columns", "sort", "page", "limit", "format"})
 
 
 class WrongDeclaration(TypeError):
-    """A kind that cannot work as it is declared. `str()` lists everything that is wrong."""
+    """Invalid declaration of a kind. `str()` lists all problems."""
 
 
 class Registry:
-    """What is declared."""
+    """The registered kinds, by URL segment and by Kubernetes kind."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, ResourceKind] = {}
         self._called: dict[str, ResourceKind] = {}
 
     def add(self, cls: type[ResourceKind]) -> ResourceKind:
-        """Raises `WrongDeclaration`."""
+        """Register a kind. Raise `WrongDeclaration` if it is invalid."""
         problems = list(_problems(cls))
         if not problems and (segment := segment_of(cls.gvr)) in self._kinds:
             problems = [f"{segment} is already declared"]
@@ -66,21 +66,22 @@ class Registry:
         return kind
 
     def find(self, segment: str) -> ResourceKind | None:
-        """The kind of a URL segment, `plural` or `plural.group`."""
+        """Return the kind of a URL segment, `plural` or `plural.group`."""
         return self._kinds.get(segment)
 
     def of(self, gvr: GVR) -> ResourceKind | None:
-        """The kind of a type, None if there is none for this version of it."""
+        """Return the kind of a type, or None if no kind is registered for this version."""
         found = self._kinds.get(segment_of(gvr))
         return found if found is not None and found.gvr == gvr else None
 
     def called(self, word: str) -> ResourceKind | None:
-        """The kind that Kubernetes calls so: `Pod`. Those of others that share the word are not told
-        apart from it."""
+        """Return the built-in kind with a Kubernetes kind name such as `Pod`. Custom resources with
+        the same kind name are not considered.
+        """
         return self._called.get(word)
 
     def declares(self, group: str, plural: str) -> bool:
-        """Whether a type has a kind, in whatever version."""
+        """Return True if a kind is registered for any version of the type."""
         kind = self._kinds.get(segment_of(GVR(group, "", plural)))
         return kind is not None and (kind.gvr.group, kind.gvr.resource) == (group, plural)
 
@@ -92,7 +93,7 @@ kinds = Registry()
 
 
 def register(cls: K) -> K:
-    """Class decorator: makes the kind known."""
+    """Register a kind. For use as a class decorator."""
     kind = kinds.add(cls)
     lead_to(kind.segment, kind.page_url)
     if kind.by_kind:
@@ -102,16 +103,16 @@ def register(cls: K) -> K:
 
 def _problems(cls: type[ResourceKind]) -> Iterator[str]:
     wrong = [
-        f"{name} is missing or not of the right type"
+        f"{name} is missing or has the wrong type"
         for name, expected in _REQUIRED.items()
         if not isinstance(getattr(cls, name, None), expected)
     ]
     yield from wrong
     if not wrong:
         if cls.nav.group not in NAV_GROUPS:
-            yield f"the menu has no group {cls.nav.group!r}"
+            yield f"unknown navigation group {cls.nav.group!r}"
         if cls.nav.entry not in ("", *NAV_ENTRIES):
-            yield f"the menu has no entry {cls.nav.entry!r}"
+            yield f"unknown navigation entry {cls.nav.entry!r}"
         yield from _strangers("measured", cls.measured, UsageColumn)
         yield from _column_problems([*cls.columns, *cls.measured])
         yield from _filter_problems(cls)
@@ -127,14 +128,14 @@ def _column_problems(columns: object) -> Iterator[str]:
     declared = [column for column in declared if isinstance(column, Column)]
     yield from _duplicates("column", [column.id for column in declared])
     if sum(isinstance(column, NameColumn) for column in declared) != 1:
-        yield "columns must hold exactly one NameColumn"
+        yield "columns must contain exactly one NameColumn"
     if sum(isinstance(column, StatusColumn) for column in declared) > 1:
-        yield "columns must hold at most one StatusColumn"
+        yield "columns must contain at most one StatusColumn"
     for column in declared:
         if not 1 <= column.priority <= 4:
-            yield f"column {column.id} has priority {column.priority}, not 1 to 4"
+            yield f"column {column.id} has priority {column.priority}, expected 1 to 4"
         if not column.id.replace("_", "").isalnum():
-            yield f"column {column.id!r} has an id that is not letters, digits and _"
+            yield f"column {column.id!r} has an invalid id: use letters, digits and _"
 
 
 def _filter_problems(cls: type[ResourceKind]) -> Iterator[str]:
@@ -144,13 +145,13 @@ def _filter_problems(cls: type[ResourceKind]) -> Iterator[str]:
     yield from (f"filter {name} uses a reserved name" for name in params if name in RESERVED_PARAMS)
     has_status = any(isinstance(column, StatusColumn) for column in cls.columns)
     if not has_status and any(isinstance(item, StatusFilter) for item in cls.filters):
-        yield "a StatusFilter needs a StatusColumn"
+        yield "a StatusFilter requires a StatusColumn"
 
 
 def _strangers(where: str, items: object, expected: type) -> Iterator[str]:
     for item in items if isinstance(items, (list, tuple)) else ():
         if not isinstance(item, expected):
-            yield f"{where} holds {item!r}, which is no {expected.__name__}"
+            yield f"{where} contains {item!r}, which is not of type {expected.__name__}"
 
 
 def _duplicates(what: str, names: list[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""The values of a Secret as a page shows them, to be read and copied.
+"""The page that reveals the values of a Secret, for reading and copying.
 
-What is copied is the value itself: of one that has characters that cannot be seen, or that is no text,
-that is its base64.
+Copying always yields the exact value. Values with invisible characters and binary values are
+copied as base64.
 """
 
 import base64
@@ -21,14 +21,17 @@ from console.ui.text import visible_block
 from console.ui.threads import in_thread
 from console.ui.yamltext import yaml_text
 
-#: Seconds after which the browser leaves the page by itself.
+#: Seconds after which the browser leaves the page automatically.
 SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """`text`: as it may be looked at, None if it is no text. `encoded` is base64, "" where the text is
-    the value. `size` is in bytes."""
+    """A value of a Secret.
+
+    `text` is safe to display, and None for binary data. `encoded` is the base64 form, or "" if
+    `text` is the exact value. `size` is in bytes.
+    """
 
     key: str
     size: int
@@ -37,8 +40,11 @@ class Value:
 
 
 class Reveal(Action):
-    """Shows the values of `data`, which no other page has, read as the viewer at that moment. They are in
-    this one answer, which nobody keeps: an address alone must not lead to it, nor a history."""
+    """Show the values in `data`, read with the viewer's permissions at that moment.
+
+    No other page shows the values. They are sent in the response to a POST, so that they have no
+    URL and don't appear in the browser history or cache.
+    """
 
     name = "reveal"
     label = gettext_lazy("Reveal values")
@@ -54,7 +60,7 @@ class Reveal(Action):
             kind.gvr, namespace=key.namespace, name=key.name, audit_id=context.audit_id
         )
         cluster = context.access.cluster.name
-        # One may be a million characters long.
+        # A value may have a million characters.
         shown = await in_thread(_shown, kind, manifest)
         return Page(
             "console/reveal.html",
@@ -80,12 +86,12 @@ def _shown(kind: ResourceKind, manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def values(manifest: Mapping[str, Any]) -> list[Value]:
-    """Of each key of `data`, in their order."""
+    """Return the values in `data`, sorted by key."""
     return [_value(key, found) for key, found in sorted(mapping(manifest, "data").items())]
 
 
 def _value(key: str, encoded: object) -> Value:
-    # No bytes at all are null in what Go writes.
+    # Go writes empty byte slices as null.
     given = encoded if isinstance(encoded, str) else ""
     try:
         content = base64.b64decode(given, validate=True)

@@ -1,4 +1,4 @@
-"""A viewer's rights to one kind, as something that can be compared."""
+"""Cache keys for a viewer's permissions to one kind."""
 
 from collections.abc import Hashable, Iterator
 
@@ -10,20 +10,23 @@ from console.ui.linked import leads_anywhere, linked_types
 
 
 def rights_key(kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()) -> Hashable:
-    """Equal for two viewers only if they may see and do the same to objects of the kind.
+    """Return a value that is equal for two viewers only if they have the same access to objects of
+    the kind.
 
-    Decided anew at each call. Raises `Denied` as `readable` does.
+    The permissions are checked on each call. Raise `Denied` like `readable`.
     """
     return (readable(kind, access, wanted), *_parts(kind, access))
 
 
 def listable(gvr: GVR, access: Access) -> Hashable:
-    """What of a type the viewer may list."""
+    """Return the namespaces and names of a type that the viewer can list."""
     return access.namespaces_where("list", gvr), access.names_where("list", gvr)
 
 
 def detail_rights_key(kind: ResourceKind, access: Access) -> Hashable:
-    """The same for one object that both may see (`check_seen`), whether or not they may list its like."""
+    """Like `rights_key`, for one object that the viewer can see (`check_seen`) but may not be able
+    to list.
+    """
     try:
         return rights_key(kind, access)
     except Denied:

@@ -1,4 +1,4 @@
-"""Rows of a form: one for each of what an object has a list of, and for new ones."""
+"""Form rows for the items of a list in an object, including new items."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,19 +13,19 @@ from django.utils.translation import pgettext
 from console.ui.forms import CheckField, ChoiceField, ConsoleForm
 from console.ui.text import visible
 
-#: What an object has that is edited on one page, and what is added at a time.
+#: Maximum existing items on one page, and maximum new items.
 MOST, MOST_NEW = 64, 24
-#: Where the number of a new row goes in the one that scripts copy.
+#: Placeholder for the row number in the template row that scripts copy.
 ANY = "any"
-#: The part of a row that says at which place among all it is to be, from 1.
+#: Name of the field with a row's position among all rows, counted from 1.
 POSITION = "position"
-#: Makes the fields of a row, told what it begins with.
+#: Creates the fields of a row from its initial values.
 MakeFields = Callable[[Mapping[str, Any]], Mapping[str, forms.Field]]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`remove` is None for a new one."""
+    """A rendered row. `remove` is None for a new one."""
 
     title: str
     fields: tuple[forms.BoundField, ...]
@@ -34,8 +34,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A row as it was filled in. `name`: what the names of its fields begin with. `at`: which of those it
-    is that there were, None for a new one. A value that is wrong counts as none."""
+    """A submitted row.
+
+    `name` is the prefix of its field names. `at` is the index of the existing item, None for a
+    new one. An invalid value counts as empty.
+    """
 
     name: str
     at: int | None
@@ -43,17 +46,17 @@ class Given:
     values: Mapping[str, Any]
 
     def changed(self, *parts: str) -> bool:
-        """True if one of these is another one than it was."""
+        """Return True if any of these fields differs from its initial value."""
         begins = {**dict.fromkeys(parts, ""), **self.begins}
         return any(self.values[part] != begins[part] for part in parts)
 
 
 class Rows:
-    """The fields of `form` that are called `{stem}-{number}-{part}`.
+    """Rows of fields named `{stem}-{number}-{part}` in a form.
 
-    `found`: what each row begins with that there is already; `titles`: those of these rows. `heading`: of
-    all of them, with a `hint`; `add`: what is on the button that makes another one, "" where none are
-    made or removed. With a field `POSITION` they can be put in another order.
+    `found` contains the initial values of the existing items and `titles` their titles.
+    `heading` and `hint` describe all rows. `add` is the label of the button that adds a row, or
+    "" if rows can't be added or removed. With a `POSITION` field, rows can be reordered.
     """
 
     def __init__(
@@ -70,12 +73,13 @@ class Rows:
         self._form, self.stem, self._make = form, stem, make
         self._found, self._titles = found, titles
         self.heading, self.add, self.hint = heading, add, hint
-        #: The fields of a row by their parts.
+        #: Names of the fields in each row.
         self._parts = tuple(make({}))
-        #: Those that are never empty, and what says nothing by itself.
+        #: Fields that don't make a new row count as filled in: choices, which are never empty, and
+        #: the position.
         choices = {p for p, one in make({}).items() if isinstance(one, ChoiceField)}
         self._unsaid = {*choices, POSITION}
-        #: A page begins with one new row, for whoever has no scripts.
+        #: An unbound form has one new row, for browsers without JavaScript.
         self._new = [] if not add else self._sent() if form.is_bound else [len(found)]
         for n, begins in enumerate(found):
             self._add(n, begins)
@@ -92,16 +96,16 @@ class Rows:
 
     @property
     def next(self) -> int:
-        """The number of the next new row."""
+        """Number of the next new row."""
         return max(self._new, default=len(self._found) - 1) + 1
 
     @property
     def end(self) -> int:
-        """The first number that no row may have."""
+        """Upper limit of row numbers, exclusive."""
         return len(self._found) + MOST_NEW
 
     def owns(self, name: str) -> bool:
-        """True for the name of a field that is in a row."""
+        """Return True if the field belongs to a row."""
         return name.startswith(f"{self.stem}-")
 
     def __iter__(self) -> Iterator[Row]:
@@ -113,7 +117,7 @@ class Rows:
 
     @property
     def any_row(self) -> Row:
-        """The one that scripts copy: it is no part of what is sent."""
+        """Template row that scripts copy. Its fields are not submitted."""
         made = self._make({}).items()
         fields = (field.get_bound_field(self._form, self._name(ANY, part)) for part, field in made)
         return Row(self._new_title, tuple(fields))
@@ -123,8 +127,11 @@ class Rows:
         return pgettext("row", "New")
 
     def given(self) -> Iterator[Given]:
-        """All that are to be, in their order: those that are not removed, and new ones with something
-        in them. For `clean` of the form."""
+        """Yield the rows to keep, in order: existing rows not marked for removal, then non-empty
+        new rows.
+
+        For use in the form's `clean`.
+        """
         rows = [*self._given()]
         return _in_order(rows) if POSITION in self._parts else iter(rows)
 
@@ -155,14 +162,17 @@ class Rows:
 
 
 def given_again(rows: Sequence[Given], part: str) -> frozenset[str]:
-    """The `name` of each row that was given a value of this part that another one has too. What an object
-    had twice before is let be."""
+    """Return the `name` of each row whose value of a field was changed to a value that another row
+    has as well.
+
+    Duplicates that the object already had are accepted.
+    """
     numbers = Counter(row.values[part] for row in rows)
     return frozenset(r.name for r in rows if numbers[r.values[part]] > 1 and r.changed(part))
 
 
 def _in_order(rows: Sequence[Given]) -> Iterator[Given]:
-    """Each that was given another place is there, and the others are around them as they were."""
+    """Insert the moved rows at their new positions. The other rows keep their relative order."""
     moved = [row for row in rows if row.values[POSITION] and row.changed(POSITION)]
     names = {row.name for row in moved}
     found = [row for row in rows if row.name not in names]

@@ -1,7 +1,7 @@
-"""One object as a line of a list: what `ui/_row.html` is given, and nothing else.
+"""Rows of a list: the complete context of `ui/_row.html`.
 
-A row knows nothing of the view it stands in, so that it is drawn alike on the page, in a fragment and
-in a socket's frame, and may be shared by all who have the same rights.
+A row does not depend on the view that contains it. It renders the same on a page, in a fragment
+and in a websocket message, and is shared by all viewers with the same permissions.
 """
 
 from collections.abc import Iterable
@@ -26,17 +26,18 @@ from console.ui.links import object_url
 from console.ui.meters import Meter
 from console.ui.text import dom_id
 
-#: Rows that are kept: some kilobytes each, with their drawings.
+#: Number of cached rows. Each takes a few kilobytes with its rendered fragments.
 KEPT = 5000
-#: Actions of an object that are buttons above its page; on a phone two of them (`ui/_acts.html`).
+#: Actions shown as buttons above an object's page. Phones show two of them (`ui/_acts.html`).
 BUTTONS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`column`: the column's id. `value`: what its `template` draws; it can be hashed.
+    """A cell of a row.
 
-    `head`: the column's label, where a phone, which shows no heads, says beside the value what it is.
+    `column` is the column id. `value` is hashable and rendered by `template`. `head` is the
+    column's label, which phones show next to the value because they have no table header.
     """
 
     column: str
@@ -50,9 +51,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """Something the viewer may do to this object. `name` is the action's, `places` where it is offered.
-    `asks`: `url` is a page; else a button posts to it. `dock`: what that page is as a tab of the dock.
-    `weight` and `stays` are the action's."""
+    """An action that the viewer can run on an object.
+
+    `name`, `places`, `weight` and `stays` are those of the action. If `asks` is True, `url` is a
+    page, otherwise a button posts to it. `dock` is the kind of dock tab that can show the page.
+    """
 
     name: str
     label: str | Promise
@@ -68,8 +71,11 @@ class MenuItem:
 
 @dataclass(frozen=True, slots=True)
 class ActionBar:
-    """What may be done, above an object's page: in `buttons` what people do most, in a menu the `others`,
-    and last and apart in that what `ends` the object."""
+    """Actions above an object's page.
+
+    `buttons` contains the most frequent actions. The menu contains `others`, and separately
+    `ends`, the actions that delete or stop the object.
+    """
 
     buttons: tuple[MenuItem, ...]
     others: tuple[MenuItem, ...]
@@ -78,13 +84,13 @@ class ActionBar:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`id` is the element's, `key` is "namespace/name" or "name", `url` the object's page.
-    `status_key` changes when the state does, `signature` when anything that is shown does; both are
-    the same in every language.
+    """A row of a list.
 
-    `uid`: the object's. `ticks`: it can be chosen, for what is done to many objects at once.
-
-    `drawings` are `console.ui.drawing`'s, by language.
+    `id` is the HTML element's id, `key` is "namespace/name" or "name", `url` is the object's
+    page and `uid` the object's UID. `status_key` changes with the object's state and `signature`
+    with any displayed content. Neither depends on the language. `ticks` is True if the row can
+    be selected for bulk actions. `drawings` contains the rendered fragments of
+    `console.ui.drawing`, by language.
     """
 
     id: str
@@ -114,14 +120,15 @@ def make_row(
     everywhere: frozenset[Permission] = frozenset(),
     links: Links | None = None,
 ) -> Row:
-    """The row for a viewer, whose rights are decided now. Shared by all who may do the same.
+    """Return the row of an object for a viewer, based on the viewer's current permissions.
 
-    `chosen`: the columns, as `ViewSpec.columns`. `meter`: the viewer's, where usage is shown.
-    `everywhere`: of what actions need, some that the viewer has for every object of the kind.
-    `links`: the page's own, where it has more rows than this.
+    Rows are shared by viewers with the same permissions. `chosen` contains the selected columns,
+    like `ViewSpec.columns`. `meter` is the viewer's usage reading, if usage is shown.
+    `everywhere` contains permissions that the viewer has for all objects of the kind. `links` is
+    the page's link resolver, for pages with several rows.
     """
     key = entry.key
-    # Several actions need the same right, which is asked for once.
+    # Several actions need the same permission, so each is checked once.
     asked = kind.permissions - everywhere
     granted = everywhere | {one for one in asked if one.granted(access, kind.gvr, key)}
     allowed = tuple(
@@ -137,7 +144,7 @@ def make_row(
     return _row(kind, cluster, entry, allowed, chosen, used, leads)
 
 
-# An entry is equal to itself alone, so a row is never of another version of its object.
+# Entries compare by identity, so a cached row always belongs to the same version of its object.
 @lru_cache(KEPT)
 def _row(
     kind: ResourceKind,
@@ -184,7 +191,7 @@ def _row(
 
 
 def short_hash(content: object) -> str:
-    """Ten bytes of `repr(content)`'s hash: enough to tell versions of one thing apart."""
+    """Return a 10-byte hash of `repr(content)`, enough to distinguish versions of one object."""
     return blake2b(repr(content).encode(), digest_size=10).hexdigest()
 
 
@@ -216,7 +223,7 @@ def menu_item(action: Action, cluster: str, segment: str, key: Key) -> MenuItem:
 
 
 def action_bar(menu: Iterable[MenuItem]) -> ActionBar:
-    """Those that weigh the same in the order in which they were given."""
+    """Sort the actions by weight. Actions with equal weight keep their order."""
     items = sorted(menu, key=lambda item: -item.weight)
     staying = [item for item in items if item.stays]
     return ActionBar(

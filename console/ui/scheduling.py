@@ -1,9 +1,9 @@
-"""What the scheduler says of a pod that no node takes, in plain words.
+"""Readable messages for pods that the scheduler can't place.
 
-Its message counts nodes by what speaks against them: "0/5 nodes are available: 3 Insufficient memory,
-2 node(s) were unschedulable. preemption: …". The reasons are those of kube-scheduler's plugins:
-https://github.com/kubernetes/kubernetes/tree/master/pkg/scheduler/framework/plugins
-Plugins that a cluster adds have reasons of their own, which are repeated as they are.
+The scheduler's message counts nodes by reason: "0/5 nodes are available: 3 Insufficient memory,
+2 node(s) were unschedulable. preemption: …". The reasons come from kube-scheduler's plugins:
+https://github.com/kubernetes/kubernetes/tree/master/pkg/scheduler/framework/plugins Reasons of
+custom plugins are repeated unchanged.
 """
 
 import re
@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 _MESSAGE = re.compile(r"0/(\d{1,7}) nodes are available: (.+?)\.?(?: preemption: .*)?$")
-#: A comma inside of a reason is not followed by a number and a space.
+#: Within a reason, a comma is never followed by a number and a space.
 _BETWEEN = re.compile(r", (?=\d{1,7} )")
 _TAINT = re.compile(r"node\(s\) had untolerated taint(?:\(s\))?(?: \{([^:}]*):([^}]*)\})?$")
 _NO_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 
-#: What is said of nodes, by the beginning of the scheduler's reason.
+#: Texts by the start of the scheduler's reason.
 _WORDS: tuple[tuple[str, str | Promise], ...] = (
     ("Insufficient cpu", gettext_lazy("too little CPU left")),
     ("Insufficient memory", gettext_lazy("too little memory left")),
@@ -57,7 +57,7 @@ _WORDS: tuple[tuple[str, str | Promise], ...] = (
 
 
 def why_unschedulable(message: str) -> str:
-    """A sentence; "" for a message that says nothing known."""
+    """Return a sentence, or "" if the message is not understood."""
     if "unbound immediate PersistentVolumeClaims" in message:
         return _("No node was found: a volume that it claims is not there yet.")
     claim = _NO_CLAIM.search(message)

@@ -1,7 +1,7 @@
-"""Objects of all kinds at once, for one viewer.
+"""Search across all kinds, for one viewer.
 
-Permission comes first: what the viewer may not list is neither counted nor looked at. What is found of a
-kind is exactly what its own list shows for the same words and labels.
+Objects that the viewer can't list are neither searched nor counted. The results of a kind are
+exactly the objects that its list shows for the same words and labels.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,14 +26,14 @@ from console.ui.registry import kinds
 from console.ui.searchquery import SearchQuery
 from console.ui.textblocks import bits
 
-#: Objects of a kind that are shown before its whole list.
+#: Maximum objects shown per kind. The kind's list shows all.
 FIRST = 5
 _GROUPS = {group: at for at, group in enumerate(NAV_GROUPS)}
 
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """A kind that the viewer may list, with what of it may be seen."""
+    """A kind that the viewer can search, and its visible objects."""
 
     kind: ResourceKind
     readable: Readable
@@ -41,7 +41,7 @@ class Searchable:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One object. `url`: its page. `status` is None for kinds that have none."""
+    """An object in the search results. `status` is None for kinds without a status column."""
 
     name: SplitName
     namespace: str
@@ -52,7 +52,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class HitGroup:
-    """`hits`: the first of `total`; `url`: the list of all of them."""
+    """The search results of a kind. `hits` contains the first of `total` objects, and `url` is the
+    list of all.
+    """
 
     kind: KindView
     hits: tuple[Hit, ...]
@@ -70,13 +72,13 @@ class Found:
 
 
 def searchable(access: Access) -> list[Searchable]:
-    """The declared kinds that the viewer may look for, in the menu's order."""
+    """Return the built-in kinds that the viewer can search, in menu order."""
     ordered = sorted(kinds, key=lambda kind: (_GROUPS[kind.nav.group], kind.nav.order))
     return searchable_of(ordered, access)
 
 
 def searchable_of(some: Iterable[ResourceKind], access: Access) -> list[Searchable]:
-    """Those of these kinds that the viewer may look for."""
+    """Return the kinds that the viewer can search."""
     found = []
     for kind in some:
         try:
@@ -93,7 +95,11 @@ def search(
     cluster: str,
     first: int = FIRST,
 ) -> Found:
-    """The best of each kind; the kind that the query names leads, then those whose names fit best."""
+    """Return the best results of each kind.
+
+    The kind named in the query comes first, followed by the kinds with the best-matching object
+    names.
+    """
     if query.empty or query.error:
         return Found()
     ranked = [
@@ -130,7 +136,7 @@ def _requirements(query: SearchQuery) -> list[Requirement]:
 def _labelled(
     found: Sequence[Match], requirement: Requirement, informer: Informer[Any]
 ) -> list[Match]:
-    """Those whose labels meet the condition, which their texts do not tell."""
+    """Filter matches by a label requirement that the search index can't answer."""
     get = informer.store.get
 
     def meets(key: Key) -> bool:

@@ -1,8 +1,9 @@
-"""What somebody searches for, read once from one line of text.
+"""Parsing of search queries.
 
-Words must all occur; `key=value`, and `label=` with a selector after it, narrow to labels exactly as a
-list's own filter does. A first word that names a kind says which kind is meant. It takes anything:
-what is wrong is said in `error`, and every text is bounded before it is looked at.
+All words must match. `key=value`, and `label=` followed by a selector, filter by labels exactly
+like a list's label filter. A first word that names a kind restricts the remaining words to that
+kind. Any input is accepted: `error` contains the message for an invalid query, and all lengths
+are limited before parsing.
 """
 
 from dataclasses import dataclass
@@ -17,17 +18,21 @@ from console.ui.kindnames import kind_named
 from console.ui.viewspec import ViewSpec
 from console.ui.words import spoken
 
-#: Characters of a search, and conditions on labels in it.
+#: Maximum characters of a query, and maximum label conditions.
 MAX_LENGTH, MAX_LABELS = 253, 10
 LABEL = "label="
-#: Written before a text by people who think of lists' filters: here the text may be anywhere.
+#: Prefixes copied from list filters. They are ignored, because the search looks in all fields.
 FIELDS = frozenset({"image", "ip", "name", "node", "owner", "q"})
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """`words` and `labels` (canonical selectors) must all hold. `kind`: the one that the first word
-    names, to which only the words after it, `rest`, apply. With an `error` nothing is searched."""
+    """A parsed query.
+
+    All `words` and `labels` (canonical selectors) must match. `kind` is the kind named by the
+    first word, and only the other words (`rest`) apply to it. A query with an `error` returns no
+    results.
+    """
 
     text: str
     words: tuple[str, ...] = ()
@@ -45,18 +50,18 @@ class SearchQuery:
         return self.words[1:] if self.kind is not None else self.words
 
     def words_for(self, kind: ResourceKind) -> tuple[str, ...]:
-        """The words that objects of this kind are searched for."""
+        """Return the words that objects of this kind must match."""
         return self.rest if kind is self.kind else self.words
 
     def list_of(self, kind: ResourceKind, cluster: str) -> ViewSpec:
-        """The list of exactly what of this kind is found."""
+        """Return the list view with exactly the results of this kind."""
         spec = ViewSpec(kind, cluster).with_values("label", self.labels)
         text = " ".join(self.words_for(kind))
         return spec.with_values("q", (text,) if text else ())
 
 
 def parse_search(kinds: Kinds, text: str) -> SearchQuery:
-    """`kinds`: of the cluster that is searched. Never raises."""
+    """Parse a query for a cluster with these kinds. Never raises."""
     if len(text) > MAX_LENGTH:
         error = _("Longer than %(count)s characters.") % {"count": MAX_LENGTH}
         return SearchQuery(text[:MAX_LENGTH], error=error)
@@ -76,15 +81,18 @@ def parse_search(kinds: Kinds, text: str) -> SearchQuery:
             selectors.append(selector)
     if len(selectors) > MAX_LABELS:
         return SearchQuery(text, error=_("At most %(count)s values.") % {"count": MAX_LABELS})
-    # What follows a slash is text, whatever it says.
+    # A leading slash marks plain text.
     kind = kind_named(kinds, words[0]) if words and not text.startswith("/") else None
     labels = tuple(dict.fromkeys(str(selector) for selector in selectors))
     return SearchQuery(text, tuple(words), labels, tuple(selectors), kind)
 
 
 def _selector(token: str) -> LabelSelector | None:
-    """The condition on labels that a word is, if it is one. Raises `SelectorError` for `label=` alone:
-    of other words with `=` in them some are just text."""
+    """Parse a word as a label selector. Return None if it is plain text.
+
+    Raise `SelectorError` only for words that start with `label=`, because other words with `=`
+    may be plain text.
+    """
     if token.casefold().startswith(LABEL):
         return parse_labels(token[len(LABEL) :])
     field, equals, _value = token.partition("=")
@@ -97,7 +105,9 @@ def _selector(token: str) -> LabelSelector | None:
 
 
 def _word(token: str) -> list[str]:
-    """A word as it is searched for, none if nothing is left of it."""
+    """Return the search word of a token, or an empty list if nothing is left after removing
+    prefixes.
+    """
     field, equals, value = token.partition("=")
     text = value if equals and field in FIELDS else token.removeprefix("/")
     return [text.casefold()] if text else []

@@ -1,10 +1,8 @@
-"""Which objects a list shows, in its order, and how many there are of each severity.
+"""The visible objects of a list, in order, and their number by severity.
 
-This is the one place that takes objects of the shared cache for a viewer: the page, the socket and the
-exports all read through `select`, and permission comes first.
-
-What was worked out for a list is shared by all who ask the same with the same rights, and only by them:
-the rights are part of its name.
+Pages, websockets and exports all read objects of the shared cache through `select`, which checks
+permissions first. Sorted lists are shared by viewers with the same query and permissions. The
+permissions are part of the cache key.
 """
 
 from dataclasses import dataclass
@@ -23,10 +21,11 @@ from console.ui.shelf import Shelf
 from console.ui.threads import in_thread
 from console.ui.viewspec import ViewSpec
 
-#: Lists that are kept at most, what they may hold in all (objects; about 250 bytes each), and for how
-#: long (seconds) when nobody reads them.
+#: Limits of the LRU cache: lists, objects in all lists (about 250 bytes each), and seconds without
+#: use.
 PLACES, ROOM, IDLE = 64, 500_000, 600.0
-#: Objects that may be looked at without others having to wait for it: some milliseconds.
+#: Objects that can be processed in the event loop without delaying other requests: a few
+#: milliseconds.
 QUICK = 500
 
 _shelf: Shelf[tuple[Store[Any], Question], OrderedView] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
@@ -34,10 +33,10 @@ _shelf: Shelf[tuple[Store[Any], Question], OrderedView] = Shelf(places=PLACES, r
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """A list as a viewer asked for it, and what they may see of it: decided by `of`, once for one answer,
-    and never kept for another.
+    """The query of a list with the viewer's access, computed for one response and never reused.
 
-    `reach`: whose usage they may know, None where none is shown. `links`: what its cells lead to.
+    `reach` is the viewer's usage access, None if no usage is shown. `links` resolves the links
+    in cells.
     """
 
     spec: ViewSpec
@@ -48,17 +47,17 @@ class ListQuery:
 
     @classmethod
     def of(cls, spec: ViewSpec, access: Access) -> "ListQuery":
-        """Raises `Denied`."""
+        """Return the query of a viewer. Raise `Denied` if the viewer can't see the list."""
         allowed = readable(spec.kind, access, spec.namespaces)
         return cls(spec, access, allowed, reach_of(spec.kind, access), Links(access))
 
     def meter(self) -> Meter | None:
-        """What is known of usage now."""
+        """Return the current usage reading, if usage is shown."""
         return self.reach.now() if self.reach is not None else None
 
 
 def select(query: ListQuery, informer: Informer[Any], part: slice = ALL) -> Selection:
-    """The part of a list, by positions from 0. The query has no errors."""
+    """Return a slice of a list. The query must not have errors."""
     return _view(query, informer).read(part, descending=query.spec.descending)
 
 
@@ -70,8 +69,11 @@ async def selected(
     seconds: float,
     links: bool = False,
 ) -> Selection:
-    """As `select`, in another thread if that takes long. So long at most it waits for usage that is shown
-    and, with `links`, for the first lists of what the part leads to."""
+    """Like `select`, but run in another thread if it takes long.
+
+    Wait up to `seconds` for usage if it is shown, and, with `links`, for the first lists of the
+    linked types.
+    """
     spec = query.spec
     if query.reach is not None:
         by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
@@ -91,7 +93,7 @@ class Followed(Protocol):
 
 
 async def brought_up(followed: Followed) -> None:
-    """Lets it take in what changed; other requests are served meanwhile."""
+    """Apply pending changes, in another thread if there are many."""
     if followed.behind > QUICK:
         await in_thread(followed.catch_up)
 
@@ -100,6 +102,6 @@ def _view(query: ListQuery, informer: Informer[Any]) -> OrderedView:
     store = informer.store
     question = Question.of(query.spec, query.readable, query.reach)
     if isinstance(informer, LiveList):
-        # The store is one viewer's and ends with the page: nothing of it stays behind.
+        # The store belongs to one viewer and is discarded with the page, so it must not be cached.
         return OrderedView(store, question)
     return _shelf.get((store, question), lambda: OrderedView(store, question))

@@ -1,4 +1,4 @@
-"""Things that are made when they are first asked for, and kept while they are in use."""
+"""LRU caches whose values are created on first use."""
 
 import time
 from collections import OrderedDict
@@ -12,9 +12,11 @@ T = TypeVar("T")
 
 
 class Shelf(Generic[K, V]):
-    """Keeps at most `places` things, no longer together than `room`, and none that nobody asked for in
-    `idle` seconds. What was asked for last stays longest. Whenever something is asked for it lets go of
-    what is overdue, and when something is added of what is too much. Any thread may ask.
+    """LRU cache with limits for the number of values, their total length and their idle time.
+
+    It holds at most `places` values with a total `len()` of at most `room`, and drops values
+    that were not used for `idle` seconds. The idle limit is enforced on each lookup, and the
+    other limits when a value is added. Thread-safe.
     """
 
     def __init__(
@@ -23,16 +25,17 @@ class Shelf(Generic[K, V]):
         self._places, self._room, self._idle = places, room, idle
         self._clock = clock
         self._lock = Lock()
-        # The least recently asked for first, each with the time at which it was.
+        # Values in order of use, least recent first, with the time of the last use.
         self._kept: OrderedDict[K, tuple[V, float]] = OrderedDict()
-        # Until then nothing is overdue: it is asked for many times a page, and only then looked at.
+        # No value exceeds its idle time before this moment. Saves the check, because a page makes
+        # many lookups.
         self._fresh_until = 0.0
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def find(self, key: K) -> V | None:
-        """The one of this key if it is kept. Nothing is let go of."""
+        """Return the cached value of a key, or None. Does not evict values."""
         with self._lock:
             found = self._kept.get(key)
             if found is None:
@@ -42,7 +45,9 @@ class Shelf(Generic[K, V]):
             return found[0]
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """The one of this key. `make` must be quick: others wait for it."""
+        """Return the value of a key, creating it with `make` if necessary. `make` must be fast,
+        because it holds the lock.
+        """
         with self._lock:
             now = self._clock()
             found = self._kept.pop(key, None)
@@ -53,7 +58,9 @@ class Shelf(Generic[K, V]):
             return value
 
     def _tidy(self, now: float, *, adding: bool) -> None:
-        """Makes a place if one is needed. What grew since it was put here is weighed as it is now."""
+        """Evict idle values, and make room for a new value if `adding`. Lengths are measured now,
+        because values can grow.
+        """
         length = sum(len(value) for value, _asked in self._kept.values())
         while self._kept:
             crowded = adding and (len(self._kept) >= self._places or length > self._room)
@@ -67,14 +74,16 @@ class Shelf(Generic[K, V]):
 
 
 class Weighed(Generic[K, T]):
-    """Keeps what was asked for last, together no heavier than `room`, for things that stay as they are.
-    `weigh` is asked once of each. Any thread may ask; at worst two make the same at once.
+    """LRU cache with a limit for the total weight of its values, for immutable values.
+
+    `weigh` is called once per value. Thread-safe: two threads may create the same value
+    concurrently.
     """
 
     def __init__(self, room: int, weigh: Callable[[T], int]) -> None:
         self._room, self._weigh = room, weigh
         self._lock = Lock()
-        # The least recently asked for first, each with its weight.
+        # Values in order of use, least recent first, with their weights.
         self._kept: OrderedDict[K, tuple[T, int]] = OrderedDict()
         self.weight = 0
 
@@ -82,7 +91,9 @@ class Weighed(Generic[K, T]):
         return len(self._kept)
 
     def get(self, key: K, make: Callable[[], T]) -> T:
-        """The one of this key. `make` may ask for others."""
+        """Return the value of a key, creating it with `make` if necessary. `make` can use the cache
+        recursively.
+        """
         with self._lock:
             found = self._kept.get(key)
             if found is not None:

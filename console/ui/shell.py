@@ -1,7 +1,7 @@
-"""What every page has around its content: who looks, at what, how fresh, and the way elsewhere.
+"""Context processor for the page frame: user, level, navigation and freshness.
 
-A context processor. It runs for error pages too, so it takes a request in any state: without a viewer,
-without a runtime, with a query that cannot be parsed. It starts no informer and calls nobody.
+It also runs for error pages and must accept any request: without a viewer, without a running
+cluster, or with an invalid query. It starts no informers and sends no requests.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,12 @@ THEME_COOKIE = "theme"
 
 @dataclass(frozen=True, slots=True)
 class ScopeView:
-    """Where one is, and what else there is for the viewer. `clusters`: names of those that one
-    is led to; `platform`: whether the viewer is led there. `recent`: workspaces and projects where they
-    were. `problems`: of projects and workspaces; None where nobody counts."""
+    """The level of the page, and the levels the viewer can switch to.
+
+    `clusters` contains the names of the clusters offered. `platform` is True if the platform is
+    offered. `recent` contains recently visited workspaces and projects. `problems` contains the
+    failing objects of projects and workspaces, or None if they are not counted.
+    """
 
     level: Level
     platform: bool = False
@@ -53,7 +56,7 @@ class ScopeView:
 
     @property
     def member(self) -> str:
-        """The cluster that pages which are not below one's address must be told; "" for the host."""
+        """Cluster parameter for URLs that don't contain the cluster, or "" for the host."""
         return "" if self.cluster == HOST else self.cluster
 
 
@@ -66,11 +69,11 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     if getattr(request, "docked", False):
         return {**basis, "docked": True, "frame": "docked.html"}
     access: Access | None = getattr(request, "access", None)
-    # Also of a page for which nobody has said so, as one of an error.
+    # Error pages may have no cluster.
     cluster: Cluster | None = getattr(request, "cluster", None) or clusters.get(HOST)
     level, named = level_of(request, access)
     if named:
-        # The browser is told to remember it (`console.middleware.LevelMiddleware`).
+        # `console.middleware.LevelMiddleware` stores the level in a cookie.
         request.level = level  # type: ignore[attr-defined]
     return {
         **basis,
@@ -100,7 +103,7 @@ def _scope(request: HttpRequest, access: Access | None, level: Level) -> ScopeVi
 
 
 def _create_url(access: Access | None, level: Level) -> str:
-    """Where anything is made from manifests; "" for whoever may make nothing."""
+    """Return the URL that creates objects from YAML, or "" if the viewer can't create any."""
     if access is None or not may_create_any(access):
         return ""
     return import_url(level.cluster, namespace=level.namespace)
@@ -115,7 +118,7 @@ def _nav(request: HttpRequest, access: Access | None, level: Level) -> Navigatio
 
 
 def pins_in(request: HttpRequest, cluster: str) -> tuple[str, ...]:
-    """The kinds that the viewer has pinned to the cluster's rail."""
+    """Return the kinds that the viewer has pinned in the cluster's rail."""
     pins: Mapping[str, tuple[str, ...]] = getattr(request, "pins", {})
     return pins.get(cluster, ())
 
@@ -126,7 +129,9 @@ def theme_of(request: HttpRequest) -> str:
 
 
 def live_of(cluster: Cluster) -> LiveState:
-    """Of the page as a whole. Pages about one kind say their own instead."""
+    """Return the overall state of the cluster's informers. Pages about one kind show the state of
+    that kind instead.
+    """
     informers = cluster.runtime.informers()
     states = [state for item in informers.values() if (state := live_state(item)) is not LIVE]
     stale = [state for state in states if state.state == "stale" and state.since is not None]

@@ -1,6 +1,7 @@
-"""What one viewer can see of the cluster for one page: kinds, their informers, their rights.
+"""The kinds visible to a viewer on one page, with their informers and visible objects.
 
-Rights come first: nobody makes the console follow a kind that they may not list.
+Permissions are checked first, so that a viewer can't start the informer of a kind that they
+can't list.
 """
 
 import asyncio
@@ -17,16 +18,19 @@ from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.kind import ResourceKind, Scope
 
-#: Nobody has looked yet, and nothing has gone wrong.
+#: State of an informer that was just started and has no error.
 _NEW = Freshness()
-#: Seconds that the first viewer waits for lists that nobody has looked at yet.
+#: Seconds that the first viewer of a kind waits for its list.
 FIRST_LIST_WAIT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A kind that the viewer may list. `wanted`: those of the projects that the page is about where they
-    may; none where it is about all."""
+    """A kind that the viewer can list.
+
+    `wanted` contains the projects of the page in which the viewer can list the kind. It is empty
+    if the page shows all projects.
+    """
 
     cluster: Cluster
     kind: ResourceKind
@@ -36,14 +40,17 @@ class Seen:
 
     @property
     def entries(self) -> list[Entry[Any]]:
-        """All objects that the viewer may list, wherever they are. For kinds of which there are few."""
+        """All objects that the viewer can list, in all namespaces. For kinds with few objects."""
         found = self.informer.store.snapshot().entries.values()
         return [entry for entry in found if self.readable.sees(entry.key)]
 
 
 @dataclass(frozen=True)
 class Sight:
-    """`seen`: by type, those whose list has arrived. `loading`: kinds whose list has not."""
+    """The kinds of a page that the viewer can see.
+
+    `seen` contains the kinds whose list is loaded, by type, and `loading` the others.
+    """
 
     access: Access
     namespaces: tuple[str, ...] = ()
@@ -56,7 +63,7 @@ class Sight:
 
     @property
     def blind(self) -> bool:
-        """The viewer may see nothing of what the page is made of."""
+        """True if the viewer can't see any kind of the page."""
         return not self.seen and not self.loading
 
     def get(self, gvr: GVR) -> Seen | None:
@@ -67,7 +74,10 @@ class Sight:
 
 
 async def look(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()) -> Sight:
-    """With `namespaces` only what is in these, and only kinds that can be."""
+    """Return the visible kinds, and wait briefly for lists that were not requested before.
+
+    `namespaces` restricts the page to these namespaces and to namespaced kinds.
+    """
     runtime = access.cluster.runtime
     found = see(access, gvrs, namespaces=namespaces)
     late = [kind.gvr for kind in found.loading if runtime.informer(kind.gvr).freshness == _NEW]
@@ -78,7 +88,7 @@ async def look(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ..
 
 
 def see(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()) -> Sight:
-    """As `look`, without waiting for lists that nobody has looked at yet."""
+    """Return the visible kinds like `look`, without waiting."""
     sight = Sight(access, namespaces)
     for one in filter(None, (_seen(sight, gvr) for gvr in gvrs)):
         if one.informer.freshness.synced:
@@ -91,7 +101,9 @@ def see(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()
 def _allowed(
     kind: ResourceKind, access: Access, namespaces: tuple[str, ...]
 ) -> tuple[Readable, tuple[str, ...]] | None:
-    """What the viewer may list, and in which of the `namespaces`; None for nothing."""
+    """Return the visible objects and the matching `namespaces`, or None if the viewer can't see
+    any.
+    """
     if namespaces and kind.scope is not Scope.NAMESPACED:
         return None
     try:
@@ -103,7 +115,7 @@ def _allowed(
 
 
 def _served(cluster: Cluster, gvr: GVR) -> bool:
-    """False for a custom type that the cluster does not define."""
+    """Return False for a custom resource type that the cluster does not define."""
     return gvr.group in BUILT_IN_GROUPS or cluster.runtime.types.get(gvr) is not None
 
 

@@ -1,7 +1,7 @@
-"""Forms that are about some fields of an object's spec: whatever else it has stays as it is.
+"""Forms that edit selected fields of an object's spec and leave all other fields unchanged.
 
-The form knows what these fields were: only those are written that somebody changed, and none that others
-have changed since.
+The form carries the original values. Only fields that the user changed are written, and saving
+fails with `Overtaken` if another client changed one of them in the meantime.
 """
 
 import json
@@ -31,9 +31,11 @@ from console.ui.text import visible
 
 
 class SpecForm(ConsoleForm):
-    """`about`: the fields of the spec. `found`: what they were when it was drawn, those that there were.
-    Once it is valid, `changed` has the new value of each that is to be another one, None for one that
-    goes."""
+    """Form for the spec fields in `about`.
+
+    `found` contains the original values of the fields that exist. A valid form's cleaned data
+    contains the new value of each changed field under `changed`, None for a removed field.
+    """
 
     drawn_by: ClassVar[str] = "ui/_spec.html"
     script: ClassVar[str] = "js/newrows.js"
@@ -41,7 +43,11 @@ class SpecForm(ConsoleForm):
     was = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
-        """`spec` is that which it is drawn with; what was sent knows its own. Raises `Refused`."""
+        """Build an unbound form from `spec`. A bound form uses the original values that were
+        submitted with it.
+
+        Raise `Refused` if the form can't represent the spec.
+        """
         found = self.part_of(spec) if data is None else _opened(data.get("was", ""))
         self.is_whole = self._is_known(found)
         if data is None and not self.is_whole:
@@ -49,28 +55,28 @@ class SpecForm(ConsoleForm):
         self.found: Mapping[str, Any] = mapping(found) if self.is_whole else {}
         super().__init__(data, initial={"was": json.dumps(self.found)})
         self.groups: Sequence[Rows] = ()
-        #: Names that are offered, by the id of their list.
+        #: Suggested values, by the id of their datalist.
         self.suggestions: Mapping[str, Collection[str]] = {}
 
     @classmethod
     def part_of(cls, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """What of a spec it is about."""
+        """Return the subset of `spec` that this form edits."""
         return {name: spec[name] for name in cls.about if spec.get(name) is not None}
 
     def _is_known(self, found: object) -> bool:
         return isinstance(found, dict) and found.keys() <= {*self.about} and self.knows(found)
 
     def knows(self, found: Mapping[str, Any]) -> bool:
-        """Whether all of it is of the sort that the form shows."""
+        """Return True if the form can represent every value in `found`."""
         raise NotImplementedError
 
     def wanted(self) -> Mapping[str, Any]:
-        """What all of them are to be. Adds the errors that it finds."""
+        """Return the new values of all fields, and add errors for invalid ones."""
         raise NotImplementedError
 
     @property
     def lines(self) -> list[forms.BoundField]:
-        """Those that are in no row."""
+        """Fields that don't belong to a row."""
         return [field for field in self if not any(group.owns(field.name) for group in self.groups)]
 
     def clean(self) -> dict[str, Any]:
@@ -91,13 +97,15 @@ class SpecForm(ConsoleForm):
         return {**given, "changed": changed, "found": self.found}
 
     def wrong(self, row: Given, part: str, text: str) -> None:
-        """Of a field of a row: the first that is said of it."""
+        """Add an error to a row's field unless that field already has one."""
         field = f"{row.name}-{part}"
         if field not in self.errors:
             self.add_error(field, text)
 
     def tell_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
-        """`parts`: of the row, by where they are below `at` in the object."""
+        """Map causes reported by kube-apiserver to a row's fields. `parts` contains the field name
+        by its path below `at`.
+        """
         found = {f"{at}.{below}".rstrip("."): f"{row.name}-{part}" for below, part in parts.items()}
         self.causes = {**self.causes, **found}
 
@@ -105,7 +113,7 @@ class SpecForm(ConsoleForm):
 def _opened(sent: str) -> object:
     try:
         found: object = json.loads(sent)
-        # A half of a pair of surrogates is no character.
+        # Reject unpaired surrogates, which can't be encoded.
         json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
@@ -123,7 +131,7 @@ class EditSpec(Action):
         return kubectl_patch(kind.gvr, key, _patch(data)) if "changed" in data else ""
 
     def place(self, kind: ResourceKind) -> tuple[str, ...]:
-        """Where in the object the spec is that the form is about."""
+        """Return the path of the edited spec in the object."""
         return ("spec",)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
@@ -148,12 +156,12 @@ class EditSpec(Action):
         return Done(_("Saved %(kind)s %(name)s.") % context.words)
 
     async def write(self, context: Context, body: Mapping[str, Any]) -> None:
-        """`body`: of which version the object must be."""
+        """Write the changes. `body` contains the precondition, the expected resource version."""
         await context.patch({**body, **_patch(context.data)})
 
 
 def _patch(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A merge patch."""
+    """Return a merge patch with the changes."""
     changed, found = data["changed"], data["found"]
     before = {name: found[name] for name in changed if name in found}
     after = {name: value for name, value in changed.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What a list shows instead of rows: why there are none, and what to do next."""
+"""Messages shown instead of the rows of an empty list."""
 
 from dataclasses import dataclass
 
@@ -11,17 +11,18 @@ from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 from console.ui.words import spoken
 
-#: kube-apiserver's sentence for a type that it does not serve (k8s.io/apimachinery/pkg/api/errors,
+#: kube-apiserver's message for an unknown type (k8s.io/apimachinery/pkg/api/errors,
 #: NewGenericServerResponse).
 NO_SUCH_TYPE = "the server could not find the requested resource"
 
 
 @dataclass(frozen=True, slots=True)
 class StateBlock:
-    """`kind`: first-use, no-match, beyond, bad-input, denied, loading or failed.
+    """A message instead of rows.
 
-    `action_url` is "" where there is nothing to do but wait or ask somebody; `reason` is what the cluster
-    said of it.
+    `kind` is first-use, no-match, beyond, bad-input, denied, loading or failed. `action_url` is
+    "" if the user can only wait or ask an administrator. `reason` is the message from the
+    cluster.
     """
 
     kind: str
@@ -33,8 +34,8 @@ class StateBlock:
 
 
 def denied_text(denied: Denied, nouns: str | Promise) -> str:
-    """The missing right in words. Names nothing but what was asked for."""
-    # It comes from an address, or from a text that somebody was sent.
+    """Return a message for the missing permission. It contains only names from the request."""
+    # The namespace comes from a URL, which an attacker may have crafted.
     namespace = visible(denied.namespace)
     words = {"nouns": visible(str(nouns)), "verb": denied.verb, "namespace": namespace}
     if denied.subresource:
@@ -70,7 +71,11 @@ def bad_input_block(spec: ViewSpec) -> StateBlock:
 
 
 def loading_block(kind: ResourceKind, problem: str, *, refused: bool = False) -> StateBlock:
-    """`refused`: the cluster does not let the console itself list them, whatever the viewer may do."""
+    """Return the message for a list that is not loaded.
+
+    `refused` is True if the console's own identity can't list the kind, regardless of the
+    viewer's permissions.
+    """
     reason = spoken(problem)
     if refused:
         title = _("The console itself may not list %(nouns)s") % {"nouns": kind.nouns}
@@ -96,8 +101,11 @@ def beyond_block(spec: ViewSpec, pages: int) -> StateBlock:
 
 
 def empty_block(spec: ViewSpec, unknown: tuple[str, ...], create_url: str) -> StateBlock:
-    """`unknown`: the namespaces asked for of which there is none in the cluster. `create_url`: where one
-    is made, "" for whoever may not."""
+    """Return the message for an empty list.
+
+    `unknown` contains the requested namespaces that don't exist. `create_url` is the page that
+    creates an object, or "" if the viewer can't create one.
+    """
     nouns = spec.kind.nouns
     show_all = _("Show all %(nouns)s") % {"nouns": nouns}
     if unknown:

@@ -1,4 +1,4 @@
-"""Answers as Kubernetes' `Status` objects, for whoever asked for data.
+"""Responses as Kubernetes `Status` objects, for API clients.
 
 https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 """
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from console.ui.export import FORMATS
 from console.ui.forms import ConsoleForm
 
-#: Formats of pages that are data: of lists, and of single objects.
+#: Values of `format` that request data, for lists and for single objects.
 _DATA = {*FORMATS, "yaml", "text"}
 _REASONS = {
     400: "BadRequest",
@@ -32,7 +32,7 @@ _REASONS = {
 def status_object(
     code: int, message: str, *, causes: tuple[tuple[str, str], ...] = ()
 ) -> dict[str, Any]:
-    """`causes`: pairs of field and message."""
+    """Return a failure `Status`. `causes` contains pairs of field and message."""
     found: dict[str, Any] = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -55,7 +55,9 @@ def status_response(
 
 
 def form_status(form: ConsoleForm | None, code: int, text: str = "") -> JsonResponse:
-    """Of what was filled in and cannot be done. `text`: where the form itself does not say why."""
+    """Return the response for an invalid form. `text` is the message if the form has no errors that
+    explain the failure.
+    """
     errors = form.errors if form is not None else {}
     causes = tuple((field, str(one)) for field, texts in errors.items() for one in texts)
     said = text or " ".join(one for field, one in causes if field == NON_FIELD_ERRORS)
@@ -63,7 +65,7 @@ def form_status(form: ConsoleForm | None, code: int, text: str = "") -> JsonResp
 
 
 def success_object(message: str) -> dict[str, Any]:
-    """Of something that was done."""
+    """Return a success `Status`."""
     found = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     return {**found, "message": message, "code": 200}
 
@@ -73,7 +75,9 @@ def success_response(message: str) -> JsonResponse:
 
 
 def wants_status(request: HttpRequest) -> bool:
-    """Whether the asker is a program: by `format`, or by an `Accept` that prefers JSON."""
+    """Return True if the client requests data, with `format` or with an `Accept` header that
+    prefers JSON.
+    """
     try:
         if request.GET.get("format") in _DATA:
             return True

@@ -1,4 +1,4 @@
-"""One object as its detail shows it: what the panels of its page are given."""
+"""The object of a detail page, as passed to its panels."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Subject:
-    """`informers`: those that the panels said they need and that are running; each may be yet to sync.
-    `query`: the parameters of the page's address, for panels with a choice in them; of anybody.
-    `live`: the whole object as the viewer has just read it, for whoever asks for that
-    (`Action.reads_live`). Nothing of it is masked.
+    """The object of a detail page and its context.
 
-    Whatever of other objects is shown must be asked of `access` first.
+    `informers` contains the running informers that the panels need. They may not be synced.
+    `query` contains the page's untrusted query parameters, for panels with selectable content.
+    `live` is the unmasked object as just read with the viewer's permissions, for actions with
+    `reads_live`. Code that shows content of other objects must check `access` first.
     """
 
     kind: ResourceKind
@@ -36,7 +36,9 @@ class Subject:
     _done: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, compare=False)
 
     def once(self, work: Callable[["Subject"], T]) -> T:
-        """What several panels need: the first of them has it worked out. No ages: each draws its own."""
+        """Return the result of `work`, computed once and shared by all panels. It must not contain
+        ages, which each panel renders at a different time.
+        """
         if work not in self._done:
             self._done[work] = work(self)
         found: T = self._done[work]
@@ -44,9 +46,9 @@ class Subject:
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """The whole object as the cache has it, without managedFields and without what its kind masks.
+        """The whole object from the cache, without managedFields and with masked values. Read-only.
 
-        To be read only. Tenants write it: nothing in it need be what Kubernetes' types say. Raises
-        `RecursionError` for what is nested too deeply to be read.
+        Users write its content, so values may not have the types that Kubernetes specifies.
+        Raise `RecursionError` if the object is nested too deeply.
         """
         return masked(self.entry.original(), self.kind.masked)

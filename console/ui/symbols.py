@@ -1,6 +1,7 @@
-"""The shapes of icons and of the marks of states, which pages hold themselves.
+"""SVG shapes of icons and status marks, embedded in pages.
 
-A list has hundreds of them, and a browser looks each reference to a file up again.
+A list contains hundreds of icons, and browsers resolve every reference to an external file
+separately.
 """
 
 import re
@@ -16,12 +17,12 @@ __all__ = ["ICONS", "MARKS"]
 _SYMBOL = re.compile(r'<symbol id="([\w-]+)" viewBox="0 0 24 24">(.*?)</symbol>')
 _FILE = settings.BASE_DIR / "static" / "vendor" / "lucide" / "icons.svg"
 
-#: Of 24 by 24, by their names.
+#: 24×24 icons, by name.
 ICONS: Mapping[str, SafeString] = {
     name: mark_safe(shapes)  # noqa: S308  a file of the console's own
     for name, shapes in _SYMBOL.findall(_FILE.read_text())
 }
-#: Of 12 by 12, in the state's colour.
+#: 12×12 status marks in the state's color.
 MARKS: Mapping[str, SafeString] = {
     severity: mark_safe(shapes)  # noqa: S308  written here
     for severity, shapes in {

@@ -1,7 +1,7 @@
-"""A list as it is shown: the one function that makes it, and what it is made of.
+"""The complete content of a list page.
 
-`rows` serves the page, the fragment that htmx asks for and the socket, so that they cannot differ.
-Everything in a `Table` is immutable and already authorized; templates only draw it.
+`rows` serves the page, the htmx fragment and the websocket, so that they can't differ. A `Table`
+is immutable and contains only authorized data. Templates only render it.
 """
 
 from collections.abc import Collection
@@ -42,13 +42,15 @@ from console.ui.states import (
 from console.ui.tally import TallyItem, make_tally
 from console.ui.viewspec import ViewSpec
 
-#: Views whose column heads are kept.
+#: Number of cached views with rendered column headers.
 KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`sort_url` sorts by the column, then the other way round, then not at all; None: it does not."""
+    """A column header. `sort_url` cycles through ascending, descending and default order. It is
+    None for columns that can't be sorted.
+    """
 
     id: str
     label: str | Promise
@@ -60,7 +62,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class BulkItem:
-    """Something that can be done to many objects at once. `url` takes those that were chosen."""
+    """A bulk action. The selected objects are sent to `url`."""
 
     label: str | Promise
     url: str
@@ -70,13 +72,15 @@ class BulkItem:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`cluster`: its name. `total`: after permissions and filters. `url`: this very view; "" for what
-    cannot be followed. `all_url`: the same without its paging, which is what an export takes.
+    """The content of a list page.
 
-    `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
-    no rows; None where there are. `bulk`: what can be done to rows that are chosen. `cut`: how many
-    objects were read where there may be more, None where all were. `create_url`: where another one is
-    made, `logs_url`: where the logs of what is listed are; "" for whoever may not.
+    `cluster` is the cluster's name. `total` counts the objects after permissions and filters.
+    `url` is the canonical URL of this view, or "" if it can't be watched. `all_url` is the URL
+    without pagination, for exports. `etag` is equal for tables with the same content, regardless
+    of the language. `state` is the message shown instead of rows, or None. `bulk` contains the
+    actions for selected rows. `cut` is the number of objects read from a truncated list, or
+    None. `create_url` and `logs_url` create another object and show the logs of the listed ones.
+    They are "" if the viewer lacks the permissions.
     """
 
     cluster: str
@@ -107,10 +111,12 @@ def rows(
     *,
     namespaces: Collection[str] | None = None,
 ) -> Table:
-    """The list that is asked for. Bad input and a cold cache are a `state`.
+    """Return the requested list. Invalid input and lists that are not loaded are reported in
+    `state`.
 
-    `selection`: of its page, where that is made already. `namespaces`: all that exist, None where nobody
-    knows and for viewers who may not know; used only for those who may see the objects of all.
+    `selection` is the page's selection, if already computed. `namespaces` contains all existing
+    namespaces, or None if they are unknown or the viewer can't list them. It is used only for
+    viewers who can see the objects of all namespaces.
     """
     spec, access = query.spec, query.access
     choices = _choices(query.readable, informer, namespaces)
@@ -123,10 +129,10 @@ def rows(
     create = create_url(spec, access)
     logs = spec.kind.logs_url(access, spec.namespaces, spec.get("label"))
     selection = selection or select(query, informer, shown_part(spec))
-    # One reading for all rows, so that they have the same columns.
+    # All rows use the same reading, so that they have the same columns.
     meter = query.meter()
     columns = _headers(spec, metered=_works(meter))
-    # Most viewers' rights need not be looked at for each row.
+    # Most viewers have these permissions for all objects, which saves a check for each row.
     everywhere = frozenset(
         one for one in spec.kind.permissions if one.granted(access, spec.kind.gvr)
     )
@@ -163,7 +169,7 @@ def rows(
 
 
 def shown_part(spec: ViewSpec) -> slice:
-    """The positions of the rows that its page shows."""
+    """Return the slice of the list that the page shows."""
     start = (spec.page - 1) * spec.limit
     return slice(start, start + spec.limit)
 
@@ -171,7 +177,7 @@ def shown_part(spec: ViewSpec) -> slice:
 def _choices(
     allowed: Readable, informer: Informer[Any], namespaces: Collection[str] | None
 ) -> frozenset[str]:
-    """The namespaces that the list can be narrowed to."""
+    """Return the namespaces that the list can be filtered by."""
     if allowed.namespaces is not None:
         return allowed.reached
     if namespaces is not None:
@@ -180,7 +186,7 @@ def _choices(
 
 
 def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
-    """What the viewer may do to some object of the kind that the cache may have."""
+    """Return the bulk actions that the viewer can run on at least one cached object of the kind."""
     kind, access = query.spec.kind, query.access
     if kind.gvr in UNCACHED:
         return ()
@@ -200,7 +206,7 @@ def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
 
 
 def _somewhere(permission: Permission, kind: ResourceKind, access: Access) -> bool:
-    """Whether the viewer has the right to any object."""
+    """Return True if the viewer has the permission for any object."""
     if kind.scope is not Scope.NAMESPACED and permission.granted(access, kind.gvr):
         return True
     asked = (permission.verb, permission.gvr or kind.gvr, permission.subresource)
@@ -209,20 +215,22 @@ def _somewhere(permission: Permission, kind: ResourceKind, access: Access) -> bo
 
 
 def denied_table(spec: ViewSpec, denied: Denied) -> Table:
-    """The list that somebody may not see: its frame, and the reason."""
+    """Return a list without rows that explains which permission is missing."""
     return _without_rows(
         spec, denied_block(denied, spec.kind), LiveState("off"), frozenset(), url=""
     )
 
 
 def unread_table(spec: ViewSpec, allowed: Readable) -> Table:
-    """The list that cannot be read as it was asked for: its frame, and what `spec.errors` say."""
+    """Return a list without rows that shows `spec.errors`."""
     block = bad_input_block(spec)
     return _without_rows(spec, block, LiveState("off"), allowed.reached, url="")
 
 
 def find_row(query: ListQuery, key: Key, informer: Informer[Any]) -> Row | None:
-    """One object as a row, wherever it stands in the list; None if it is gone."""
+    """Return the row of an object, regardless of the page that it is on. Return None if the object
+    does not exist or is not visible.
+    """
     entry = informer.store.get(key) if query.readable.sees(key) else None
     if entry is None:
         return None
@@ -270,7 +278,9 @@ def _etag(
 
 
 def shape_of(etag: str) -> str:
-    """What changes with the columns of a list: rows of one shape fit into no table of another."""
+    """Return the part of an ETag that identifies the columns. Rows can only be inserted into a
+    table with the same shape.
+    """
     return etag.partition("-")[0]
 
 
@@ -309,9 +319,9 @@ def _aria_sort(spec: ViewSpec, column: str) -> str:
 
 
 def _next_sort(spec: ViewSpec, column: str) -> str:
-    """What a click on the column's head leads to."""
+    """Return the sort order after a click on the column header."""
     now = _aria_sort(spec, column)
     if now == "none":
-        # The list's own order, ascending, has no name in the URL.
+        # The ascending default order has no sort parameter.
         return "" if column == spec.kind.own_order else column
     return f"-{column}" if now == "ascending" else ""

@@ -1,4 +1,4 @@
-"""The pages of one object, as a kind declares them."""
+"""Tabs of a kind's detail page."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,11 @@ from console.ui.panels import Panel
 
 @dataclass(frozen=True, init=False)
 class Tab:
-    """`Tab("overview", _("Overview"), SummaryPanel(), …)`. `id` is one word, the last part of its URL;
-    the first tab of a kind has none there."""
+    """A tab, declared as `Tab("overview", _("Overview"), SummaryPanel(), …)`.
+
+    `id` is a single word and the last segment of the tab's URL. The URL of a kind's first tab
+    omits it.
+    """
 
     id: str
     title: str | Promise

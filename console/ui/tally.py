@@ -1,4 +1,4 @@
-"""The line above a list that says how many objects are in which state, the worst first."""
+"""The summary above a list: the number of objects by state, the worst first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,16 +9,18 @@ from django.utils.functional import Promise
 from console.kube.status import Severity
 from console.ui.viewspec import ViewSpec
 
-#: Pairs of links that are kept.
+#: Number of cached link pairs.
 KEPT = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class TallyItem:
-    """`url` shows exactly the rows that `count` counts. `share`: percent of all; `offset`: percent of
-    those before it. `remove_url` drops this state from the filter, None where it is not in it.
+    """The number of objects in one state.
 
-    Items are compared by their URL, which names the kind and the state, not by the label of these.
+    `url` shows exactly the counted rows. `share` is the percentage of all objects, and `offset`
+    the sum of the percentages of all preceding states. `remove_url` removes the state from the
+    filter, and is None if the filter does not contain it. Items are compared by URL, which
+    contains the kind and the state, and not by label.
     """
 
     severity: str
@@ -32,7 +34,7 @@ class TallyItem:
 
 
 def make_tally(spec: ViewSpec, counts: Mapping[Severity, int]) -> tuple[TallyItem, ...]:
-    """States that there are, and those that are filtered for even if there are none."""
+    """Return the states with objects, and filtered states even without objects."""
     if spec.kind.status_column is None:
         return ()
     chosen = spec.get("status")
@@ -65,5 +67,5 @@ def _item(
 
 @lru_cache(KEPT)
 def _links(spec: ViewSpec, severity: str) -> tuple[str, str]:
-    """To the rows of this state alone, and to those of the view without it."""
+    """Return the URL of the rows in this state, and the URL without this state in the filter."""
     return spec.with_values("status", (severity,)).url, spec.without("status", severity).url

@@ -1,4 +1,4 @@
-"""The way to terminals, for those who may run commands in containers."""
+"""Terminal links, for viewers who have permission to run commands in containers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,13 +12,13 @@ from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl, quoted
 from console.ui.links import terminal_url
 
-#: A websocket is a GET, and Kubernetes asks for both rights since 1.35.
+#: Websocket requests use GET, and Kubernetes requires both permissions since 1.35.
 EXEC = (Permission("create", "exec"), Permission("get", "exec"))
 ATTACH = (Permission("create", "attach"), Permission("get", "attach"))
 
 
 class OpenTerminal(Link):
-    """Leads to a shell in a container of a pod."""
+    """Link to a shell in a container of a pod."""
 
     name = "terminal"
     label = gettext_lazy("Terminal")
@@ -37,12 +37,12 @@ class OpenTerminal(Link):
 
 
 def exec_line(key: Key, container: str = "", shell: str = "") -> str:
-    """The line of kubectl that opens a shell."""
+    """Return the kubectl command that opens a shell."""
     return kubectl(f"exec -it {_target(key, container)}", key) + f" -- {shell or 'sh'}"
 
 
 def attach_line(key: Key, container: str = "") -> str:
-    """The line of kubectl that attaches to what runs already."""
+    """Return the kubectl command that attaches to the running process."""
     return kubectl(f"attach -it {_target(key, container)}", key)
 
 

@@ -1,11 +1,10 @@
-"""The searchable lines of some dozen objects of one namespace, each line once.
+"""Index blocks: the deduplicated searchable lines of a few dozen objects of one namespace.
 
-Neighbours have most of their lines in common, so what is searched is a fraction of all they have, and
-it is one string: that is quick to search, while thousands of small ones lie anywhere in memory. Lines
-that the same objects have are together, and beside them is a mask with one bit for each object.
-
-Blocks never change, so whoever has one reads it without a lock. Their objects are in order of the names,
-the better one first.
+Objects with adjacent names share most of their lines, so a block is much smaller than the sum of
+its objects. All lines are one string, because searching one large string is much faster than
+searching thousands of small ones. Lines are grouped by the set of objects that contain them,
+stored as a bit mask. Blocks are immutable and can be read without a lock. Objects are sorted by
+rank, best first.
 """
 
 import re
@@ -16,11 +15,11 @@ from itertools import accumulate, pairwise
 
 from console.kube.gvr import Key
 
-#: Objects of a block at most. A change makes its block anew.
+#: Maximum objects per block. A change recreates its block.
 SIZE = 60
-#: Behind each line. A word may end with it, and has it nowhere else.
+#: Line terminator. A search word may end with it but not contain it elsewhere.
 END = "\n"
-#: What stands before the parts of a name.
+#: Separators between the parts of a name.
 SIGNS = "-.:"
 _INITIAL = re.compile(f"(?<=[{END}{re.escape(SIGNS)}])[^{END}]")
 
@@ -29,7 +28,7 @@ Lines = Iterable[str]
 
 
 def order_of(key: Key) -> Order:
-    """The shorter name is the better one, then the alphabet decides."""
+    """Return the rank of a key: shorter names first, then alphabetical order."""
     return len(key.name), key.name, key.namespace
 
 
@@ -39,14 +38,14 @@ class Block:
     )  # fmt: skip
 
     def __init__(self, objects: Sequence[tuple[Key, Lines]]) -> None:
-        """`objects`: one or more, in order."""
+        """Build a block from one or more objects in rank order."""
         self.keys = tuple(key for key, _lines in objects)
         self.first = order_of(self.keys[0])
-        #: The mask of all. The lowest bit is the first object's.
+        #: Mask of all objects. The lowest bit is the first object.
         self.every = (1 << len(objects)) - 1
-        #: In lower case, each between two `END`.
+        #: Names in lower case, each between two `END`.
         self.names = END + "".join(key.name.casefold().replace(END, " ") + END for key in self.keys)
-        #: Letters with which names and their parts begin.
+        #: First characters of names and name parts.
         self.initials = "".join(set(_INITIAL.findall(self.names)))
         holders: dict[str, int] = {}
         for at, (_key, lines) in enumerate(objects):
@@ -55,24 +54,24 @@ class Block:
         groups: dict[int, list[str]] = {}
         for line, mask in holders.items():
             groups.setdefault(mask, []).append(line)
-        # With luck the first group that has a word tells of all objects.
+        # Sorted so that the first matching group often covers all objects.
         self._holders = tuple(sorted(groups, key=int.bit_count, reverse=True))
         texts = ["".join(line + END for line in groups[mask]) for mask in self._holders]
         self._lines = "".join(texts)
         self._starts = array("L", accumulate(map(len, texts), initial=0))
-        # Letters that all objects are known to have. Most have most, and the search for one letter, with
-        # which all typing begins, would find out again and again.
+        # Characters known to occur in all objects. Most characters do, and every search starts with
+        # the search for a single character.
         self._everywhere = ""
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def __contains__(self, word: str) -> bool:
-        """True if any object has it."""
+        """Return True if any object contains the word."""
         return word in self._lines
 
     def having(self, words: Iterable[str]) -> int:
-        """The mask of the objects that have every word in some line."""
+        """Return the mask of the objects that contain every word, each in any line."""
         found = self.every
         for word in words:
             found &= self._having(word)
@@ -94,15 +93,16 @@ class Block:
         return found
 
     def lines_of(self, key: Key) -> set[str] | None:
-        """None if the object is not here."""
+        """Return the lines of an object, or None if the block does not contain it."""
         if key not in self.keys:
             return None
         bit = 1 << self.keys.index(key)
         return {line for mask, lines in self._groups() if mask & bit for line in lines}
 
     def named(self, mark: str) -> Iterator[int]:
-        """Which of the objects, in order, have this in their names, of which `END` may be the first or
-        the last letter."""
+        """Yield the positions of the objects whose names contain `mark`, which may start or end
+        with `END`.
+        """
         found = self.names.find(mark)
         while found >= 0:
             end = found + 1
@@ -110,8 +110,10 @@ class Block:
             found = self.names.find(mark, self.names.index(END, end))
 
     def with_changes(self, changes: Mapping[Key, set[str] | None]) -> "list[Block]":
-        """One block or more in the place of this one, none if nothing is left. None: it is gone."""
-        # Most changes are of things that nobody searches for.
+        """Return the blocks that replace this one, possibly none. A value of None means that the
+        object was deleted.
+        """
+        # Most changes don't affect searchable lines.
         if all(self.lines_of(key) == lines for key, lines in changes.items()):
             return [self]
         kept = {key: lines for key, lines in self._objects() if key not in changes}
@@ -133,14 +135,14 @@ class Block:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The places of those that are set, the lowest first."""
+    """Yield the positions of the set bits, lowest first."""
     while mask:
         yield (mask & -mask).bit_length() - 1
         mask &= mask - 1
 
 
 def packed(objects: Mapping[Key, Lines]) -> list[Block]:
-    """Objects of one namespace, in as few blocks as it takes, of about the same size."""
+    """Split the objects of one namespace into as few blocks as possible, of similar size."""
     ordered = sorted(objects.items(), key=lambda item: order_of(item[0]))
     number = -(-len(ordered) // SIZE)
     cuts = [len(ordered) * at // number for at in range(number + 1)] if number else []
@@ -148,12 +150,16 @@ def packed(objects: Mapping[Key, Lines]) -> list[Block]:
 
 
 def block_of(blocks: Sequence[Block], key: Key) -> int:
-    """Which of a namespace's blocks has the object, or would. There must be one."""
+    """Return the index of the block that contains the key or would contain it. `blocks` must not be
+    empty.
+    """
     return max(0, bisect_right(blocks, order_of(key), key=lambda block: block.first) - 1)
 
 
 def with_changes(blocks: Sequence[Block], changes: Mapping[Key, set[str] | None]) -> list[Block]:
-    """A namespace's blocks after these changes; None: the object is gone."""
+    """Return a namespace's blocks after these changes. A value of None means that the object was
+    deleted.
+    """
     if not blocks:
         return packed({key: lines for key, lines in changes.items() if lines is not None})
     of_each: dict[int, dict[Key, set[str] | None]] = {}
@@ -162,7 +168,7 @@ def with_changes(blocks: Sequence[Block], changes: Mapping[Key, set[str] | None]
     found: list[Block] = []
     for at, block in enumerate(blocks):
         for new in block.with_changes(of_each[at]) if at in of_each else [block]:
-            # However many objects go, what is left of them is in few blocks.
+            # Merge small neighbors, so that deletions don't leave many small blocks.
             if found and len(found[-1]) + len(new) <= SIZE // 2:
                 found[-1:] = found[-1].joined(new)
             else:

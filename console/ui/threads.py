@@ -1,4 +1,4 @@
-"""Work that takes a core for a while, beside the event loop."""
+"""CPU-bound work outside the event loop's thread."""
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns or raises, in the language of whoever asked.
+    """Run `work` in a thread with the caller's language, and return its result.
 
-    `asyncio.to_thread` leaves that behind: Django keeps it in a `Local` of asgiref, which is one thread's
-    until asgiref itself takes it to another.
+    `asyncio.to_thread` would lose the language: Django keeps it in an asgiref `Local`, which
+    only asgiref transfers between threads.
     """
     return await sync_to_async(work, thread_sensitive=False)(*args, **kwargs)

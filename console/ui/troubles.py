@@ -1,9 +1,8 @@
-"""What is not well among the objects of a kind, grouped by its cause and by their owners: counted without
-looking at them.
+"""Problems of a kind's objects, grouped by cause and owner and maintained incrementally.
 
-A cause is the status word, since that is what somebody can act on. Sums follow each change, as
-`console.kube.derived` promises, and are the same for everybody; what a viewer gets is cut out of them by
-their rights.
+The cause is the status word, because it determines what the user can do. The sums are updated
+with each change, as guaranteed by `console.kube.derived`, and shared by all viewers. The result
+for a viewer is restricted to the visible objects.
 """
 
 from collections import Counter
@@ -23,9 +22,9 @@ from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
 from console.ui.shelf import Shelf
 
-#: Lots that are named of each cause.
+#: Maximum problem groups listed per cause.
 SHOWN = 10
-#: As in `console.ui.counts`; only what is not well is remembered.
+#: Limits of the LRU cache, see `console.ui.counts`. Only objects with problems take space.
 PLACES, ROOM, IDLE = 256, 2_000_000, 900.0
 
 
@@ -36,8 +35,10 @@ class Cause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """The `count` objects of one owner in a namespace, or one object that has none. `owner`: its
-    `Kind/name`, or "". `first`: the first object."""
+    """A problem group: `count` objects of one owner in a namespace, or one object without an owner.
+
+    `owner` is the owner's `Kind/name`, or "". `first` is the first object.
+    """
 
     owner: str
     first: Key
@@ -46,7 +47,7 @@ class Lot:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`lots`: the largest of those that the `count` objects are in."""
+    """A problem with `count` objects. `lots` contains the largest problem groups."""
 
     cause: Cause
     count: int
@@ -54,7 +55,9 @@ class Finding:
 
 
 class _Member(NamedTuple):
-    """`owner`: the `Kind/name` of its owner, else its own name, which has no slash."""
+    """An object with a problem. `owner` is the owner's `Kind/name`, or the object's own name, which
+    contains no slash.
+    """
 
     cause: Cause
     owner: str
@@ -62,7 +65,7 @@ class _Member(NamedTuple):
 
 @dataclass(slots=True)
 class _Group:
-    """Objects with the same cause, by namespace and owner, and how many there are in each namespace."""
+    """Objects with the same cause, by namespace and owner, and their number by namespace."""
 
     places: dict[str, dict[str, SortedList[Key]]] = field(default_factory=dict)
     numbers: Counter[str] = field(default_factory=Counter)
@@ -93,7 +96,11 @@ class Troubles(Derived[Any]):
         return len(self._members)
 
     def of(self, readable: Readable, wanted: tuple[str, ...] = ()) -> list[Finding]:
-        """Of what the viewer may see: in all, or in the namespaces `wanted`. The worst first."""
+        """Return the problems of visible objects, the worst first.
+
+        `wanted` restricts the result to these namespaces. An empty `wanted` means all
+        namespaces.
+        """
         with self.current():
             found = [
                 Finding(cause, count, lots)
@@ -104,7 +111,7 @@ class Troubles(Derived[Any]):
         return sorted(found, key=lambda f: (f.cause.severity.rank, -f.count, f.cause.word))
 
     def failing(self, readable: Readable) -> Counter[str]:
-        """How many are failing, by namespace."""
+        """Return the number of failing visible objects by namespace."""
         found: Counter[str] = Counter()
         with self.current():
             for cause, group in self._groups.items():
@@ -133,7 +140,7 @@ class Troubles(Derived[Any]):
         return count, tuple(nsmallest(SHOWN, lots, key=lambda lot: (-lot.count, lot.first)))
 
     def _single(self, cause: Cause, readable: Readable, wanted: tuple[str, ...]) -> list[Key]:
-        """Those that are allowed by their names alone."""
+        """Return the objects that are visible only through permissions for their names."""
         if readable.namespaces is None or not readable.names:
             return []
         return [
@@ -186,6 +193,6 @@ _shelf: Shelf[tuple[Store[Any], ResourceKind], Troubles] = Shelf(
 
 
 def troubles_of(kind: ResourceKind, informer: Informer[Any]) -> Troubles:
-    """The kind's own, shared by all who ask."""
+    """Return the shared `Troubles` of a kind."""
     store = informer.store
     return _shelf.get((store, kind), lambda: Troubles(store, kind))

@@ -1,8 +1,8 @@
-"""What a list is asked to show, read once from a URL's query.
+"""View specification of a list, parsed from a URL query.
 
-The URL is the whole state: two equal specs have one canonical URL, and the page, the fragment, the
-socket and the exports of a URL are read by this one parser. It takes anything: whatever is wrong is a
-`FieldError`, never an exception, and every text is bounded before it is looked at.
+The URL contains the whole state of a list, and equal specs have the same canonical URL. Pages,
+fragments, websockets and exports use the same parser. Any input is accepted: each problem is a
+`FieldError` instead of an exception, and all lengths are limited before parsing.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ from console.ui.kind import ResourceKind
 from console.ui.links import list_url
 
 DEFAULT_LIMIT, MAX_LIMIT = 50, 500
-#: Digits of a number in a URL; more is not a page that anybody has.
+#: Maximum digits of a number in a URL.
 MAX_DIGITS = 9
-#: Characters of a refused text that are repeated to its author.
+#: Maximum characters of an invalid value that are repeated in its error message.
 SHOWN = 60
 
 Values = tuple[tuple[str, tuple[str, ...]], ...]
@@ -30,7 +30,10 @@ Values = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """`field`: the query parameter. `message`: a sentence. `value`: the start of what was given."""
+    """A problem with a query parameter.
+
+    `field` is the parameter, `message` a sentence, and `value` the start of the invalid value.
+    """
 
     field: str
     message: str
@@ -39,11 +42,13 @@ class FieldError:
 
 @dataclass(frozen=True)
 class ViewSpec:
-    """`values`: the filters' clean texts, in the order of the declaration, none of them empty.
+    """The state of a list view.
 
-    `columns`: the ids of those that are shown, () for the kind's own. `sort`: a column's id, after `-`
-    when descending; "" is severity, then name. `paged`: page or limit were asked for. With `errors`
-    nothing may be shown but them.
+    `values` contains the cleaned filter values in declaration order, without empty ones.
+    `columns` contains the ids of the selected columns, () for the kind's default. `sort` is a
+    column id, with a leading `-` for descending order, or "" for the default order: severity,
+    then name. `paged` is True if the query contains page or limit. A spec with `errors` must
+    only be used to show them.
     """
 
     kind: ResourceKind
@@ -73,7 +78,7 @@ class ViewSpec:
         )
 
     def get(self, param: str) -> tuple[str, ...]:
-        """The clean texts of a filter's parameter; empty if it was not given."""
+        """Return the cleaned values of a filter parameter."""
         return dict(self.values).get(param, ())
 
     @property
@@ -81,7 +86,7 @@ class ViewSpec:
         return self.get("namespace")
 
     def shown(self, *, metered: bool) -> tuple[Column, ...]:
-        """`metered`: as `shown_columns` has it."""
+        """Return the visible columns. `metered` has the same meaning as in `shown_columns`."""
         return shown_columns(self.kind, self.columns, metered)
 
     @property
@@ -90,7 +95,7 @@ class ViewSpec:
 
     @property
     def ordered_by(self) -> str:
-        """As `sort_column`, or the kind's own order."""
+        """The sort column, or the kind's default order."""
         return self.sort_column or self.kind.own_order
 
     @property
@@ -99,7 +104,7 @@ class ViewSpec:
 
     @cached_property
     def selects(self) -> tuple[Values, str]:
-        """Equal for specs that differ only in the page they show of the same rows."""
+        """Key that is equal for specs that differ only in the page of the same rows."""
         return self.values, self.sort
 
     def tests(self, *, faceted: bool) -> list[Test]:
@@ -111,7 +116,9 @@ class ViewSpec:
 
     @property
     def query(self) -> str:
-        """The canonical query: filters as declared, then columns, sort, page, limit, but no defaults."""
+        """The canonical query: filters in declaration order, then columns, sort, page and limit,
+        without default values.
+        """
         pairs = [(param, text) for param, texts in self.values for text in texts]
         pairs += [("columns", ",".join(self.columns))] if self.columns else []
         pairs += [("sort", self.sort)] if self.sort else []
@@ -124,7 +131,7 @@ class ViewSpec:
         path, query = list_url(self.cluster, self.kind.segment), self.query
         return f"{path}?{query}" if query else path
 
-    # Neighbours of this view. Whatever changes which rows there are leads back to the first page.
+    # Related views. A change that affects which rows match returns to the first page.
 
     def with_page(self, page: int) -> "ViewSpec":
         return replace(self, page=page)
@@ -154,7 +161,7 @@ class ViewSpec:
 
 
 class _Reader:
-    """Reads one query and collects what is wrong with it."""
+    """Parser of one query that collects errors."""
 
     def __init__(self, params: QueryDict) -> None:
         self._params = params
@@ -164,7 +171,9 @@ class _Reader:
         self.errors.append(FieldError(field, message, value[:SHOWN]))
 
     def _texts(self, param: str, *, repeatable: bool) -> list[str]:
-        """The parameter's texts. Of two for a single value neither is the right one."""
+        """Return the non-empty values of a parameter. A repeated single-value parameter is an
+        error.
+        """
         texts = self._params.getlist(param)
         if not repeatable and len(texts) > 1:
             self._error(param, _("Given more than once."))
@@ -191,7 +200,7 @@ class _Reader:
         text = next(iter(self._texts("sort", repeatable=False)), "")
         column = text.removeprefix("-")
         if not text or column in kind.sortable:
-            # A list's own order has no name.
+            # The default order has no sort parameter.
             return "" if text == kind.own_order else text
         known = ", ".join(kind.sortable)
         self._error("sort", _("Not a column. Known are: %(known)s.") % {"known": known}, text)

@@ -1,7 +1,8 @@
-"""Status words and sentences: English in the core, the reader's language where they are shown.
+"""Translation of status words and messages from the core, where they are English.
 
-The core and its projections know no translations, so what they use is listed here for the catalogue;
-tests compare the lists with what projections and the core can say.
+The core and its projections don't use translations, so their texts are listed here for the
+message catalog. Tests compare these lists with the texts that the core and projections can
+produce.
 """
 
 from collections.abc import Callable
@@ -94,7 +95,7 @@ STATUS_WORDS = frozenset(
     }
 )
 
-#: The templates of the core's sentences.
+#: Templates of the core's messages.
 SENTENCES = frozenset(
     {
         gettext_noop("%(n)s of %(wanted)s ready"),
@@ -151,7 +152,7 @@ SENTENCES = frozenset(
     }
 )
 
-#: What the tally calls each severity, unless a kind has better words.
+#: Default labels of the severities in a tally.
 SEVERITY_WORDS: dict[Severity, str | Promise] = {
     Severity.ERROR: gettext_lazy("Failing"),
     Severity.WARN: gettext_lazy("Degraded"),
@@ -165,18 +166,21 @@ SEVERITY_WORDS: dict[Severity, str | Promise] = {
 
 
 def translate(word: str) -> str | Promise:
-    """A status word in the language that is active when it is rendered."""
+    """Translate a status word lazily, in the language active at rendering."""
     return gettext_lazy(word) if word else ""
 
 
 def reason_text(status: Status) -> str | Promise:
-    """Why it is so: our sentences in the language that is active when they are rendered, Kubernetes' own
-    words made safe to look at."""
+    """Return the reason of a status. Messages of the console are translated lazily, and Kubernetes
+    messages are made safe to display.
+    """
     return _told(status.reason) if isinstance(status.reason, Sentence) else visible(status.reason)
 
 
 def spoken(text: str) -> str:
-    """A sentence of ours in the active language; everybody else's words as they are."""
+    """Translate a message of the console into the active language. Other texts are returned
+    unchanged.
+    """
     if not isinstance(text, Sentence):
         return text
     said = {n: spoken(v) if isinstance(v, str) else v for n, v in text.params.items()}

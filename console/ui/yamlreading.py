@@ -1,9 +1,10 @@
-"""YAML that somebody typed, read as Kubernetes reads it.
+"""Parsing of YAML input with the semantics of Kubernetes.
 
-Promises: the cost is bounded by the length of the text, `MAX_EVENTS` and `MAX_REPEATED`; what is read is
-what was seen, since no key is there twice; every value is one of JSON. Whatever is wrong is a
-`yaml.YAMLError`. Plain words, aliases and the merge key mean what they mean to kubectl, which reads YAML
-1.1 without its dates and its numbers of base 60: https://github.com/kubernetes-sigs/yaml
+Guarantees: the cost is limited by the length of the text, `MAX_EVENTS` and `MAX_REPEATED`.
+Duplicate keys are rejected, so the parsed value is the one that the user saw. Every value is a
+JSON value. All errors are `yaml.YAMLError`. Plain scalars, aliases and the merge key mean the
+same as in kubectl, which reads YAML 1.1 without dates and base-60 numbers:
+https://github.com/kubernetes-sigs/yaml
 """
 
 import re
@@ -16,13 +17,13 @@ from django.utils.translation import gettext as _
 from yaml.constructor import ConstructorError
 
 MAX_DEPTH = 100
-#: What all aliases of a text may stand for: its characters, and one for each value. Some hundred
-#: characters can stand for billions of values.
+#: Maximum total size of all expanded aliases: their characters plus one for each value. A few
+#: hundred characters can expand to billions of values.
 MAX_REPEATED = 256 * 1024
-#: Each is a value, or one end of a list or of a mapping. A value takes some microseconds and up to a
-#: kilobyte, and may be of two characters.
+#: Maximum parser events. An event is a value, or the start or end of a list or mapping. A value
+#: takes a few microseconds and up to a kilobyte of memory, and may be only two characters long.
 MAX_EVENTS = 200_000
-#: The bounds of what Kubernetes keeps as a whole number.
+#: Range of Go's int64, which Kubernetes uses for integers.
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _YES = frozenset({"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"})
@@ -33,13 +34,13 @@ _INTEGER = re.compile(
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?")
 _NO_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
-#: The names and places in lists that lead from the whole to a value.
+#: Path of keys and list indexes from the document to a value.
 Steps = Sequence[str | int]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Both count from 1."""
+    """A position in the text. Both values count from 1."""
 
     line: int
     column: int
@@ -47,22 +48,24 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`value`: plain ones of JSON. `node`: where they stand in the text."""
+    """A parsed document. `value` contains JSON values, and `node` their positions in the text."""
 
     value: Any
     node: yaml.Node | None = None
 
     def within(self, name: str) -> "list[Document]":
-        """The items of the list that is the value of a key."""
+        """Return the items of the list under a key as documents."""
         values = self.value[name]
         pairs = self.node.value if isinstance(self.node, yaml.MappingNode) else ()
-        # What was merged has no place of its own.
+        # Merged values have no position of their own.
         elsewhere = [self.node] * len(values)
         nodes = next((node.value for key, node in pairs if key.value == name), elsewhere)
         return [Document(value, node) for value, node in zip(values, nodes, strict=True)]
 
     def place(self, steps: Steps = ()) -> Place:
-        """Where a value stands, its key if it has one; of a value that is missing, where it would."""
+        """Return the position of a value, or of its key if it has one. If the value is missing,
+        return the position of its closest existing parent.
+        """
         node, found = self.node, self.node
         for step in steps:
             if isinstance(node, yaml.MappingNode):
@@ -78,19 +81,19 @@ class Document:
 
 
 def read_yaml(text: str) -> Any:
-    """The value of one document. Raises `yaml.YAMLError`."""
+    """Return the value of a single document. Raise `yaml.YAMLError`."""
     return read_document(text).value
 
 
 def read_document(text: str) -> Document:
-    """One document, which may be empty. Raises `yaml.YAMLError`."""
+    """Return a single document, which may be empty. Raise `yaml.YAMLError`."""
     _check(text, most=1)
     node = yaml.compose(text, Loader=yaml.CSafeLoader)
     return Document(_value(node), node) if node is not None else Document(None)
 
 
 def read_documents(text: str, most: int) -> list[Document]:
-    """Those that are not empty. Raises `yaml.YAMLError`."""
+    """Return up to `most` documents, without empty ones. Raise `yaml.YAMLError`."""
     _check(text, most=most)
     nodes = yaml.compose_all(text, Loader=yaml.CSafeLoader)
     found = (Document(_value(node), node) for node in nodes)
@@ -98,8 +101,10 @@ def read_documents(text: str, most: int) -> list[Document]:
 
 
 def read_plain(text: str) -> Any:
-    """What a word without quotes is: a text, unless it looks like something else. Raises `ValueError` for
-    a number that JSON, or Kubernetes, has none of."""
+    """Return the value of an unquoted scalar: null, a boolean, a number or text.
+
+    Raise `ValueError` for a number that JSON or Kubernetes can't represent.
+    """
     if text in _NULLS:
         return None
     if text in _YES or text in _NO:
@@ -123,7 +128,7 @@ def _integer(text: str) -> int | float:
         raise ValueError(_("this number is too large"))
     base = {"0b": 2, "0x": 16, "0o": 8}.get(digits[:2], 8 if digits[0] == "0" else 10)
     found = int(digits, base) * (-1 if text[0] == "-" else 1)
-    # Go has no whole number for it.
+    # The number does not fit in Go's int64.
     return found if _SMALLEST <= found <= _LARGEST else float(found)
 
 
@@ -137,7 +142,9 @@ def _check(text: str, *, most: int) -> None:
 
 @dataclass(slots=True)
 class _Size:
-    """Of a value with what is in it: its characters and one for each value, and how deep it is nested."""
+    """The size of a value with its content: the characters plus one for each value, and the nesting
+    depth.
+    """
 
     weight: int = 1
     depth: int = 0
@@ -149,17 +156,17 @@ class _Size:
 
 
 class _Limits:
-    """What a text would cost, seen while it is parsed. `most`: documents."""
+    """Checks the cost of a text while it is parsed. `most` is the maximum number of documents."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._documents = self._events = self._repeated = 0
         self._open: list[_Size] = []
-        #: None while the value itself is still being read.
+        #: None while the anchored value is still being parsed.
         self._anchors: dict[str | None, _Size | None] = {}
 
     def problem(self, event: yaml.Event) -> str:
-        """Why the text is refused at this event, "" if it is not."""
+        """Return the reason to reject the text at this event, or ""."""
         self._events += 1
         if self._events > MAX_EVENTS:
             return _("it has too many values")
@@ -231,7 +238,8 @@ def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
             merged = value
         else:
             found[name] = _value(value)
-    # What the mapping says itself counts, wherever it says so; of what is merged the first.
+    # The mapping's own keys override merged keys, regardless of their order. Earlier merged
+    # mappings override later ones.
     for part in _merged(merged) if merged is not None else ():
         for name, held in _mapping(part).items():
             found.setdefault(name, held)
@@ -239,7 +247,7 @@ def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
 
 
 def _merged(node: yaml.Node) -> list[yaml.MappingNode]:
-    """https://yaml.org/type/merge.html"""
+    """Return the mappings of a merge key, see https://yaml.org/type/merge.html."""
     parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
     if not all(isinstance(part, yaml.MappingNode) for part in parts):
         raise _refusal(_("only mappings can be merged"), node)
@@ -247,7 +255,9 @@ def _merged(node: yaml.Node) -> list[yaml.MappingNode]:
 
 
 def _key(node: yaml.Node) -> str:
-    """A number is the text that it is written as, if it is written as anybody would."""
+    """Return a key as text. An integer in canonical form is accepted as the text that it is written
+    as.
+    """
     if not isinstance(node, yaml.ScalarNode):
         raise _refusal(_("a key must be a text"), node)
     meant = _scalar(node)
@@ -258,7 +268,7 @@ def _key(node: yaml.Node) -> str:
 
 
 def _scalar(node: Any) -> Any:
-    # A style is how it is quoted.
+    # A style means that the scalar is quoted.
     if node.style:
         return node.value
     try:

@@ -1,6 +1,6 @@
-"""Objects as YAML, as kubectl would write them but for what would deceive whoever reads it.
+"""Serialization of objects as YAML like kubectl, with escaped invisible characters.
 
-Every character that cannot be seen is written as an escape, which YAML reads as the very same character.
+YAML parsers read each escape as the original character.
 """
 
 import re
@@ -17,7 +17,7 @@ _FIRST = ("apiVersion", "kind", "metadata")
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Texts of several lines as such; texts with invisible characters in quotes."""
+    """Dumper that writes multi-line texts as blocks and texts with invisible characters in quotes."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -33,7 +33,9 @@ _Dumper.add_representer(str, _represent)
 
 
 def _is_text(value: str) -> bool:
-    """Whether kubectl would read it as one without quotes; PyYAML knows of fewer that it would not."""
+    """Return True if kubectl reads the unquoted value as text. PyYAML quotes fewer values than
+    kubectl requires.
+    """
     try:
         return isinstance(read_plain(value), str)
     except ValueError:
@@ -41,18 +43,20 @@ def _is_text(value: str) -> bool:
 
 
 def yaml_text(kind: ResourceKind, manifest: Mapping[str, Any]) -> str:
-    """`manifest` with the type that lists leave out. Raises `RecursionError`."""
+    """Return the manifest as YAML, including the type fields that list responses omit. Raise
+    `RecursionError`.
+    """
     whole = {"apiVersion": kind.gvr.group_version, "kind": kind.api_kind, **manifest}
     ordered = {key: whole[key] for key in (*_FIRST, *whole) if key in whole}
     return plain_yaml(ordered)
 
 
 def plain_yaml(value: Any) -> str:
-    """Any plain value. Raises `RecursionError`."""
+    """Return any JSON value as YAML. Raise `RecursionError`."""
     text = yaml.dump(
         value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LONGEST_LINE
     )
-    # Whatever is left stands between double quotes, where escapes are read.
+    # Remaining invisible characters are inside double quotes, where YAML allows escapes.
     return _INVISIBLE.sub(_escape, text) if not _plain(text) else text
 
 
@@ -60,7 +64,7 @@ def _plain(text: str) -> bool:
     return text.isprintable() or text.replace("\n", "").isprintable()
 
 
-#: Outside of ASCII and not obviously a letter: few enough to ask Python about each.
+#: Candidates for `str.isprintable`: non-ASCII characters outside common letter ranges.
 _INVISIBLE = re.compile(r"[^\n\x20-\x7e\u00a1-\u00ac\u00ae-\u036f\u4e00-\u9fff]")
 
 

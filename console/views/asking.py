@@ -1,8 +1,9 @@
-"""What a workspace does not let somebody do: whom to ask, and a request that can be sent to them.
+"""Page for requests that require a workspace permission: shows a message that the user can send to
+a workspace administrator.
 
-Kubernetes' own rights have no words for it (`workspaces.rights`), so no role of the cluster is proposed,
-as `console.views.denial` does. It depends on the address and on the viewer's rights alone, never on
-what exists.
+Workspace permissions don't exist in Kubernetes (`workspaces.rights`), so unlike
+`console.views.denial` no RBAC role is suggested. The page depends only on the URL and the
+viewer's permissions, so it doesn't reveal which objects exist.
 """
 
 from typing import Any
@@ -23,7 +24,7 @@ from console.views.guard import access_of
 
 
 def refused_page(request: ConsoleRequest, denied: Denied, workspace: str) -> HttpResponse:
-    """The page for a refusal. `workspace`: the one of the address, "" for none."""
+    """Return the 403 page. `workspace` is the workspace named in the URL, or ""."""
     access = access_of(request)
     inside = access.can("get", WORKSPACES, name=workspace)
     what = _actions().get((denied.verb, denied.gvr.resource), "")
@@ -50,7 +51,7 @@ def refused_page(request: ConsoleRequest, denied: Denied, workspace: str) -> Htt
 
 
 def _actions() -> dict[tuple[str, str], str]:
-    """What only a role of the workspace lets somebody do, as it goes on after "let me"."""
+    """Return the actions that require a workspace role, as text that continues "let me"."""
     return {
         ("create", "namespaces"): _("create projects"),
         ("get", "namespaces"): _("see this project"),

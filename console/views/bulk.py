@@ -1,8 +1,9 @@
-"""Doing something to several objects: a page that says to which, then each deed as the viewer.
+"""Views that run an action on several objects: a confirmation page, then one request per object
+with the viewer's permissions.
 
-It is done to what was shown: every object goes by its uid, and kube-apiserver refuses another one
-of the same name. The answer is written while it is done, one line for each as it is done;
-whoever leaves the page ends what has not begun.
+Objects are identified by their UID, so kube-apiserver rejects requests for a new object with the
+same name. The response is streamed with one line per completed object. If the user leaves the
+page, the remaining objects are skipped.
 """
 
 import secrets
@@ -35,9 +36,9 @@ from console.views.guard import access_of
 from console.views.lists import FIRST_LIST_WAIT
 from console.views.page import page
 
-#: Objects at a time, and names that are shown before.
+#: Maximum number of objects, and number of names shown on the confirmation page.
 MOST, SHOWN = 2000, 20
-#: Where the results go in the page around them. No name in it can be this.
+#: Placeholder for the results in the rendered page. Random, so that no name can contain it.
 _GAP = f"results-{secrets.token_hex(16)}"
 
 
@@ -45,11 +46,12 @@ _GAP = f"results-{secrets.token_hex(16)}"
 async def bulk_page(
     request: ConsoleRequest, cluster: Cluster, resource: str, action: str
 ) -> HttpResponseBase:
-    """POST `key`… or `keys` (one per line), or `all` with the list's address in `list`, asks; POST
-    `targets` (lines of uid and key) with `typed` where it was asked for does it.
+    """POST `key`… or `keys` (one per line), or `all` with the list's URL in `list`, shows the
+    confirmation page. POST `targets` (lines of UID and key), with `typed` if required, runs the
+    action.
 
-    Keys in lines are quoted as in addresses: kube-apiserver takes a role whose name has lines, and the
-    second must not be another target.
+    Keys in lines are URL-quoted: RBAC role names may contain line breaks, which must not create
+    another target.
     """
     kind = find_kind(cluster, resource)
     found = kind.shown_actions.get(action) if kind is not None else None
@@ -70,7 +72,7 @@ async def bulk_page(
 
 
 def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> ViewSpec | None:
-    """The list that the objects are of, and that is returned to."""
+    """Return the list that the objects belong to, which is also the page to return to."""
     given = request.POST.get("list", "")
     if not given:
         return ViewSpec(kind, cluster.name)
@@ -81,7 +83,7 @@ def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> V
 
 
 async def _asked(request: ConsoleRequest, query: ListQuery) -> list[Entry[Any]]:
-    """The objects that were chosen and that the viewer may see; what is not there is left out."""
+    """Return the selected objects that exist and are visible to the viewer."""
     kind, namespaces = query.spec.kind, query.spec.namespaces
     reading = listed(
         kind, query.access, namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
@@ -188,18 +190,20 @@ def _go(
     page = render_to_string("console/bulk_done.html", context, request)
     results = written(request, spec.kind, action, access, targets, page, _GAP)
     response = StreamingHttpResponse(results)
-    # What is between here and the browser must not wait for the end.
+    # Disables buffering in the proxy, which would delay the results until the end.
     response["X-Accel-Buffering"] = "no"
     return response
 
 
 def _targets(kind: ResourceKind, text: str) -> list[Target]:
-    """None at all if one of them cannot be read: then it is not our form."""
+    """Parse the targets. Return [] if a line is invalid, because the form then wasn't created by
+    the console.
+    """
     found = []
     for line in text.splitlines():
         uid, _space, key = line.partition(" ")
         target = Target(_key(kind, unquote(key)), uid)
-        # Without a name it would be done to all of a project, without a project to none.
+        # An empty name would address all objects of a project, and an empty namespace none.
         named = bool(target.key.name) and kind.view.namespaced is bool(target.key.namespace)
         if not uid or not named or not line.isprintable():
             return []

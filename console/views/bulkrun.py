@@ -1,6 +1,8 @@
-"""Doing something to many objects: to each as the viewer, told as it is done.
+"""Bulk runner: runs an action on many objects with the viewer's permissions and streams the
+results.
 
-No more than a few are under way at once. Whoever reads no further ends what has not begun.
+Only a few requests are in progress at a time. If the client disconnects, the remaining objects
+are skipped.
 """
 
 import asyncio
@@ -27,13 +29,13 @@ from console.ui.text import visible
 from console.views.actions import not_applicable, refusal_text, run_as_user
 from console.views.deciding import check_may
 
-#: Objects that it is done to at once.
+#: Number of objects processed concurrently.
 AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An object that was shown. The `uid` is that one's."""
+    """Object displayed on the confirmation page, with its UID."""
 
     key: Key
     uid: str
@@ -41,8 +43,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`outcome`: done, gone (already) or refused. `text`: why, for the latter. `url`: the page that shows
-    how far it is, for what takes long."""
+    """Result of one object.
+
+    `outcome` is "done", "gone" (already deleted) or "refused", with the reason in `text`. `url`
+    is the page with the progress of a long-running operation.
+    """
 
     name: str
     outcome: str
@@ -59,11 +64,11 @@ async def written(
     page: str,
     gap: str,
 ) -> AsyncIterator[bytes]:
-    """The page, with the results where it has the `gap`."""
+    """Yield the page, with the results inserted at the placeholder `gap`."""
     before, _gap, after = page.partition(gap)
     yield before.encode()
     counts = {"done": 0, "gone": 0, "refused": 0}
-    # The request's language ended with its view.
+    # The active language is reset when the view returns, before the response is streamed.
     lang = get_language()
     async for result in _results(request, kind, action, access, targets):
         counts[result.outcome] += 1
@@ -83,7 +88,7 @@ async def _results(
     access: Access,
     targets: Iterable[Target],
 ) -> AsyncIterator[Result]:
-    """Each as it is done."""
+    """Yield each result when it is available."""
     places = asyncio.Semaphore(AT_ONCE)
 
     async def one(target: Target) -> Result:
@@ -104,7 +109,7 @@ async def _result(
 ) -> Result:
     name = visible(str(target.key))
     try:
-        # Decided anew for each: rights may end, and objects change, while it is done to the others.
+        # Checked for each object, because permissions and objects may change during the run.
         check_may(kind, action, access, target.key)
         entry = cached_entry(kind, access, target.key, target.uid)
         if entry is not None and not action.applicable(entry):

@@ -1,4 +1,6 @@
-"""The cache as it is: what is held of each kind, how fresh, and how busy. For platform administrators."""
+"""Cache page for platform administrators: number of objects, freshness and event rate of each
+cached kind.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,18 +33,18 @@ from console.views.denial import withheld_page
 from console.views.guard import access_of
 from console.views.page import page
 
-#: Sizes of the drawings, in their own units.
+#: Sizes of the plots, in SVG units.
 SPARK = {"points": KEPT, "width": 119, "height": 20}
 PLOT = {"points": KEPT, "width": 595, "height": 120}
-#: Events per second that are written as they are; a rarer event is less than this.
+#: Smallest displayed event rate in events per second; lower rates are shown as less than this.
 SMALLEST = 0.1
-#: Samples in a minute.
+#: Samples per minute.
 MINUTE = int(60 / STEP)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One kind. `url` is "" where there is no list of it; `since` is set while it is stale."""
+    """Cached kind. `url` is "" if the kind has no list page. `since` is set if the cache is stale."""
 
     gvr: GVR
     url: str
@@ -63,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Minute:
-    """Of the plot, in figures: events per second in the minute that ended `ago` minutes ago."""
+    """Average events per second in the minute that ended `ago` minutes ago."""
 
     ago: int
     rate: str
@@ -144,7 +146,7 @@ def _state(item: InformerStats) -> tuple[Severity, str]:
 
 
 def _reason(item: InformerStats) -> str:
-    """Why it is not live, and what went wrong on this side."""
+    """Return why the cache is not live, and errors of the console itself."""
     parts = [visible(spoken(item.freshness.problem))]
     if item.undecodable:
         text = ngettext("%(n)s object unreadable", "%(n)s objects unreadable", item.undecodable)
@@ -174,13 +176,15 @@ def _totals(figures: Sequence[InformerStats], history: History) -> list[Total]:
 
 
 def _minutes(rates: Sequence[float]) -> list[Minute]:
-    """The latest first. A minute that has only begun to be sampled counts as it is."""
+    """Return the rate of each minute, latest first. The first minute may be incomplete."""
     groups = [rates[max(0, end - MINUTE) : end] for end in range(len(rates), 0, -MINUTE)]
     return [Minute(ago, rate_text(sum(group) / len(group))) for ago, group in enumerate(groups)]
 
 
 def rate_text(rate: float) -> str:
-    """One decimal below ten, none above; what would round to nothing is no zero."""
+    """Format a rate with one decimal below ten and none above. Small rates are shown as less than
+    `SMALLEST`, not as 0.
+    """
     if 0 < rate < SMALLEST:
         return f"<{SMALLEST}"
     return f"{rate:.1f}".removesuffix(".0") if rate < 10 else f"{rate:,.0f}"

@@ -1,5 +1,5 @@
-"""Whether the viewer may do something: the one place that decides, for a form, for many objects at once,
-for what is imported, and for what goes on for long.
+"""Permission checks of all writing views: single actions, bulk actions, imports and long-running
+operations.
 """
 
 from django.utils.translation import gettext as _
@@ -13,21 +13,25 @@ from console.ui.kind import ResourceKind
 
 
 class InDoubt(NotArrived):
-    """Rights that nobody can confirm now change nothing; that is not the same as having none."""
+    """Permissions can't be confirmed now. Nothing is changed, but this is not a denial."""
 
     text = gettext_lazy("The cluster does not answer, so nothing can be done now.")
 
 
 def is_in_doubt(access: Access) -> bool:
-    """True if a missing right may be one that nobody can confirm now. Types that say nothing about
-    rights may be away or refused to the console for ever."""
+    """Return True if a missing permission may be caused by stale permissions.
+
+    Types that don't affect permissions may be unavailable or permanently forbidden to the
+    console.
+    """
     return isinstance(access, Doubting) and access.in_doubt()
 
 
 def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
-    """Raises `Denied` for whoever lacks it and, where that may be because nobody can confirm rights now,
-    `InDoubt`."""
-    # Asked before as well: while the answer was worked out the doubt may have ended.
+    """Raise `Denied` if the user lacks the permission, or `InDoubt` if permissions can't be
+    confirmed now.
+    """
+    # Also checked before, because the permissions may be confirmed during evaluation.
     doubted = is_in_doubt(access)
     if right.granted(access, gvr, key):
         return
@@ -37,7 +41,9 @@ def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
 
 
 def check_may(kind: ResourceKind, action: Action, access: Access, key: Key) -> None:
-    """Raises `Denied`, `Exempt` or `InDoubt` for whoever may not do it to the object, there or not."""
+    """Raise `Denied`, `Exempt` or `InDoubt` if the user may not run the action on the object. The
+    object may not exist.
+    """
     check_seen(kind, access, key)
     for right in action.needs:
         check_right(right, access, kind.gvr, key)

@@ -1,6 +1,8 @@
-"""What somebody may not do: which right is missing, who could give it, and a request that can be sent.
+"""403 page: shows the missing permission, users who could grant it, and a request that the user can
+send.
 
-It depends on the viewer's rights and on what was asked alone, never on what exists.
+The page depends only on the viewer's permissions and the request, so it doesn't reveal which
+objects exist.
 """
 
 from collections.abc import Sequence
@@ -23,13 +25,15 @@ from console.views.errors import page_not_found
 
 _RBAC = "rbac.authorization.k8s.io"
 _READS = ("get", "list", "watch")
-#: Stands in a request for the project that whoever asks has in mind.
+#: Placeholder for the project in the request text.
 ANY_PROJECT = "PROJECT"
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """`resource` as RBAC names it, `deployments/scale`; `namespace`: "" where it is not about one."""
+    """Missing permission. `resource` is in RBAC notation, for example `deployments/scale`.
+    `namespace` is "" for requests without a namespace.
+    """
 
     verb: str
     resource: str
@@ -47,8 +51,11 @@ class Missing:
 def denied_page(
     request: HttpRequest, denied: Denied, kind: ResourceKind | None = None
 ) -> HttpResponse:
-    """`kind`: whose page it is, if not that of what was refused. A kind of which the viewer may not know
-    is none."""
+    """Return the 403 page.
+
+    `kind` is the kind of the page, if it differs from the denied resource. If the viewer may not
+    know the kind exists, return a 404 page.
+    """
     access: Access | None = getattr(request, "access", None)
     refused = access.cluster.kinds.of(denied.gvr) if access is not None else None
     shown = kind or refused
@@ -77,7 +84,7 @@ def denied_page(
 
 
 def withheld_page(request: HttpRequest, text: str, title: str) -> HttpResponse:
-    """Of a page that no single right of Kubernetes' would open."""
+    """Return the 403 page for a page that requires more than a single Kubernetes permission."""
     who = getattr(request, "account", None) or ""
     context = {"text": text, "who": who, "kind": {"title": title}}
     return render(request, "console/denied.html", context, status=403)
@@ -93,8 +100,11 @@ def _granters(access: Access | None, denied: Denied) -> Sequence[str]:
 
 
 def request_text(who: str, missing: Missing, path: str) -> str:
-    """What an administrator needs: the right in words, and the objects that would give it. Nothing in an
-    address ends the comment that it stands in, or is hidden in a value."""
+    """Return a request for an administrator: a description and the role and binding that grant the
+    permission.
+
+    The URL is quoted, so that it can't end the YAML comment or hide content in a value.
+    """
     words = {
         "who": who,
         "verb": missing.verb,

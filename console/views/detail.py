@@ -1,7 +1,7 @@
-"""The page of one object of any kind: as a page, as the part of one that htmx swaps, and as data.
+"""Detail page of an object of any kind, as a full page, an HTMX fragment, and data.
 
-The right is decided before anything is looked up, so a forbidden object that exists and one that does not
-give the same answer.
+Permissions are checked before the object is looked up, so the response doesn't reveal whether a
+forbidden object exists.
 """
 
 from dataclasses import replace
@@ -59,7 +59,7 @@ async def detail_page(
     if page_url and not tab and request.GET.get("format", "html") == "html":
         return HttpResponseRedirect(page_url)
     access = access_of(request)
-    # Before the informers: nobody makes the console watch what they may not see.
+    # Before the informer is started: users must not start watches of resources they can't read.
     place.check(access)
     reading = listed(place.kind, access, place.namespaces, place.key, seconds=FIRST_LIST_WAIT)
     async with reading as informer:
@@ -77,7 +77,7 @@ async def _shown(
         entry = informer.store.get(place.key)
         if entry is None:
             return _missing(request, place, informer)
-        # Some objects are a million characters long.
+        # In a thread, because some objects have a million characters.
         return await in_thread(_data, place, entry, fmt)
     if not is_fragment(request):
         await prepare_menu(access.cluster)
@@ -97,7 +97,7 @@ async def _shown(
 
 
 def _drawn(request: ConsoleRequest, found: Detail, above: str, more: str) -> HttpResponse:
-    """`above` and `more`: what sockets do not bring up to date."""
+    """Render the page. `above` and `more` are parts that are not updated over the websocket."""
     context = {
         "detail": found,
         "kind": found.kind,
@@ -106,7 +106,7 @@ def _drawn(request: ConsoleRequest, found: Detail, above: str, more: str) -> Htt
         "more": more,
     }
     if is_fragment(request):
-        # Without the request, as the socket draws its parts.
+        # Without the request, so that the fragment equals the parts rendered for the websocket.
         response = HttpResponse(render_to_string("ui/_detail.html", context))
     else:
         response = render(request, "console/detail.html", context)

@@ -1,4 +1,4 @@
-"""What pages have in common whose texts are kept as drafts (static/js/draft.js)."""
+"""Helpers of pages whose text is saved as a draft (static/js/draft.js)."""
 
 import re
 
@@ -12,13 +12,15 @@ _VERSION = re.compile(r"[0-9]{1,9}")
 
 
 def sent_version(request: ConsoleRequest) -> int | None:
-    """That of the draft that the page knows, 0 for none; None for what no page of ours sends."""
+    """Return the draft version the page was loaded with, 0 for none. Return None if the value is
+    invalid.
+    """
     version = request.POST.get("version", "0")
     return int(version) if _VERSION.fullmatch(version) else None
 
 
 def kept(version: int) -> HttpResponse:
-    """To the script: the draft has that version now."""
+    """Return the response with the draft's new version."""
     return HttpResponse(status=204, headers={"X-Draft-Version": str(version)})
 
 

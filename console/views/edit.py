@@ -1,9 +1,9 @@
-"""Editing one object as a manifest: a text, what the cluster would make of it, and the deed (ADR 13).
+"""YAML editor for one object: editing, review of the dry-run result, and saving (ADR 13).
 
-The form has all that it needs, so that it works in two tabs, without scripts and after a new login: the
-text, and the `base` that it was made of. What is written is what differs between the two, put on top of
-what the object is by now. What the reader confirmed comes back as a digest. Whatever is sent is kept as a
-draft first, so that nothing typed is lost by what goes wrong then.
+The form contains all state, so it works in several tabs, without JavaScript, and after signing
+in again: the text, and the original text `base`. The differences between both are applied to the
+current object. A digest identifies the change that the user has reviewed. Each request first
+saves the text as a draft, so that no input is lost if the request fails.
 """
 
 from collections.abc import Callable, Sequence
@@ -65,22 +65,22 @@ from console.views.history import find_change, remember
 from console.views.lineproblems import is_the_writers, line_problems
 from console.views.page import page
 
-#: How often what was confirmed is tried anew because the object changed where nobody looks, as in its
-#: status.
+#: Number of retries if the object changes in fields outside the text, such as its status.
 TRIES = 4
 STEPS = frozenset({"review", "save", "edit"})
-#: Fields of others that are named, characters of a value that is shown, and conflicts that anybody can
-#: decide about.
+#: Maximum number of displayed fields of other managers, characters of a displayed value, and
+#: conflicts that a user can resolve.
 MOST_OWNERS, LONGEST_VALUE, MOST_CONFLICTS = 20, 500, 100
 MINE, THEIRS = "mine", "theirs"
-#: Where the texts go in the page around them. Nothing in it can be these.
+#: Placeholders for the texts in the rendered page. Random, so that no content can contain them.
 _BASE, _TEXT = (f"{name}-{token_hex(16)}" for name in ("base", "text"))
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the address names, whether or not there is one. `other`: the reader's draft, if it is not what
-    this request is about."""
+    """Object named in the URL, which may not exist. `other` is the user's draft, if it differs from
+    the text of this request.
+    """
 
     request: ConsoleRequest
     kind: ResourceKind
@@ -108,7 +108,7 @@ class Asked:
         return {"kind": self.kind.singular, "name": visible(self.key.name)}
 
     async def live(self) -> Manifest:
-        """The object now, as the viewer. Raises `ApiError`."""
+        """Read the object with the viewer's permissions. Raise `ApiError`."""
         return await self.client.get(
             self.kind.gvr, namespace=self.key.namespace, name=self.key.name
         )
@@ -116,8 +116,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """`text`: what was typed. `base`: what it was when it was opened. `seen`: the digest of what was
-    confirmed. `version`: of the draft that the page knows, 0 for none."""
+    """Submitted form.
+
+    - `text`: edited text.
+    - `base`: text when the editor was opened.
+    - `seen`: digest of the reviewed change.
+    - `version`: draft version the page was loaded with, 0 for none.
+    """
 
     text: str
     base: str
@@ -128,8 +133,11 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`manifest`: the object that is wanted, with its own values in the place of masks. `sent.text` says
-    so, which is another one than what was typed if others have changed the object (`merged`)."""
+    """Desired state.
+
+    `manifest` is the desired object with masked values restored. `merged` is True if other users
+    have changed the object; `sent.text` then contains their changes, too.
+    """
 
     sent: Sent
     found: Edited
@@ -139,7 +147,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What would come of it. `digest` is equal for two that change the same, whatever else there is."""
+    """Preview of the change. Two previews with the same changes have the same `digest`, regardless
+    of other fields.
+    """
 
     difference: Difference
     digest: str
@@ -148,8 +158,11 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A conflict as it is shown. `name` is the field's of its form, another one as soon as `theirs` is.
-    `owner`: who manages the value. `chosen`: "" until the reader has."""
+    """Merge conflict for display.
+
+    `name` is the form field, which changes if `theirs` changes. `owner` is the field manager.
+    `chosen` is the user's choice, or "".
+    """
 
     name: str
     path: str
@@ -160,8 +173,10 @@ class Row:
 
 
 class Conflicting(Exception):
-    """The text and the object have changed the same values, and the reader has yet to choose. `rows`: of
-    too many only the first, and one more than `MOST_CONFLICTS`."""
+    """The text and the object changed the same fields, and the user must resolve the conflicts.
+
+    `rows` contains at most `MOST_CONFLICTS` + 1 conflicts.
+    """
 
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__()
@@ -173,10 +188,12 @@ class Conflicting(Exception):
 async def edit_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponse:
-    """GET shows the text. POST (`text`, `base`, `uid`) does a `step`: `review` shows what would come of
-    it, `save` does that if it was shown (`seen`), `edit` shows the text again, `discard` throws away the
-    draft, which `?draft=continue` shows. Where the object was changed as well, `conflict-…` has which
-    side counts."""
+    """GET shows the editor. POST (`text`, `base`, `uid`) runs a `step`.
+
+    `review` shows the change, `save` saves it if it was reviewed (`seen`), `edit` shows the
+    editor again, and `discard` deletes the draft. `?draft=continue` loads the draft. The fields
+    `conflict-…` contain the chosen side of each merge conflict.
+    """
     asked = _asked(request, cluster, namespace, resource, name)
     try:
         response = await (_post(asked) if request.method == "POST" else _open(asked))
@@ -191,7 +208,7 @@ async def edit_page(
 async def draft_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponse:
-    """POST (`text`, `base`, `uid`, `version`) keeps what is typed, and says which version it is now."""
+    """POST (`text`, `base`, `uid`, `version`) saves the draft and returns its new version."""
     asked = _asked(request, cluster, namespace, resource, name)
     sent = _sent(request)
     if sent is None or not _fits(sent):
@@ -206,7 +223,10 @@ async def draft_page(
 def _asked(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> Asked:
-    """Raises `Denied`. Rights that nobody can confirm now are no reason to lose a text."""
+    """Return the object of the URL. Raise `Denied`.
+
+    Unconfirmed permissions are accepted here, because otherwise the user's text would be lost.
+    """
     kind, action = find_action(cluster, namespace, resource, "edit")
     asked = Asked(request, kind, action, Key(namespace, name), access_of(request))
     with suppress(InDoubt):
@@ -222,7 +242,7 @@ async def _open(asked: Asked) -> HttpResponse:
         live = await asked.live()
     except (ApiError, InDoubt) as error:
         if typed is not None:
-            # It can still be read and copied.
+            # The draft can still be read and copied.
             code, text = _told(asked, error)
             return await _editor(asked, typed, [Problem(text)], status=code, kept=kept)
         if not isinstance(error, NotFound):
@@ -252,13 +272,13 @@ def _too_large(asked: Asked) -> HttpResponse:
 
 
 def _undone(kind: ResourceKind, live: Manifest, change: Change) -> str:
-    """The object without the change, and with what has changed since, as YAML."""
+    """Return the YAML of the object without the given change, but with all later changes."""
     states = change.after, change.before, editable(kind, live)
     return yaml_text(kind, merge(*states, shape_of(live), lambda conflict: conflict.mine))
 
 
 def _told(asked: Asked, error: ApiError | InDoubt) -> tuple[int, str]:
-    """Status and words."""
+    """Return the status and text of an error."""
     if isinstance(error, InDoubt):
         return 503, str(error)
     return error.page_code, problems.words(error, gone=_gone(asked))
@@ -282,14 +302,16 @@ async def _post(asked: Asked) -> HttpResponse:
         asked = replace(asked, other=await sync_to_async(drafts.find)(asked.draft))
     response = await _stepped(asked, sent, step)
     if response.status_code == 302:
-        # It is saved.
+        # A redirect means that the object was saved.
         await sync_to_async(drafts.forget)(asked.draft)
     return response
 
 
 async def _keep(asked: Asked, sent: Sent) -> Sent:
-    """With the version that the draft has now. Raises `Newer`. What is too long, or what was only looked
-    at, is not kept."""
+    """Save the draft and return `sent` with the new draft version. Raise `Newer`.
+
+    Too long and unchanged texts are not saved.
+    """
     if not _fits(sent) or (sent.text == sent.base and not sent.version):
         return sent
     content = drafts.Content(sent.text, sent.base, sent.uid)
@@ -320,17 +342,17 @@ async def _stepped(asked: Asked, sent: Sent, step: str) -> HttpResponse:
 
 
 def _sent(request: ConsoleRequest) -> Sent | None:
-    """None for what no page of ours sends."""
+    """Return the submitted form, or None if it is invalid."""
     uid, version = request.POST.get("uid", ""), drafting.sent_version(request)
     if not uid or len(uid) > MAX_UID or not uid.isprintable() or version is None:
         return None
-    # As browsers send lines.
+    # Browsers submit CRLF line breaks.
     text, base = (request.POST.get(name, "").replace("\r\n", "\n") for name in ("text", "base"))
     return Sent(text, base, uid, request.POST.get("seen", ""), version) if base else None
 
 
 async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
-    """Raises `Unreadable` and `Conflicting`."""
+    """Review or save the change. Raise `Unreadable` or `Conflicting`."""
     hide: Callable[[str], str] = str
     wanted: Wanted | None = None
     try:
@@ -349,7 +371,8 @@ async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
                     return await _confirm(asked, wanted, trial, outlook, anew=save)
                 await _save(asked, live, trial)
             except Changed:
-                # It has changed since it was read: something that matters here, or its status.
+                # The object changed after it was read. The change may affect fields of the text, or
+                # only the status.
                 continue
             return _saved(asked)
         return await _editor(asked, sent, [Problem(_busy())], status=409)
@@ -360,7 +383,7 @@ async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
 
 
 def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
-    """Raises `Unreadable` and `Conflicting`."""
+    """Compute the desired state. Raise `Unreadable` or `Conflicting`."""
     kind, key = asked.kind, asked.key
     found = edited(sent.text, kind, key, sent.uid)
     now = editable_text(kind, live)
@@ -434,7 +457,9 @@ async def _refused(
     error: problems.Problem,
     hide: Callable[[str], str],
 ) -> HttpResponse:
-    """The text again, with the reason. What the server calls its own failure may be the writer's."""
+    """Render the editor with the error. Some errors that kube-apiserver reports as internal are
+    caused by the text.
+    """
     if isinstance(error, ApiError) and wanted is not None and is_the_writers(error):
         found = line_problems(error, wanted.found, hide)
         return await _editor(asked, wanted.sent, found, status=422)
@@ -461,7 +486,7 @@ async def _editor(
     status: int = 200,
     kept: drafts.Kept | None = None,
 ) -> HttpResponse:
-    """`kept`: the draft that is shown."""
+    """Render the editor. `kept` is the loaded draft."""
     if found and wants_status(asked.request):
         causes = tuple((str(one.line), one.text) for one in found)
         return status_response(status, found[0].text, causes=causes)
@@ -481,7 +506,7 @@ async def _editor(
 async def _confirm(
     asked: Asked, wanted: Wanted, trial: Trial, outlook: Outlook, *, anew: bool
 ) -> HttpResponse:
-    """`anew`: something else was confirmed before."""
+    """Render the review. `anew`: the user has reviewed a different change before."""
     owned = [(_path(one.change.path), _names(one.owners)) for one in outlook.owned]
     warnings = [*(one.text for one in wanted.found.ignored), *map(visible, trial.warnings)]
     context = {
@@ -500,7 +525,10 @@ async def _confirm(
 
 
 async def _page(asked: Asked, template: str, context: dict[str, Any], status: int) -> HttpResponse:
-    """With the texts of `sent`, which a template would copy with each block that they are in."""
+    """Render a page and insert the texts of `sent` afterwards.
+
+    Templates would copy the large texts once per enclosing block.
+    """
     sent = context["sent"]
     around = {**context, "sent": replace(sent, text=_TEXT, base=_BASE)}
     html = render_to_string(template, around, asked.request)
@@ -527,7 +555,7 @@ def _path(path: tuple[str, ...]) -> str:
 
 
 def _names(managers: Sequence[Manager]) -> str:
-    """`kubectl, kube-controller-manager (scale)`."""
+    """Return the names of field managers, for example `kubectl, kube-controller-manager (scale)`."""
     found = (
         f"{one.name or '?'} ({one.subresource})" if one.subresource else one.name or "?"
         for one in managers
@@ -550,7 +578,7 @@ def _row(request: ConsoleRequest, conflict: MergeConflict, managers: Sequence[Ma
 
 
 def _value(value: Any) -> str:
-    """As YAML; "" for what is not there."""
+    """Return a value as YAML, or "" if it is absent."""
     text = "" if value is ABSENT else plain_yaml(value).removesuffix("...\n").strip()
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 

@@ -1,7 +1,7 @@
-"""Pages for what went wrong. Each says what, and nothing about how the console is made.
+"""Error pages. They reveal no internals of the console.
 
-Whoever is signed in keeps the menu around it, and the way up to the list that the address belongs to.
-Whoever asked for data gets a Kubernetes `Status` instead.
+Signed-in users keep the menu and a link to the list that the URL belongs to. Requests that
+accept JSON receive a Kubernetes `Status`.
 """
 
 from dataclasses import dataclass
@@ -39,21 +39,21 @@ TITLES: dict[int, str | Promise] = {
     504: gettext_lazy("No answer in time"),
 }
 
-#: Seconds after which what has not arrived may be there: for programs, and for pages that many have open.
+#: Seconds after which to retry while data is loading: for API clients, and for pages, which many
+#: users may have open.
 RETRY_AFTER, LOAD_AGAIN_AFTER = 1, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """The list that an address belongs to, or the object."""
+    """Link to the parent list or object of a URL."""
 
     title: str | Promise
     url: str
 
 
 def arriving_page(request: ConsoleRequest, text: str) -> HttpResponse:
-    """What it needs will soon have come from the cluster. A page is loaded again by itself, unless it is
-    the answer to a form."""
+    """Return a 503 page for data that is still loading. GET requests of pages reload automatically."""
     again = request.method == "GET" and not (wants_status(request) or is_fragment(request))
     response = error_page(request, 503, text, again=again)
     response["Retry-After"] = str(RETRY_AFTER)
@@ -63,8 +63,10 @@ def arriving_page(request: ConsoleRequest, text: str) -> HttpResponse:
 
 
 def error_page(request: HttpRequest, code: int, text: str, *, again: bool = False) -> HttpResponse:
-    """`code`: one of `TITLES` says more than that it is the client's fault, or not. `again`: the page is
-    loaded again by itself."""
+    """Return an error page.
+
+    Codes outside `TITLES` use the title of 400 or 503. `again`: the page reloads automatically.
+    """
     if wants_status(request):
         return status_response(code, text)
     title = TITLES.get(code) or TITLES[400 if code < 500 else 503]
@@ -77,7 +79,7 @@ def error_page(request: HttpRequest, code: int, text: str, *, again: bool = Fals
 
 
 def _has_a_menu(request: HttpRequest) -> TypeGuard[ConsoleRequest]:
-    """True for whoever is signed in, once it is known who that is and what they may see."""
+    """Return True if the user is signed in and the permissions are known."""
     return bool(getattr(request, "account", None) and getattr(request, "access", None))
 
 
@@ -90,7 +92,7 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """`reason` is Django's, for developers."""
+    """Return the page for a failed CSRF check. `reason` is Django's text for developers."""
     return error_page(
         request, 403, _("The form is too old or came from elsewhere. Load the page again.")
     )
@@ -101,7 +103,9 @@ def page_not_found(request: HttpRequest, exception: Exception | None = None) -> 
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Drawn without the shell, which may be what broke."""
+    """Return the page for unhandled exceptions. Rendered without the page shell, which may be the
+    cause of the error.
+    """
     text = _("The console made a mistake. It is in the log under the number below.")
     if wants_status(request):
         return status_response(500, text)
@@ -125,7 +129,7 @@ def _up(request: HttpRequest, code: int) -> Up | None:
         return None
     namespace = given.get("namespace", "") if kind.view.namespaced else ""
     if code == 409 and (name := given.get("name", "")):
-        # It is there, and says how it is now.
+        # The object exists, and its page shows the current state.
         return Up(visible(name), object_url(cluster.name, kind.segment, Key(namespace, name)))
     return Up(kind.view.title, list_url(cluster.name, kind.view.segment, namespace))
 

@@ -1,4 +1,4 @@
-"""The first lines of every view behind the login: who asks, and what for."""
+"""Access checks at the start of every view that requires sign-in."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -13,21 +13,22 @@ from console.ui.clusters import Cluster, clusters
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response, wants_status
 
-#: Requests that change nothing (RFC 9110, section 9.2.1).
+#: Methods without side effects (RFC 9110, section 9.2.1).
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-#: Destinations whose document another site's page would contain.
+#: Fetch destinations that embed the document in another site's page.
 EMBEDDED = frozenset({"object", "embed", "iframe", "frame", "fencedframe"})
 
 
 def is_navigation(headers: Mapping[str, str]) -> bool:
-    """Following a link, which a page of another site may offer. `headers`: whose names are found in small
-    letters."""
+    """Return True for top-level navigation, which other sites may link to. `headers` must have
+    lowercase names.
+    """
     to = headers.get("sec-fetch-dest", "document")
     return headers.get("sec-fetch-mode") == "navigate" and to not in EMBEDDED
 
 
 def access_of(request: ConsoleRequest) -> Access:
-    """The viewer's rights; `PermissionDenied` if nobody decided what they are."""
+    """Return the viewer's access. Raise `PermissionDenied` if no access was determined."""
     try:
         return require_access(getattr(request, "access", None))
     except NoAccess as error:
@@ -35,14 +36,17 @@ def access_of(request: ConsoleRequest) -> Access:
 
 
 def access_in(request: ConsoleRequest, cluster: Cluster) -> Access:
-    """The viewer's rights in a cluster that another part of the request names."""
+    """Return the viewer's access in another cluster."""
     access = access_of(request)
     return access if access.cluster is cluster else cluster.access_for(access.identity)
 
 
 def asked_access(request: ConsoleRequest) -> Access:
-    """The viewer's rights in the cluster that `?cluster=` names, else in that of the request. Sets
-    `request.cluster` and `request.access`; `Http404` for a name that no cluster has."""
+    """Return the viewer's access in the cluster named by `?cluster=`, by default the request's
+    cluster.
+
+    Sets `request.cluster` and `request.access`. Raise `Http404` for an unknown cluster.
+    """
     if "cluster" in request.GET:
         cluster = clusters.get(request.GET["cluster"])
         if cluster is None:
@@ -52,14 +56,14 @@ def asked_access(request: ConsoleRequest) -> Access:
 
 
 def refuse_anonymous(request: ConsoleRequest) -> HttpResponse | None:
-    """The answer to somebody who is not signed in; None for everybody else."""
+    """Return the response to a user who is not signed in, or None for a signed-in user."""
     if getattr(request, "account", None):
         return None
     if wants_status(request):
         return status_response(401, _("Log in first."))
     login = reverse("accounts:login")
     if request.htmx:
-        # htmx would follow a redirect and swap the login form into the page.
+        # htmx would follow a redirect and insert the sign-in form into the page.
         response: HttpResponse = status_response(401, _("Log in first."))
         here = request.htmx.current_url_abs_path or reverse("dashboard")
         response["HX-Redirect"] = f"{login}?{urlencode({'next': here})}"

@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can serve pages. Public, and says nothing but that."""
+"""Liveness and readiness probes. Public, without further information."""
 
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
@@ -16,8 +16,10 @@ async def livez(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 async def readyz(request: HttpRequest) -> JsonResponse:
-    """200 once everything that pages need has been listed, also while kube-apiserver is away later.
-    Of the host alone: a member that is away makes no process unready."""
+    """Return 200 once all required resources of the host cluster have been listed.
+
+    Later outages of kube-apiserver and outages of member clusters don't affect readiness.
+    """
     try:
         runtime = clusters.host.runtime
     except RuntimeError:

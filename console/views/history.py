@@ -1,6 +1,7 @@
-"""What the console changed on an object: kept after each action, and shown on a tab of its own.
+"""Records changes made with the console after each action, and shows them on the object's Changes
+tab.
 
-Of types that are never cached nothing is kept: those hold secrets.
+Kinds that are never cached are not recorded, because they contain secrets.
 """
 
 import logging
@@ -31,17 +32,20 @@ from console.ui.reading import cached_entry
 from console.ui.text import visible
 from console.ui.threads import in_thread
 
-#: Digits of a number.
+#: Maximum digits of a change's number.
 LONGEST = 15
-#: Of all changes of a page together: bytes of what they are about, and lines that are shown.
+#: Limits of the whole tab: bytes of manifests to compare, and displayed lines.
 MOST_BYTES, MOST_LINES = 1024 * 1024, 4000
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`what`: the action's own word for it. `number` finds it again. `difference`: None where it would be
-    too much, or nobody can say."""
+    """Change for display.
+
+    `what` is the label of the action. `difference` is None if it is too large or can't be
+    computed.
+    """
 
     number: int
     what: str | Promise
@@ -51,8 +55,7 @@ class Shown:
 
 
 def kept_of(kind: ResourceKind, access: Access, key: Key, uid: str) -> Manifest | None:
-    """The object as the cache has it now; None for one that it does not have or that is nested too
-    deeply to be read."""
+    """Return the cached object, or None if it is not cached or nested too deeply."""
     entry = cached_entry(kind, access, key, uid)
     try:
         return entry.original() if entry is not None else None
@@ -68,29 +71,31 @@ async def remember(
     before: Manifest,
     after: Manifest,
 ) -> None:
-    """Keeps a change, without what nobody is shown. What was done stays done if that fails."""
+    """Record a change without masked values. Errors are logged, because the change itself has
+    succeeded.
+    """
     if kind.private:
         return
     key = Key(recorded.namespace, recorded.name)
     about = ObjectReference(recorded.cluster, recorded.gvr, key, uid)
     done = (recorded.verb, recorded.subresource)
     try:
-        # Some objects are a million characters long.
+        # In a thread, because some objects have a million characters.
         states = await in_thread(lambda: [editable(kind, one) for one in (before, after)])
         await sync_to_async(keep)(about, recorded.actor, audit_id, done, *states)
     except (DatabaseError, RecursionError) as error:
-        log.error("The change %s is not kept: %s", audit_id, error)
+        log.error("Cannot store change %s: %s", audit_id, error)
 
 
 async def remember_action(context: Context, recorded: Recorded, before: Manifest) -> None:
-    """Keeps what became of `before`."""
+    """Record the change of an action, with `before` as the state before it."""
     gvr, key = context.kind.gvr, context.key
     get, answers = context.client.get, context.answers
     try:
         after = answers[-1] if answers else await get(gvr, namespace=key.namespace, name=key.name)
     except ApiError as error:
-        # It is deleted, or they may change it but not read it.
-        log.info("The change %s is not kept: %s", context.audit_id, error)
+        # The object is deleted, or the user may not read it.
+        log.info("Change %s not stored, cannot read the object: %s", context.audit_id, error)
         return
     await remember(context.kind, recorded, context.audit_id, context.uid, before, after)
 
@@ -98,7 +103,7 @@ async def remember_action(context: Context, recorded: Recorded, before: Manifest
 async def find_change(
     access: Access, kind: ResourceKind, key: Key, uid: str, number: str
 ) -> Change | None:
-    """`number`: as somebody sent it."""
+    """Return the change with the given number. `number` is unvalidated input."""
     if not (number.isascii() and number.isdigit() and len(number) <= LONGEST):
         return None
     about = ObjectReference(access.cluster.name, kind.gvr, key, uid)
@@ -106,7 +111,7 @@ async def find_change(
 
 
 async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) -> str:
-    """What the tab shows."""
+    """Render the Changes tab."""
     kind, key = place.kind, place.key
     about = ObjectReference(place.cluster.name, kind.gvr, key, entry.projection.uid)
     found = await sync_to_async(changes_of)(about)
@@ -131,7 +136,7 @@ def _shown(kind: ResourceKind, found: Sequence[Change]) -> Iterator[Shown]:
 
 
 def _difference(kind: ResourceKind, change: Change, most: int) -> Difference | None:
-    """`most`: lines of it that are shown."""
+    """Return the difference of a change, limited to `most` lines."""
     try:
         whole = manifest_difference(kind, change.before, change.after)
     except RecursionError:

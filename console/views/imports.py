@@ -1,8 +1,9 @@
-"""Creating objects from YAML: a text of several documents, what would become of each, and the deed.
+"""Create from YAML: a text with several documents, a dry-run review, and the creation of the
+objects.
 
-The form has all that it needs, so that it works without scripts and after a new login. What is typed is
-kept as a draft until all of it is made. Each document is made as the viewer, by itself, after those that
-it needs; see `console.views.importing`.
+The form contains all state, so it works without JavaScript and after signing in again. The text
+is saved as a draft until all objects are created. Each document is created separately with the
+viewer's permissions, after the documents it depends on; see `console.views.importing`.
 """
 
 import re
@@ -41,15 +42,15 @@ from console.views.page import page
 from console.views.undoing import Undone, offer, read_made, undo
 
 STEPS = frozenset({"review", "create", "edit"})
-#: Characters of a project's name (RFC 1123, section 2.1).
+#: Maximum characters of a namespace name (RFC 1123, section 2.1).
 LONGEST_LABEL = 63
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
-#: The editor loads the schemas of all kinds from below the same address.
+#: The editor loads the schemas of all kinds from URLs with the same prefix.
 _ANY = GVR("", "v1", "")
 
 
 class ImportForm(ConsoleForm):
-    """What is asked beside the text."""
+    """Form fields besides the text."""
 
     namespace = TextField(
         label=gettext_lazy("Project"),
@@ -67,8 +68,11 @@ class ImportForm(ConsoleForm):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`version`: of the draft that the page knows, 0 for none. `kept`: the draft that is shown; `other`:
-    one that is not."""
+    """Request state.
+
+    `version` is the draft version the page was loaded with, 0 for none. `kept` is the loaded
+    draft, `other` a draft that is not loaded.
+    """
 
     request: ConsoleRequest
     access: Access
@@ -91,11 +95,13 @@ class Asked:
 @sensitive_post_parameters()
 @page("GET", "POST")
 async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
-    """GET shows an empty text, or one that begins with an object of `?kind=` (as in lists' addresses),
-    for the project `?namespace=`. POST (`text`, `files`, `namespace`) does a `step`: `review` shows what
-    would become of each document, `create` makes them, `edit` shows the text again, `discard` throws away
-    the draft, which `?draft=continue` shows. `undo` deletes `made`, a list of
-    `console.views.undoing.MadeObject` as JSON."""
+    """GET shows an empty text, or a skeleton of `?kind=` for the project `?namespace=`. POST
+    (`text`, `files`, `namespace`) runs a `step`.
+
+    `review` validates each document with a dry run, `create` creates the objects, `edit` shows
+    the text again, and `discard` deletes the draft. `?draft=continue` loads the draft. `undo`
+    deletes the objects in `made`, a JSON list of `console.views.undoing.MadeObject`.
+    """
     given = request.POST if request.method == "POST" else request.GET
     asked = Asked(request, access_of(request), ImportForm(given))
     response = await (_post(asked) if request.method == "POST" else _open(asked))
@@ -106,7 +112,7 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
 @sensitive_post_parameters()
 @page("POST")
 async def import_draft(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
-    """POST (`text`, `namespace`, `version`) keeps what is typed, and says which version it is now."""
+    """POST (`text`, `namespace`, `version`) saves the draft and returns its new version."""
     asked = Asked(request, access_of(request), ImportForm(request.POST))
     version, text = drafting.sent_version(request), request.POST.get("text", "")
     if version is None or len(text) > MOST:
@@ -119,7 +125,7 @@ async def import_draft(request: ConsoleRequest, cluster: Cluster) -> HttpRespons
 
 
 async def _keep(asked: Asked, text: str) -> Asked:
-    """With the version that the draft has now. Raises `Newer`."""
+    """Save the draft and return `asked` with the new draft version. Raise `Newer`."""
     if len(text) > MOST or not (text.strip() or asked.version):
         return asked
     project = asked.request.POST.get("namespace", "")[:LONGEST_LABEL]
@@ -161,7 +167,7 @@ async def _post(asked: Asked) -> HttpResponse:
         wrong = [Problem(_("A file is no text in UTF-8."))]
         return _page(asked, asked.request.POST["text"], wrong, status=400)
     if not wants_status(asked.request):
-        # Programs keep their texts themselves.
+        # API clients don't use drafts.
         try:
             asked = await _keep(asked, text)
         except drafts.Newer:
@@ -210,7 +216,7 @@ def _incomplete(asked: Asked) -> HttpResponse:
 
 
 def _sent(request: ConsoleRequest) -> str:
-    """What was typed, and after it each file. Raises `UnicodeDecodeError`."""
+    """Return the typed text followed by the uploaded files. Raise `UnicodeDecodeError`."""
     files = (file.read().decode("utf-8-sig") for file in request.FILES.getlist("files"))
     texts = (text.replace("\r\n", "\n") for text in (request.POST["text"], *files))
     return "\n---\n".join(text for text in texts if text.strip())
@@ -227,7 +233,9 @@ def _answer(asked: Asked, text: str, results: Sequence[Result], *, dry_run: bool
 
 
 def _status_of(results: Sequence[Result] | Sequence[Undone], partly: int) -> int:
-    """`partly`: where something is refused. 503 for a cluster that answers nothing."""
+    """Return the response status: `partly` if an object was refused, 503 if the cluster didn't
+    respond at all.
+    """
     codes = {one.code if one.code >= 400 else 200 for one in results}
     return 503 if codes == {503} else partly if codes - {200} else 200
 
@@ -250,10 +258,10 @@ def _page(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """`results`: of the check, if there was one."""
+    """Render the form. `results` are the results of a review, if any."""
     problems = list(found)
     if len(text) > MOST:
-        # Drawn again it would be too large to be sent again.
+        # The full text would exceed the size limit when it is submitted again.
         text = text[:MOST]
     if wants_status(asked.request) and asked.request.method == "POST":
         causes = [(str(one.line), one.text) for one in problems]
@@ -287,7 +295,7 @@ def _context(asked: Asked, text: str, results: Sequence[Result]) -> dict[str, An
 
 
 def _data(items: Sequence[dict[str, Any]], status: int) -> HttpResponse:
-    """A `Status` for each, as kube-apiserver would have answered it."""
+    """Return a list with a `Status` per object, as kube-apiserver would return it."""
     answer = JsonResponse({"kind": "List", "apiVersion": "v1", "items": items})
     answer.status_code = status
     return answer

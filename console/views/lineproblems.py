@@ -1,8 +1,8 @@
-"""What kube-apiserver says of a manifest, at the line of the text that it is about.
+"""Maps validation errors of kube-apiserver to lines of the edited text.
 
-It names fields in three ways: as causes of a 422 (`spec.containers[0].image`), in the text of a 400
-(`unknown field "spec.foo"`), and, of what cannot be applied, in the text of a 500
-(`.spec.containers[name="c"].foo: field not declared in schema`), though it is the writer's mistake.
+kube-apiserver names fields in three ways: as causes of a 422 (`spec.containers[0].image`), in
+the text of a 400 (`unknown field "spec.foo"`), and for apply errors in the text of a 500
+(`.spec.containers[name="c"].foo: field not declared in schema`), although the text is at fault.
 """
 
 import json
@@ -20,7 +20,7 @@ from console.ui.words import spoken
 from console.ui.yamlreading import Steps
 from console.views.problems import causes_of
 
-#: Characters of what the server says: some answers hold the whole object.
+#: Maximum characters of a message: some messages contain the whole object.
 LONGEST = 400
 _TYPED = re.compile(
     r"failed to create (?:manager for existing fields|typed (?:patch|live|new) object)"
@@ -35,12 +35,12 @@ _PAIR = re.compile(r"([^=,]*)=(\"(?:[^\"\\]|\\.)*\"|[^,]*)")
 
 
 def is_the_writers(error: ApiError) -> bool:
-    """Whether what was typed is wrong, whatever the status of the answer says."""
+    """Return True if the error is caused by the edited text, independently of the response status."""
     return error.code in (400, 422) or (error.code == 500 and bool(_TYPED.search(error.message)))
 
 
 def line_problems(error: ApiError, found: Edited, hide: Callable[[str], str]) -> list[Problem]:
-    """`hide`: takes out of a text what nobody is shown."""
+    """Return the errors with their lines. `hide` removes masked values from a text."""
     named = dict.fromkeys(causes_of(error)) or dict.fromkeys(_fields(error.message))
     if not named:
         return [Problem(visible(_cut(hide(spoken(error.message)))))]
@@ -48,7 +48,7 @@ def line_problems(error: ApiError, found: Edited, hide: Callable[[str], str]) ->
 
 
 def _fields(message: str) -> Iterator[tuple[str, str]]:
-    """Path and words."""
+    """Yield path and message of each field."""
     for words, path in _UNKNOWN.findall(message):
         yield path, words
     for got, path, wanted in _DECODED.findall(message):
@@ -56,7 +56,7 @@ def _fields(message: str) -> Iterator[tuple[str, str]]:
     typed = _TYPED.search(message)
     if typed is None:
         return
-    # The parentheses hold name and type, with colons of their own.
+    # The parentheses contain name and type, which contain colons.
     for line in message[typed.end() :].partition("): ")[2].split("\n"):
         field = _FIELD.match(line.strip())
         if field is not None:
@@ -80,7 +80,7 @@ def _cut(text: str) -> str:
 
 
 def steps_of(path: str, value: Any) -> Steps:
-    """The way to the field, or as far as there is one."""
+    """Return the path to the field as far as it exists in `value`."""
     found: list[str | int] = []
     rest = path if path[:1] in (".", "[") else f".{path}"
     while rest:
@@ -99,7 +99,7 @@ def steps_of(path: str, value: Any) -> Steps:
 
 
 def _name(rest: str, value: Any) -> str | None:
-    """The longest key that the path goes on with: keys may have dots."""
+    """Return the longest key that the remaining path starts with, because keys may contain dots."""
     if not isinstance(value, dict):
         return None
     fits = (key for key in value if rest.startswith(key) and rest[len(key) :][:1] in ("", ".", "["))
@@ -117,7 +117,7 @@ def _step(index: str, value: Any) -> str | int | None:
     for at, item in enumerate(value):
         if {"": item} == pairs:
             return at
-        # What is not named has its default.
+        # Keys that are missing from the item have their default value.
         if (
             isinstance(item, dict)
             and pairs

@@ -1,7 +1,7 @@
-"""The list that somebody came to an object from, so that the way up leads back to it as it was.
+"""Back link from an object to the list the user came from, with its filters.
 
-The browser says so when the object is opened (`Referer`); from tab to tab the query `list` says it, which
-no canonical address has. Either is read as a list's own address is, and nothing else is believed of it.
+The first request has the list in its `Referer`; links between tabs pass the list's query in the
+parameter `list`, which canonical URLs don't contain. Both are validated like a list URL.
 """
 
 from collections.abc import Sequence
@@ -15,19 +15,21 @@ from console.ui.links import list_url
 from console.ui.places import find_list
 from console.ui.viewspec import ViewSpec
 
-#: The query of the list, also an empty one.
+#: Query parameter with the list's query, which may be empty.
 PARAMETER = "list"
 
 
 def referring_url(request: ConsoleRequest) -> str:
-    """The page of ours that the request comes from; "" for any other."""
+    """Return the referring page's path, or "" for other sites."""
     own = f"{request.scheme}://{request.get_host()}/"
     referrer = request.headers.get("Referer", "")
     return "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""
 
 
 def list_before(request: ConsoleRequest, kind: ResourceKind) -> ViewSpec | None:
-    """None where one came from no list of the kind in the cluster of the request."""
+    """Return the list the user came from, or None if it is not a list of the kind in the request's
+    cluster.
+    """
     given = request.GET.get(PARAMETER)
     own = list_url(request.cluster.name, kind.segment)
     found = find_list(f"{own}?{given}" if given is not None else referring_url(request))

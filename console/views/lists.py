@@ -1,4 +1,4 @@
-"""The list of any kind: as a page, as the part of one that htmx swaps, and as data."""
+"""List page of any kind, as a full page, an HTMX fragment, and data."""
 
 from dataclasses import replace
 from http import HTTPStatus
@@ -31,20 +31,20 @@ from console.views.errors import RETRY_AFTER
 from console.views.guard import access_of
 from console.views.page import page
 
-#: Seconds that the first viewer of a kind waits for its list before being told that it is loading.
+#: Seconds that the first viewer waits for the list before the page shows that it is loading.
 FIRST_LIST_WAIT = 2.0
 
 
 @page("GET", formats=tuple(FORMATS))
 async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) -> HttpResponseBase:
-    """GET /clusters/{cluster}/{resource}; the query is `console.ui.viewspec`'s, and `format`."""
+    """GET /clusters/{cluster}/{resource}, with the query of `console.ui.viewspec`, and `format`."""
     kind = find_kind(cluster, resource)
     if kind is None:
         raise Http404
     access, fmt = access_of(request), request.GET.get("format", "html")
     fragment, spec = is_fragment(request), ViewSpec.parse(kind, request.GET, cluster=cluster.name)
     try:
-        # Before the informer: nobody makes the console watch what they may not see.
+        # Before the informer is started: users must not start watches of resources they can't read.
         query = ListQuery.of(spec, access)
         reading = listed(
             kind, access, spec.namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
@@ -89,7 +89,7 @@ def _drawn(
     status = status or _status(table, fragment=fragment)
     context = {"table": table, "live": table.freshness}
     if fragment:
-        # Without the request, exactly as the socket draws its parts.
+        # Without the request, so that the fragment equals the parts rendered for the websocket.
         response = HttpResponse(render_to_string("ui/_results.html", context), status=status)
     else:
         response = HttpResponse(whole_page(request, "console/list.html", context), status=status)
@@ -101,7 +101,7 @@ def _status(table: Table, *, fragment: bool) -> int:
     state = table.state.kind if table.state else ""
     if state == "bad-input":
         return HTTPStatus.BAD_REQUEST
-    # A fragment replaces part of a page that is there and says itself that it is loading.
+    # A fragment is part of a loaded page, which shows the loading state itself.
     if state == "loading" and not fragment:
         return HTTPStatus.SERVICE_UNAVAILABLE
     return HTTPStatus.OK

@@ -1,4 +1,4 @@
-"""The console in numbers, for Prometheus. Never behind the login: see `console.metrics.readers`."""
+"""Prometheus metrics. Doesn't use sign-in: see `console.metrics.readers`."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -8,8 +8,10 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from console.metrics.families import ConsoleCollector
 from console.metrics.readers import may_read
 
-#: For whoever sets up a scrape. Says nothing about which of the two was wrong.
-REFUSAL = "Metrics are for this machine, or for a bearer token: set METRICS_TOKEN.\n"
+#: Does not reveal whether the address or the token was wrong.
+REFUSAL = (
+    "Metrics are only available from this machine or with a bearer token: set METRICS_TOKEN.\n"
+)
 
 
 @require_safe

@@ -1,7 +1,8 @@
-"""What a cluster says of one kind: the schema by which the editor completes and checks a manifest.
+"""OpenAPI schema of a kind, which the editor uses for completion and validation.
 
-Schemas are the same for everybody who may read kube-apiserver's OpenAPI. Its index is read each time, as
-the viewer, so that kube-apiserver decides; what its hash names is kept and shared.
+Schemas are equal for all users who may read kube-apiserver's OpenAPI. The index is requested
+each time with the viewer's permissions, so kube-apiserver authorizes access. Documents are
+cached by their hash and shared.
 """
 
 import re
@@ -18,12 +19,12 @@ from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
 
-#: The core group, which has no name, in addresses.
+#: Name of the core group in URLs.
 CORE = "core"
 _GROUP = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 
-#: Schemas by cluster, document, its hash, and kind: the largest have 300 kB.
+#: Cached schemas by cluster, document, hash, and kind. The largest have 300 kB.
 _schemas: Shelf[tuple[str, str, str, str], bytes] = Shelf(places=100, room=10 * 2**20, idle=3600)
 
 
@@ -31,8 +32,9 @@ _schemas: Shelf[tuple[str, str, str, str], bytes] = Shelf(places=100, room=10 * 
 async def openapi_schema(
     request: ConsoleRequest, cluster: Cluster, group: str, version: str, kind: str
 ) -> HttpResponse:
-    """GET /clusters/{cluster}/openapi/{group}/{version}/{kind}: JSON with a reference to the kind's own
-    schema (`$ref`) and the `components` that it needs. The core group is called `core`."""
+    """GET /clusters/{cluster}/openapi/{group}/{version}/{kind}: JSON with a reference to the kind's
+    schema (`$ref`) and the required `components`. The core group is named `core`.
+    """
     if not (_GROUP.fullmatch(group) and _NAME.fullmatch(version) and _NAME.fullmatch(kind)):
         raise Http404
     group = "" if group == CORE else group

@@ -1,7 +1,7 @@
-"""Opens a list with the view that its reader chose for it.
+"""Middleware that opens lists with the user's default view.
 
-Whoever comes to a list without a query is led to the address of that view, which then says all. Not
-whoever comes from the same list, by a link that drops what narrowed it: they want all of it.
+Requests without a query are redirected to the URL of the default view. Links on the same list
+that remove all filters are not redirected.
 """
 
 import re
@@ -19,7 +19,7 @@ from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
 from console.ui.places import find_kind, find_list
 
-#: What may be a list, by the look of it: nearly none opens with anything, and then no more is asked.
+#: Pattern of possible list URLs, checked first because most lists have no default view.
 _LIST = re.compile(r"/clusters/([^/]+)/([^/]+)")
 
 
@@ -43,7 +43,9 @@ def _is_kind(cluster: str, resource: str) -> bool:
 
 
 def _from_itself(request: ConsoleRequest) -> bool:
-    """Whichever host that was on: nothing but the redirect depends on it."""
+    """Return True if the request was sent from the same page. The host is ignored, because only the
+    redirect depends on the result.
+    """
     try:
         return urlsplit(request.headers.get("Referer", "")).path == request.path
     except ValueError:

@@ -1,4 +1,4 @@
-"""What all pages share: that somebody is signed in, and what is answered to what goes wrong."""
+"""Decorator of all pages: requires sign-in and converts exceptions to error pages."""
 
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from functools import wraps
@@ -36,11 +36,16 @@ def page(
     dockable: bool = False,
     follows: Following | None = None,
 ) -> Callable[[View], View]:
-    """Decorates a view for whoever is signed in, which may raise whatever is caught here. HEAD goes with
-    GET. `bearer`: whether a token will do in the place of a browser's session. `formats`: what `?format=`
-    may be beside html, for a page that is data as well. `dockable`: with `?frame=dock` it is shown in the
-    dock (ADR 18). `follows`: what the page is drawn anew for. Of a `namespace` in the address that no
-    project can be called, there is no page."""
+    """Decorate a view that requires sign-in and may raise the exceptions handled here. GET also
+    allows HEAD.
+
+    - `bearer`: accept access tokens in addition to browser sessions.
+    - `formats`: values of `?format=` besides html.
+    - `dockable`: the page can be displayed in the dock with `?frame=dock` (ADR 18).
+    - `follows`: changes on which the live page is rendered again.
+
+    Return 404 if `namespace` in the URL is not a valid name.
+    """
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
     known = [[], ["html"], *([one] for one in formats)]
 
@@ -69,7 +74,7 @@ def page(
             except Refused as error:
                 return error_page(request, error.page_code, str(error))
             except UnknownKind as error:
-                # Its definition went between two looks.
+                # The custom resource definition was deleted during the request.
                 raise Http404 from error
             except NotArrived as error:
                 return arriving_page(request, str(error))
@@ -85,7 +90,9 @@ def page(
 
 
 def finished(request: ConsoleRequest, text: str, url: str) -> HttpResponse:
-    """Of what was done: `text` on the page at `url`, or for programs a `Status`."""
+    """Return the response to a completed action: `text` on the page at `url`, or a `Status` for API
+    clients.
+    """
     if wants_status(request):
         return success_response(text)
     messages.success(request, text)
@@ -93,7 +100,9 @@ def finished(request: ConsoleRequest, text: str, url: str) -> HttpResponse:
 
 
 def _denied(request: ConsoleRequest, denied: Denied, named: Mapping[str, Any]) -> HttpResponse:
-    """`named`: by the address. A workspace has rights of which Kubernetes knows nothing."""
+    """Return the 403 response. `named` are the arguments in the URL. Workspaces have permissions
+    that don't exist in Kubernetes.
+    """
     if "workspace" in named:
         return refused_page(request, denied, str(named["workspace"]))
     return denied_page(request, denied, find_kind(named.get("cluster"), named.get("resource", "")))

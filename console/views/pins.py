@@ -1,4 +1,4 @@
-"""Brings what somebody has pinned to the rail to every page that they are shown."""
+"""Middleware that loads the user's pinned kinds for every page."""
 
 from asgiref.sync import sync_to_async
 from django.http.response import HttpResponseBase

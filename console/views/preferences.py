@@ -1,6 +1,6 @@
-"""How the console looks to one browser: theme and language, kept in cookies.
+"""Theme and language of a browser, stored in cookies.
 
-Both forms work before the login and without JavaScript.
+Both forms work before sign-in and without JavaScript.
 """
 
 from django.conf import settings
@@ -41,6 +41,6 @@ def _back_with(request: ConsoleRequest, cookie: str, value: str) -> HttpResponse
 
 
 def own_page(url: str) -> str:
-    """`url` if it is a path on this host, else the dashboard."""
+    """Return `url` if it is a path on this host, otherwise the dashboard."""
     here = url_has_allowed_host_and_scheme(url, allowed_hosts=None) and url.startswith("/")
     return url if here else reverse("dashboard")

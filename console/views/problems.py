@@ -1,4 +1,4 @@
-"""What could not be done, in words: for a page, and for the fields of a form."""
+"""Texts for failed requests, for pages and form fields."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -26,8 +26,10 @@ _INDEX = re.compile(r"\[[^\]]*\]")
 
 
 def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = "") -> str:
-    """What happened, then kube-apiserver's own sentence. `gone`, `changed` and `unsure` (no answer came):
-    where there is more to say than the usual."""
+    """Return a description of the error followed by kube-apiserver's message.
+
+    `gone`, `changed` and `unsure` (no response) replace the default descriptions.
+    """
     if isinstance(error, AuditUnavailable):
         return _("Nothing was done, because the audit trail cannot be written.")
     if isinstance(error, TooDeep):
@@ -43,7 +45,7 @@ def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = ""
 
 
 def too_deep() -> str:
-    """Of an object that YAML cannot be made of, or that cannot even be read."""
+    """Return the text for an object that is nested too deeply to be parsed or converted to YAML."""
     return _("This object is nested too deeply to be shown here.")
 
 
@@ -64,8 +66,9 @@ def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
 
 
 def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
-    """Puts each cause at its field. If there is none, or one has no field, the whole form says `told`, or
-    else the usual."""
+    """Add each cause to its form field. If a cause has no field, add `told`, or the default text,
+    to the form.
+    """
     form.status = error.page_code
     causes = list(causes_of(error)) if isinstance(error, ApiError) else []
     at_fields = [(name, text) for path, text in causes if (name := _field(form.causes, path))]
@@ -76,39 +79,44 @@ def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
 
 
 def causes_of(error: ApiError) -> Iterator[tuple[str, str]]:
-    """Path and message of each."""
+    """Yield the path and message of each cause."""
     for cause in _causes(error):
         if cause.get("message"):
             yield str(cause.get("field")), visible(str(cause["message"]))
 
 
 def _causes(error: ApiError) -> Iterator[Mapping[str, Any]]:
-    """Webhooks send them too, so they may be anything."""
+    """Return the causes of a response. Admission webhooks may send arbitrary data."""
     details = error.status.get("details")
     causes = details.get("causes") if isinstance(details, Mapping) else None
     return (one for one in (causes if isinstance(causes, list) else ()) if isinstance(one, Mapping))
 
 
 def has_cause(error: ApiError, reason: str) -> bool:
-    """True if kube-apiserver names this as a reason of its refusal."""
+    """Return True if the response contains a cause with the given reason."""
     return any(one.get("reason") == reason for one in _causes(error))
 
 
 def budget_words(error: ApiError) -> str:
-    """What kube-apiserver says of the disruption budget that keeps a pod from being evicted; "" if none
-    does. The message of the answer does not name it."""
+    """Return kube-apiserver's text about the disruption budget that blocks an eviction, or "".
+
+    Only the cause names the budget, not the message of the response.
+    """
     found = [one for one in _causes(error) if one.get("reason") == "DisruptionBudget"]
     return visible(str(found[0].get("message", ""))) if found else ""
 
 
 def _is_another(error: ApiError) -> bool:
-    """A patch names the uid of the object that it is for. Of another one kube-apiserver says that the
-    field cannot be changed (422), and changes nothing."""
+    """Return True if the patch was meant for an object with another UID.
+
+    Patches contain the object's UID. For another object, kube-apiserver rejects the change of
+    this immutable field with 422.
+    """
     return any(path == "metadata.uid" for path, _text in causes_of(error))
 
 
 def _field(fields: Mapping[str, str], path: str) -> str:
-    """The one of the path, or else of the longest path that it begins with; "" for none."""
+    """Return the form field of a path, or of its longest known prefix, or ""."""
     paths = (path, _INDEX.sub("[*]", path))
     above = [
         known

@@ -1,4 +1,6 @@
-"""Every kind of a cluster that the viewer may list, by group: what the rail has no entry for, too."""
+"""Page with all kinds of a cluster that the viewer may list, by group, including kinds without a
+menu entry.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -22,14 +24,17 @@ from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
 
-#: Characters of what is looked for.
+#: Maximum characters of the search text.
 MAX_QUERY = 100
 
 
 @page("GET", "POST")
 async def resources_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
-    """GET /clusters/{cluster}/resources; `q` is a part of a kind's name, `namespace` a project. POST
-    (`pin` or `unpin`, the kind's segment) has it in the cluster's rail, or no more."""
+    """GET /clusters/{cluster}/resources, with `q`, part of a kind's name, and `namespace`.
+
+    POST (`pin` or `unpin` with the kind's segment) adds a kind to the cluster's menu or removes
+    it.
+    """
     access = access_of(request)
     level, _named = level_of(request, access)
     await prepare_menu(cluster)
@@ -49,7 +54,7 @@ async def resources_page(request: ConsoleRequest, cluster: Cluster) -> HttpRespo
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """Addresses of lists: those that are pinned, and those that the rail has anyway."""
+    """List URLs of pinned kinds, and of kinds that the menu always contains."""
 
     pinned: frozenset[str]
     fixed: frozenset[str]
@@ -87,7 +92,7 @@ async def _pin(request: ConsoleRequest, access: Access) -> HttpResponse:
 
 
 def _matching(groups: tuple[NavGroup, ...], wanted: str) -> list[NavGroup]:
-    """By what the page calls them and by their addresses, which have Kubernetes' own words."""
+    """Filter kinds by their label and URL segment, which is the name in Kubernetes."""
     found = (
         replace(
             group,

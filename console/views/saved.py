@@ -1,7 +1,7 @@
-"""Saved views of a list: the menu on its page, and the page where they are managed.
+"""Saved views of a list: the menu on the list page, and the page to manage views.
 
-Everything works by plain forms. A view is a name for the list's address: opening one is following a link,
-and the address says all that it shows.
+Everything works with plain forms. A saved view is a named list URL, and opening a view follows
+the link.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,8 +38,12 @@ from console.views.page import finished, page
 
 @dataclass(frozen=True, slots=True)
 class ViewLink:
-    """A view as templates know it. `url` is "" where it leads nowhere for the viewer. `managed`: the
-    viewer may change it; `current`: it is shown."""
+    """Saved view for templates.
+
+    - `url`: "" if the viewer can't open the view.
+    - `managed`: the viewer may change the view.
+    - `current`: the view is displayed.
+    """
 
     number: int
     name: str
@@ -52,8 +56,11 @@ class ViewLink:
 
 @dataclass(frozen=True, slots=True)
 class ViewGroup:
-    """The views of one kind's list. `url` is "" for a list that the viewer has no page of; `missing`: the
-    cluster has no such kind, as after the definition of a custom resource went."""
+    """Views of one kind.
+
+    `url` is "" if the viewer may not open the list. `missing`: the cluster doesn't have the
+    kind, for example because the custom resource definition was deleted.
+    """
 
     title: str | Promise
     url: str
@@ -63,8 +70,10 @@ class ViewGroup:
 
 @page("GET", "POST")
 async def saved_views(request: ConsoleRequest) -> HttpResponse:
-    """GET /views: the viewer's views of all lists; with `list`, an address, those of that list. POST
-    (`list`, `name`, `sharing`) saves the list as one."""
+    """GET /views: all views of the user, or with `list` (a URL) the views of that list.
+
+    POST (`list`, `name`, `sharing`) saves the list as a view.
+    """
     access = access_of(request)
     if request.method != "POST" and "list" not in request.GET:
         return await _all_shown(request, access)
@@ -134,7 +143,9 @@ def _groups(found: Sequence[SavedView], reader: Reader, access: Access) -> Itera
 def _group(
     segment: str, views: Sequence[SavedView], reader: Reader, access: Access
 ) -> ViewGroup | None:
-    """None where there is nothing for the viewer: a platform's view of what they may not see."""
+    """Return the group, or None if it contains only platform views of a kind the viewer may not
+    see.
+    """
     url = list_url(access.cluster.name, segment)
     kind = find_kind(access.cluster, segment)
     may = kind is not None and _may_open(url, access)
@@ -151,8 +162,9 @@ def _group(
 
 
 def _may_open(url: str, access: Access) -> bool:
-    """Whether there is a list at this address for the viewer: what a view says may have become nonsense,
-    and rights may have gone."""
+    """Return True if the URL is a valid list that the viewer may open. The view's query or
+    permissions may have become invalid.
+    """
     place = find_list(url)
     if place is None or place.spec.errors:
         return False
@@ -199,8 +211,10 @@ async def _save(request: ConsoleRequest, place: ListPlace, reader: Reader) -> Ht
 
 @page("POST")
 async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
-    """POST /views/{number}: `action` is rename (`name`), delete, open or unopen. It leads back to the
-    views of `list`, or to all of them."""
+    """POST /views/{number}: `action` is rename (`name`), delete, open or unopen.
+
+    Redirects to the views of `list`, or to all views.
+    """
     reader = Reader(request.account or "", may_change_everything(access_of(request)))
     action, name = request.POST.get("action", ""), _name(request)
     if action == "rename" and name is None:
@@ -230,7 +244,7 @@ def _change(reader: Reader, number: int, action: str, name: str) -> bool:
 
 
 def _name(request: ConsoleRequest) -> str | None:
-    """None for what no view can be called."""
+    """Return the normalized name, or None if it is invalid."""
     name = " ".join(request.POST.get("name", "").split())
     return name if name and len(name) <= MAX_NAME and name.isprintable() else None
 

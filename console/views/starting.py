@@ -1,4 +1,6 @@
-"""`…/pods/{name}/terminal/starting`: while a container starts, how far it is; then its terminal."""
+"""`…/pods/{name}/terminal/starting`: progress of a container's startup; redirects to its terminal
+afterwards.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,13 +29,13 @@ from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
 
-#: Seconds between two looks.
+#: Seconds between two polls.
 EVERY = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a container is. `reason`: Kubernetes' own words for it, or ""."""
+    """Startup state of a container. `reason` is Kubernetes' message, or ""."""
 
     severity: Severity
     text: str | Promise
@@ -44,7 +46,7 @@ class Step:
 async def starting_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponse:
-    """`container`: its name."""
+    """GET: show the startup of `container`."""
     kind = find_kind(cluster, resource)
     if kind is None or kind.gvr != PODS:
         raise Http404
@@ -84,7 +86,7 @@ def _step(entry: Entry[Any], container: Container) -> Step:
     if container.severity == Severity.ERROR:
         cause = cause_of_container(container)
         return Step(Severity.ERROR, cause.text, cause.reason)
-    # What else is wrong with a pod that runs does not hold it up.
+    # Problems of a running pod don't delay the container.
     if status.get("phase") != "Running" and (found := cause_of(manifest)) is not None:
         return Step(Severity.WARN, found.text, found.reason)
     if entry.projection.ended:

@@ -1,4 +1,4 @@
-"""What would come of an action: kube-apiserver is asked as the viewer, and nothing is done."""
+"""Preview of an action with a dry run, using the viewer's permissions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from console.ui.threads import in_thread
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """`warnings`: kube-apiserver's."""
+    """Result of a dry run. `warnings` are kube-apiserver's warnings."""
 
     difference: Difference
     warnings: tuple[str, ...]
@@ -32,12 +32,14 @@ async def try_as_user(
     uid: str,
     data: Mapping[str, Any],
 ) -> Outlook:
-    """Of an action that `reviews`. Raises `ApiError`, and `RecursionError` for what is too deep."""
+    """Run an action with `reviews` as a dry run. Raise `ApiError`, or `RecursionError` for objects
+    that are nested too deeply.
+    """
     client = access.cluster.runtime.as_user(access.identity)
     context = Context(request, kind, key, uid, access, client, "", _alone, data, trial=True)
     await action.run(context)
     before, after = context.before[-1], context.answers[-1]
-    # Some objects are a million characters long.
+    # In a thread, because some objects have a million characters.
     found = await in_thread(
         lambda: manifest_difference(kind, editable(kind, before), shown(kind, before, after))
     )
@@ -45,5 +47,5 @@ async def try_as_user(
 
 
 async def _alone(_action: Action, _key: Key, _uid: str) -> str:
-    """Nothing is tried of other objects."""
+    """Skip follow-up actions on other objects."""
     return ""

@@ -1,7 +1,8 @@
-"""Deleting what a text has just made, the last one first: each as the viewer, and only if it still is the
-one that was made.
+"""Undo of Create from YAML: deletes the created objects in reverse order with the viewer's
+permissions, if they still have the same UID.
 
-Each is told by itself. One that is refused stops no other; a cluster that does not answer ends it.
+Each object has its own result. A refused deletion doesn't stop the others, but an unresponsive
+cluster does.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
 
 
 class MadeObject(msgspec.Struct, frozen=True, rename="camel"):
-    """An object that was made. Without a uid it could be another one of its name."""
+    """Created object. The UID is required to not delete another object with the same name."""
 
     api_version: Annotated[str, msgspec.Meta(max_length=317, pattern=rf"^{VERSION.pattern}\Z")]
     kind: _Name
@@ -53,7 +54,7 @@ _List = Annotated[list[MadeObject], msgspec.Meta(min_length=1, max_length=MOST_O
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What became of one, with the fields of `console.views.importing.Result` that are shown."""
+    """Result of one deletion, with the displayed fields of `console.views.importing.Result`."""
 
     made: MadeObject
     outcome: Literal["done", "untried", "refused"]
@@ -75,8 +76,13 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`made`: what would be deleted, as the form sends it. `count`: how many these are, `staying`: those
-    that the viewer may not delete. `notes`: what goes with them."""
+    """Undo offer.
+
+    - `made`: objects to delete, encoded for the form.
+    - `count`: number of objects to delete.
+    - `staying`: number of objects that the viewer may not delete.
+    - `notes`: further objects that would be deleted.
+    """
 
     made: str
     count: int
@@ -85,7 +91,7 @@ class Offer:
 
 
 def offer(access: Access, results: Sequence[Result]) -> Offer | None:
-    """None unless some objects were made, and others were not."""
+    """Return the undo offer, or None unless some objects were created and others were not."""
     made = [(one, one.made) for one in results if one.made is not None]
     mine = [(result, found) for result, found in made if not _refused(access, found.gvr, found.key)]
     if not mine or len(made) == len(results):
@@ -110,7 +116,7 @@ def offer(access: Access, results: Sequence[Result]) -> Offer | None:
 
 
 def read_made(text: str) -> list[MadeObject]:
-    """In the order in which they were made. Raises `msgspec.DecodeError`."""
+    """Decode the objects, in creation order. Raise `msgspec.DecodeError`."""
     return msgspec.json.decode(text, type=_List)
 
 
@@ -147,10 +153,10 @@ class _Undoing:
     types: ServedTypes
 
     async def delete(self, one: MadeObject) -> Undone:
-        """Raises `ApiError` and `AuditUnavailable`."""
+        """Delete one object. Raise `ApiError` or `AuditUnavailable`."""
         served = (await self.types.of(*one.place)).get(one.kind)
         if served is None:
-            # Its definition is gone, and the object with it.
+            # The custom resource definition was deleted, and its objects with it.
             return Undone(one, "done", _("It is already gone."))
         gvr, namespace, name = served.gvr, one.namespace, one.name
         if served.namespaced is not bool(namespace):
@@ -167,7 +173,9 @@ class _Undoing:
 
 
 def _refused(access: Access, gvr: GVR, key: Key) -> str:
-    """As its own page refuses to delete it, in words; "" for what may be deleted."""
+    """Return why the user may not delete the object, with the text of the object's own delete page,
+    or "".
+    """
     kind = access.cluster.kinds.of(gvr)
     action = kind.shown_actions.get(Delete.name) if kind is not None else None
     try:

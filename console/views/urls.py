@@ -1,4 +1,4 @@
-"""Addresses of the generic pages. Included at the root."""
+"""URL patterns of the generic resource pages. Included at the root."""
 
 from django.urls import path
 
@@ -20,7 +20,7 @@ from console.views.resources import resources_page
 from console.views.saved import change_view, saved_views
 from console.views.starting import starting_page
 
-#: One object: of a project, and of none.
+#: An object in a project, and a cluster-scoped object.
 _INSIDE = "clusters/<cluster:cluster>/projects/<str:namespace>/<str:resource>/<str:name>"
 _OUTSIDE = "clusters/<cluster:cluster>/<str:resource>/<str:name>"
 

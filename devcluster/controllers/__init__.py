@@ -1,1 +1,1 @@
-"""The simulated controllers: each makes one kind of thing so, whenever it is not."""
+"""Simulated controllers that reconcile the objects in the store."""

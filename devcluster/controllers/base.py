@@ -1,4 +1,4 @@
-"""What a simulated controller is."""
+"""Base class of the simulated controllers."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,10 +10,11 @@ from devcluster.writes import Deletion, Mutation, Write
 
 
 class Base:
-    """Level-triggered: `reconcile` looks at the world as it is and moves it one step.
+    """A level-triggered controller: `reconcile` compares the current state and moves it one step.
 
-    It runs on the cluster's event loop, must be quick, and may be called at any time for any key. Changes
-    of its own collection lead to their own keys, and those of `dependents` to the keys of their owners.
+    `reconcile` runs on the cluster's event loop, must not block, and can be called at any time
+    for any key. Changes in `collection` queue the changed object. Changes in `dependents` queue
+    the owners of the changed object.
     """
 
     name = ""
@@ -24,7 +25,7 @@ class Base:
         self.objects, self.store = objects, objects.store
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        """The keys to look at because of this change."""
+        """Return the keys to reconcile after this change."""
         if collection == self.collection:
             return (change.new.key,)
         if collection != self.dependents:
@@ -33,11 +34,14 @@ class Base:
         return [place[1] for place in places if place and place[0] == self.collection]
 
     def all_keys(self) -> Iterable[str]:
-        """The keys to look at when the cluster starts."""
+        """Return the keys to reconcile when the cluster starts."""
         return list(self.store.collection(self.collection).keys)
 
     def reconcile(self, key: str) -> float | None:
-        """Seconds after which to look again, or None. What is gone or about to go needs no look."""
+        """Reconcile one object. Return the seconds until the next call, or None.
+
+        Objects that are deleted or being deleted are skipped.
+        """
         record = self.find(key)
         return None if record is None or record.deleting else self.look(record)
 
@@ -59,13 +63,13 @@ class Base:
         return self.objects.update(declared, version, record.namespace, record.name, mutate, write)
 
     def set_status(self, collection: str, record: Record, status: Obj) -> None:
-        """Writes the status if it is another one."""
+        """Write the status if it changed."""
         self.update(collection, record, lambda obj: {**obj, "status": status}, "status")
 
     def delete(
         self, collection: str, record: Record, grace: int | None = None, policy: str = ""
     ) -> None:
-        """Deletes the object; it may be gone already."""
+        """Delete the object. Ignore an object that was already deleted or replaced."""
         declared = self.objects.registry.get(collection)
         how = Deletion(uid=record.uid, grace=grace, policy=policy)
         try:

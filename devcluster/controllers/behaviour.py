@@ -1,21 +1,20 @@
-"""What the containers of a pod do in the simulation, as an annotation of the pod says.
+"""Simulated container behavior, specified by annotations of the pod.
 
-    devcluster/behaviour: crash oom        starts, is killed for its memory, starts again, …
-    devcluster/behaviour: crash oom 600Mi  the same, unless it may use so much memory
-    devcluster/behaviour: crash error …    the same with exit code 1, and the rest as its last words
-    devcluster/behaviour: pull-fails       its image does not exist
-    devcluster/behaviour: never-ready      runs, but its readiness probe fails
-    devcluster/behaviour: init-stuck       its first init container never ends
-    devcluster/behaviour: never-ends       does not stop when it is deleted
-    devcluster/behaviour: runs 20          ends well after 20 seconds
-    devcluster/behaviour: fails 20         ends badly after 20 seconds
+    devcluster/behaviour: crash oom        is OOM-killed after each start
+    devcluster/behaviour: crash oom 600Mi  like crash oom, unless the limit is at least 600Mi
+    devcluster/behaviour: crash error …    exits with code 1; the rest is the termination message
+    devcluster/behaviour: pull-fails       the image does not exist
+    devcluster/behaviour: never-ready      runs, but the readiness probe fails
+    devcluster/behaviour: init-stuck       the first init container never terminates
+    devcluster/behaviour: never-ends       keeps running after it is deleted
+    devcluster/behaviour: runs 20          succeeds after 20 seconds
+    devcluster/behaviour: fails 20         fails after 20 seconds
+    devcluster/behaviour-image: …          the behavior applies only to this image
+    devcluster/lines-per-second: 200       number of log lines that the containers write
+    devcluster/log: …                      the only text that the containers log, at the start
 
-    devcluster/behaviour-image: …          all that with this image alone: another one mends it
-    devcluster/lines-per-second: 200       how much its containers write
-    devcluster/log: …                      what they write when they start, and nothing else
-
-Without it a pod runs until it is deleted; one that need not run for ever ends well after 15 s, unless
-it has a container with stdin.
+Without annotations, a pod runs until it is deleted. A pod with another restart policy than
+Always succeeds after 15 seconds, unless it has a container with stdin.
 """
 
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ _DEFAULT_RUN = 15.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behaviour:
-    """`runs_for`: seconds until the containers end by themselves; None for never."""
+    """Simulated behavior of a pod. `runs_for` is the seconds until the containers exit, or None."""
 
     crashes: bool = False
     exit_code: int = 0
@@ -43,7 +42,7 @@ class Behaviour:
 
 
 def behaviour_of(pod: Obj) -> Behaviour:
-    """What the annotation says; an unknown word counts as none."""
+    """Return the behavior specified by the pod's annotations. An unknown behavior is ignored."""
     notes = meta(pod).get("annotations") or {}
     image = notes.get(IMAGE_ANNOTATION)
     mended = image and all(c.get("image") != image for c in dicts(dig(pod, "spec.containers")))
@@ -71,7 +70,7 @@ def behaviour_of(pod: Obj) -> Behaviour:
         case "fails":
             return Behaviour(runs_for=seconds, exit_code=1, reason="Error")
     restarts = (pod.get("spec") or {}).get("restartPolicy", "Always")
-    # Whoever types into a container says when it ends.
+    # A container with stdin exits when its user ends the session.
     typed = any(one.get("stdin") for one in dicts(dig(pod, "spec.containers")))
     endless = restarts == "Always" or typed
     return Behaviour() if endless else Behaviour(runs_for=_DEFAULT_RUN)

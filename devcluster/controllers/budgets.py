@@ -1,4 +1,4 @@
-"""Keeps the status of disruption budgets: how many of their pods may be evicted now.
+"""Disruption budget controller: computes how many pods may be evicted.
 
 https://kubernetes.io/docs/tasks/run-application/configure-pdb/
 """
@@ -15,10 +15,10 @@ from devcluster.objects import Obj, controller_of, dicts, dig, meta, parse_time,
 from devcluster.store import Change, Record
 
 BUDGETS = "poddisruptionbudgets.policy"
-#: Seconds for which a pod that was evicted may still be there before it counts again.
+#: Seconds after which an evicted pod that still exists counts as healthy again.
 _DISRUPTED_FOR = 120.0
 _OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists"}
-#: The collections of what has replicas, by its kind.
+#: Collections of the scalable kinds.
 _SCALED = {
     "Deployment": "deployments.apps",
     "ReplicaSet": "replicasets.apps",
@@ -28,7 +28,7 @@ _SCALED = {
 
 
 class _SyncFailed(Exception):
-    """The budget cannot be worked out; `str()` says why."""
+    """The status of the budget cannot be computed. The message contains the reason."""
 
 
 class BudgetController(Base):
@@ -57,7 +57,7 @@ class BudgetController(Base):
         return _DISRUPTED_FOR if status.get("disruptedPods") else None
 
     def _status(self, budget: Obj) -> Obj:
-        """The numbers as the pods are now. Raises `_SyncFailed`."""
+        """Return the status for the current pods. Raise `_SyncFailed` if it cannot be computed."""
         about = meta(budget)
         there = self.store.collection("pods").records_in(about["namespace"])
         pods = [pod for pod in there if selects(budget, pod.labels)]
@@ -76,7 +76,7 @@ class BudgetController(Base):
         return {**status, "disruptedPods": disrupted} if disrupted else status
 
     def _counts(self, spec: Obj, pods: list[Record]) -> tuple[int, int]:
-        """The pods that should be there, and how many of them must be healthy."""
+        """Return the expected number of pods and the required number of healthy pods."""
         if spec.get("maxUnavailable") is not None:
             expected = self._expected(pods)
             return expected, max(expected - _amount(spec["maxUnavailable"], expected), 0)
@@ -85,13 +85,17 @@ class BudgetController(Base):
         return expected, _amount(least, expected)
 
     def _expected(self, pods: Iterable[Record]) -> int:
-        """The replicas of what controls the pods. A pod that nothing controls does not count."""
+        """Return the total replicas of the pods' controllers. Pods without a controller are not
+        counted.
+        """
         scaled = [found for pod in pods if (found := self._scaled(pod)) is not None]
         replicas = {meta(one)["uid"]: int(dig(one, "spec.replicas") or 0) for one in scaled}
         return sum(replicas.values())
 
     def _scaled(self, pod: Record) -> Obj | None:
-        """What has the replicas that the pod is one of: the Deployment and not its ReplicaSet."""
+        """Return the pod's topmost scalable owner, such as the Deployment instead of its
+        ReplicaSet.
+        """
         scaled, owner = None, controller_of(pod.load())
         while owner and (scaled is None or owner["kind"] in _SCALED):
             collection = _SCALED.get(owner["kind"], "")
@@ -104,7 +108,10 @@ class BudgetController(Base):
 
 
 def selects(budget: Obj, labels: Mapping[str, str]) -> bool:
-    """An empty selector is for all pods of the namespace, none for no pod."""
+    """Return True if the budget applies to the labels.
+
+    An empty selector matches all pods in the namespace; a missing selector matches none.
+    """
     selector = dig(budget, "spec.selector")
     if not isinstance(selector, dict):
         return False
@@ -121,7 +128,7 @@ def _meets(expression: Obj, labels: Mapping[str, str]) -> bool:
 
 
 def allowed_condition(budget: Obj, allowed: int) -> Obj:
-    """What it says of itself when it allows so many disruptions."""
+    """Return the DisruptionAllowed condition for the number of allowed disruptions."""
     if allowed:
         return _condition(budget, "True", "SufficientPods")
     return _condition(budget, "False", "InsufficientPods")
@@ -138,12 +145,12 @@ def _condition(budget: Obj, status: str, reason: str, message: str = "") -> Obj:
 
 
 def _amount(value: Any, whole: int) -> int:
-    """A number, or a percentage rounded up."""
+    """Return a number, or a percentage of `whole` rounded up."""
     return ceil(int(value.rstrip("%")) * whole / 100) if isinstance(value, str) else int(value)
 
 
 def _disrupted(budget: Obj, pods: Iterable[Record]) -> Iterator[tuple[str, str]]:
-    """Pods that were evicted and are not marked yet, with the time of it."""
+    """Yield the name and eviction time of pods that were evicted but are not marked as deleted yet."""
     held = dig(budget, "status.disruptedPods") or {}
     since = datetime.now(UTC) - timedelta(seconds=_DISRUPTED_FOR)
     for pod in pods:

@@ -1,4 +1,4 @@
-"""The status of a pod at each step of its life, as a kubelet writes it."""
+"""Pod statuses at each step of the pod lifecycle, as written by a kubelet."""
 
 import hashlib
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def _status(pod: Obj) -> Obj:
 
 
 def _set(status: Obj, now: str, **values: bool) -> None:
-    """Sets conditions; those that are not true say why."""
+    """Set conditions. Conditions that are not true get a reason."""
     wanted = []
     for name, value in values.items():
         one: Obj = {"type": name, "status": "True" if value else "False"}
@@ -78,7 +78,7 @@ def _containers(pod: Obj) -> list[Obj]:
 
 
 def waiting(pod: Obj, now: str) -> Obj:
-    """On its node, nothing started."""
+    """Return the status of a scheduled pod whose containers have not started."""
     status = _status(pod)
     inits = _inits(pod)
     reason = "PodInitializing" if inits else "ContainerCreating"
@@ -100,7 +100,7 @@ def waiting(pod: Obj, now: str) -> Obj:
 
 
 def init_waiting(pod: Obj) -> Obj:
-    """The first init container runs and does not end."""
+    """Return the status of a pod whose first init container keeps running."""
     status = _status(pod)
     inits = _inits(pod)
     held = list(dicts(status.get("initContainerStatuses")))
@@ -124,7 +124,7 @@ def init_waiting(pod: Obj) -> Obj:
 
 
 def init_done(pod: Obj) -> Obj:
-    """A copy of the pod whose init containers have ended well."""
+    """Return a copy of the pod with completed init containers."""
     found = clone(pod)
     now = timestamp()
     statuses = [
@@ -142,7 +142,7 @@ def init_done(pod: Obj) -> Obj:
 
 
 def running(pod: Obj, now: str) -> Obj:
-    """Started, not ready yet."""
+    """Return the status of a pod that has started but is not ready."""
     status = _status(pod)
     status["phase"] = "Running"
     status["containerStatuses"] = [_started(pod, c, now, None) for c in _containers(pod)]
@@ -178,7 +178,7 @@ def _ended_state(
 
 
 def ended(pod: Obj, code: int, now: str) -> Obj:
-    """Every container has ended and none is started again."""
+    """Return the status of a pod whose containers have all terminated and are not restarted."""
     status = _status(pod)
     reason = _reason(code)
     for declared, one in _pairs(pod, status):
@@ -196,7 +196,7 @@ def ended(pod: Obj, code: int, now: str) -> Obj:
 
 
 def _pairs(pod: Obj, status: Obj) -> Iterator[tuple[Obj, Obj]]:
-    """Each container as declared, with its status."""
+    """Yield each container spec with its status."""
     declared = {container["name"]: container for container in _containers(pod)}
     for one in dicts(status.get("containerStatuses")):
         if one["name"] in declared:
@@ -204,7 +204,7 @@ def _pairs(pod: Obj, status: Obj) -> Iterator[tuple[Obj, Obj]]:
 
 
 def crashed(pod: Obj, behaviour: Behaviour, now: str, *, backing_off: bool = True) -> Obj:
-    """The first container has died and will be started again, after a while if it backs off."""
+    """Return the status after the first container crashed and before it is restarted."""
     status = _status(pod)
     for declared, one in list(_pairs(pod, status))[:1]:
         start = dig(one, "state.running.startedAt") or now
@@ -230,7 +230,7 @@ def crashed(pod: Obj, behaviour: Behaviour, now: str, *, backing_off: bool = Tru
 
 
 def restarted(pod: Obj, now: str) -> Obj:
-    """The containers that do not run are started once more."""
+    """Return the status after the terminated containers were restarted."""
     status = _status(pod)
     for declared, one in _pairs(pod, status):
         if not dig(one, "state.running"):
@@ -240,7 +240,7 @@ def restarted(pod: Obj, now: str) -> Obj:
 
 
 def debug_started(pod: Obj, now: str) -> Obj | None:
-    """With the ephemeral containers that have been added to a running pod; None if there are none."""
+    """Return the status with newly added ephemeral containers running, or None if none were added."""
     status = _status(pod)
     held = list(dicts(status.get("ephemeralContainerStatuses")))
     known = {one.get("name") for one in held}
@@ -255,7 +255,9 @@ def debug_started(pod: Obj, now: str) -> Obj | None:
 
 
 def _debugger(pod: Obj, declared: Obj, now: str) -> Obj:
-    """One that runs, unless its image is of a host that there cannot be (RFC 2606)."""
+    """Return the status of an ephemeral container. The pull of an image from `.invalid` fails (RFC
+    2606).
+    """
     image = declared.get("image", "")
     if not image.partition("/")[0].endswith(".invalid"):
         return _started(pod, declared, now, None)
@@ -265,7 +267,9 @@ def _debugger(pod: Obj, declared: Obj, now: str) -> Obj:
 
 
 def debug_ended(pod: Obj, name: str, code: int, now: str) -> Obj:
-    """An ephemeral container has ended; it is not started again."""
+    """Return the status after an ephemeral container terminated. Ephemeral containers are never
+    restarted.
+    """
     status = _status(pod)
     for one in dicts(status.get("ephemeralContainerStatuses")):
         if one.get("name") == name:
@@ -279,7 +283,7 @@ def _reason(code: int) -> str:
 
 
 def pull_failing(pod: Obj, image: str) -> Obj:
-    """The image of the first container is not there."""
+    """Return the status of a pod whose first container's image cannot be pulled."""
     status = _status(pod)
     for _, one in list(_pairs(pod, status))[:1]:
         message = f'Back-off pulling image "{image}": ErrImagePull: not found'

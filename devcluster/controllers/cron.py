@@ -1,4 +1,4 @@
-"""The times of a cron schedule, in UTC.
+"""Cron schedules in UTC.
 
 https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax
 """
@@ -14,12 +14,14 @@ _WORDS = {
     "@monthly": "0 0 1 * *",
     "@yearly": "0 0 1 1 *",
 }
-# A schedule that fits no day at all (31 February) is given up after so many minutes.
+# Search limit in minutes for a schedule that matches no day (such as 31 February).
 _MOST = 60 * 24 * 366 * 4
 
 
 def next_time(schedule: str, after: datetime) -> datetime | None:
-    """The first minute after `after` that fits; None if there is none or the text is no schedule."""
+    """Return the first matching minute after `after`, or None if no time matches or the schedule is
+    invalid.
+    """
     parts = _WORDS.get(schedule, schedule).split()
     if len(parts) != len(_RANGES):
         return None
@@ -45,7 +47,9 @@ def next_time(schedule: str, after: datetime) -> datetime | None:
 
 
 def _values(text: str, allowed: tuple[int, int]) -> frozenset[int]:
-    """The numbers of `*`, `5`, `1-5`, `*/15`, `1,2`; ValueError otherwise."""
+    """Return the numbers of a field such as `*`, `5`, `1-5`, `*/15` or `1,2`. Raise ValueError if
+    malformed.
+    """
     found: set[int] = set()
     for part in text.split(","):
         span, _, step = part.partition("/")
@@ -57,7 +61,7 @@ def _values(text: str, allowed: tuple[int, int]) -> frozenset[int]:
             high = int(last) if dash else (allowed[1] if step else low)
         if not allowed[0] <= low <= high <= allowed[1] + (allowed == (0, 6)):
             raise ValueError(text)
-        # Sunday may be written as 7.
+        # Sunday can be 0 or 7.
         size = 7 if allowed == (0, 6) else high + 1
         found.update(number % size for number in range(low, high + 1, int(step or 1)))
     return frozenset(found)

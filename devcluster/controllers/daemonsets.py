@@ -1,4 +1,4 @@
-"""A DaemonSet has one pod on every node that it fits."""
+"""DaemonSet controller: one pod on each matching node."""
 
 from collections.abc import Iterable
 
@@ -56,7 +56,7 @@ class DaemonSetController(Base):
         terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
         pod["spec"]["affinity"] = {"nodeAffinity": required}
-        # The scheduler would only choose what is chosen already.
+        # Bind the pod directly, because the node is already determined.
         pod["spec"]["nodeName"] = node
         self.create("pods", meta(daemon_set)["namespace"], pod)
 
@@ -64,7 +64,7 @@ class DaemonSetController(Base):
         if dig(daemon_set, "spec.updateStrategy.type") == "OnDelete" or len(pods) < nodes:
             return
         stale = [pod for pod in pods if pod.labels.get(_HASH) != digest]
-        # Pods that are not ready anyway go first and cost nothing.
+        # Replace pods that are not ready first, because that reduces no availability.
         broken = [pod for pod in stale if not is_ready(pod.load())]
         all_ready = all(is_ready(pod.load()) for pod in pods)
         for pod in broken or (stale[:1] if all_ready else ()):
@@ -94,6 +94,6 @@ def _fits(daemon_set: Obj, record: Record) -> bool:
     if not wanted.items() <= record.labels.items():
         return False
     taints = dig(record.load(), "spec.taints") or ()
-    # Pods of daemon sets stay on nodes that are cordoned or in trouble.
+    # DaemonSet pods tolerate the taints of cordoned and unhealthy nodes.
     lasting = [t for t in taints if not t["key"].startswith("node.kubernetes.io/")]
     return all(tolerates(spec, taint) for taint in lasting)

@@ -1,4 +1,4 @@
-"""A custom type that is removed takes its objects with it."""
+"""Controller that deletes the objects of a removed custom type."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ class DefinitionController(Base):
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
         if collection == self.collection:
             if change.kind == "DELETED":
-                # Names may have become free that another one waits for.
+                # The deletion may have released names that another definition waits for.
                 return self.all_keys()
             return (change.new.key,) if change.new.deleting else ()
         if change.kind == "DELETED":

@@ -1,4 +1,4 @@
-"""A Deployment rolls from one ReplicaSet to the next within its limits of surge and absence."""
+"""Deployment controller: rolling updates within maxSurge and maxUnavailable."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -64,7 +64,7 @@ class DeploymentController(Base):
         self.create(_SETS, about["namespace"], body)
 
     def _set_revision(self, deployment: Obj, new: Record, old: list[Record]) -> None:
-        """The set that is rolled to has the highest revision, also after a rollback."""
+        """Give the current ReplicaSet the highest revision, also after a rollback."""
         highest = max((_revision(s) for s in old), default=0)
         wanted = str(max(_revision(new), highest + 1))
         notes = {**_shared_annotations(deployment), _REVISION: wanted}
@@ -93,7 +93,7 @@ class DeploymentController(Base):
         available = sum(_available(s) for s in (new, *old))
         spare = available - (wanted - absent)
         for one in sorted(old, key=_revision):
-            # Pods that are not there anyway go first and cost nothing.
+            # Scale down unavailable pods first, because that reduces no availability.
             missing = sizes[one.key] - _available(one)
             cut = min(sizes[one.key], missing + max(0, spare))
             if cut > 0:
@@ -124,7 +124,7 @@ class DeploymentController(Base):
                 self.delete(_SETS, one)
 
     def _report(self, key: str, new_name: str) -> float | None:
-        """Seconds until a rollout that does not go on is called stuck."""
+        """Write the status. Return the seconds until the progress deadline, or None."""
         record = self.find(key)
         if record is None:
             return None
@@ -168,7 +168,7 @@ def _conditions(
     last = held.get("Progressing", {})
     same = f'"{new_name}"' in last.get("message", "")
     done = updated == wanted and total == wanted and available >= wanted
-    # What has been rolled out once stays so, whatever becomes of its pods.
+    # A completed rollout stays complete, even if pods fail later.
     done = done or (same and last.get("reason") == "NewReplicaSetAvailable" and updated == total)
     moved = updated > before.get("updatedReplicas", 0) or available > before.get(
         "availableReplicas", 0
@@ -203,13 +203,13 @@ def _conditions(
 
 
 def _failures(replica_set: Obj) -> list[Obj]:
-    """That it cannot make pods is said of its Deployment, too."""
+    """Return the ReplicaFailure conditions of the ReplicaSet, which its Deployment also reports."""
     conditions = dicts((replica_set.get("status") or {}).get("conditions"))
     return [one for one in conditions if one["type"] == "ReplicaFailure"]
 
 
 def _age(condition: Obj) -> float:
-    """Seconds since the condition was last written."""
+    """Return the seconds since the last update of the condition."""
     return (datetime.now(UTC) - parse_time(condition["lastUpdateTime"])).total_seconds()
 
 
@@ -230,7 +230,7 @@ def _annotations(obj: Obj) -> dict[str, str]:
 
 
 def _shared_annotations(deployment: Obj) -> dict[str, str]:
-    """What a ReplicaSet has of its Deployment's annotations, so that a rollback brings them back."""
+    """Return the annotations that are copied to the ReplicaSet, so that a rollback restores them."""
     notes = _annotations(deployment)
     return {name: text for name, text in notes.items() if name not in _OWN_ANNOTATIONS}
 
@@ -261,7 +261,7 @@ def _sum(sets: Iterable[Obj], field: str) -> int:
 
 
 def _share(value: object, total: int, *, up: bool) -> int:
-    """A number, or a percentage of `total`."""
+    """Return a number, or a percentage of `total`."""
     if isinstance(value, str) and value.endswith("%"):
         exact = total * int(value[:-1]) / 100
         return ceil(exact) if up else floor(exact)

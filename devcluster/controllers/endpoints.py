@@ -1,4 +1,4 @@
-"""The addresses behind a service: one EndpointSlice each, and the old Endpoints."""
+"""EndpointSlice controller: one EndpointSlice per service."""
 
 from collections.abc import Iterable
 

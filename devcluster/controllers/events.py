@@ -1,4 +1,4 @@
-"""Events about objects: recorded once and then counted; forgotten after an hour."""
+"""Event recorder with deduplication, and the cleanup of events after one hour."""
 
 import hashlib
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _LOOK = 60.0
 
 
 class Recorder(Base):
-    """Writes events in the name of a component."""
+    """Record events for a component."""
 
     name, collection = "recorder", "events"
 
@@ -31,7 +31,9 @@ class Recorder(Base):
         field_path: str = "",
         host: str = "",
     ) -> None:
-        """`severity`: Normal or Warning. The same event again counts up."""
+        """Record an event, or increment the count of the same event. `severity` is Normal or
+        Warning.
+        """
         involved = _reference(api_version, kind, about, field_path)
         identity = f"{involved['uid']}|{reason}|{message}|{field_path}"
         digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
@@ -64,7 +66,7 @@ class Recorder(Base):
         try:
             self.create(self.collection, namespace, event)
         except StatusError as error:
-            # A namespace that is going takes no new events.
+            # A terminating or deleted namespace rejects new events.
             if error.code not in (403, 404):
                 raise
 
@@ -86,7 +88,7 @@ def _reference(api_version: str, kind: str, about: Obj, field_path: str) -> Obj:
 
 
 class EventCleaner(Base):
-    """Removes events that nobody repeated for an hour."""
+    """Delete events that were not repeated for an hour."""
 
     name, collection = "event-cleaner", "events"
 

@@ -1,4 +1,4 @@
-"""Garbage collection: what lost its owners goes too.
+"""Garbage collector: deletes objects whose owners no longer exist.
 
 https://kubernetes.io/docs/concepts/architecture/garbage-collection/
 """
@@ -9,18 +9,21 @@ from devcluster.controllers.base import Base
 from devcluster.objects import Obj, dicts, meta
 from devcluster.store import Change, Record
 
-# An object in any collection, as one text.
+# Separates collection and object key in a queue key.
 _SEPARATOR = "\n"
 _FOREGROUND = b'"foregroundDeletion"'
 
 
 class GarbageCollector(Base):
-    """Keys are `collection\\nkey` of objects with owners, or with a deletion policy to carry out."""
+    """Collect objects with owners, and apply deletion policies.
+
+    Keys have the form `collection\\nkey`.
+    """
 
     name = "garbage"
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        # Owners that wait for their dependents in the foreground.
+        # Owners that wait for their dependents (foreground deletion).
         former = change.old.owners if change.old else ()
         owners = (self.store.uids.get(uid) for uid in former)
         found = [_join(*owner) for owner in owners if owner and self._is_deleting(owner)]
@@ -65,7 +68,7 @@ class GarbageCollector(Base):
             self.delete(collection, record)
             return
         if any(self._is_foreground(one.uid) for _, one in dependents):
-            # Owners in a circle would wait for each other.
+            # Owners in a cycle would block each other.
             self.update(collection, record, _unblock)
         self.delete(collection, record, policy="Foreground")
 

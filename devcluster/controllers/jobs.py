@@ -1,4 +1,4 @@
-"""Jobs run pods to their end; CronJobs make jobs by the clock."""
+"""Job controller and CronJob controller."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -91,7 +91,7 @@ class JobController(Base):
 
 
 def _note_suspension(job: Obj, status: Obj, now: str) -> None:
-    """A job that is suspended has not started; one that is resumed starts anew."""
+    """Update the start time and the Suspended condition. A resumed job gets a new start time."""
     suspended, held = bool(job["spec"].get("suspend")), condition_of(job, "Suspended")
     if suspended:
         status.pop("startTime", None)
@@ -140,7 +140,7 @@ class CronJobController(Base):
         return None if due is None else max(1.0, (due - now).total_seconds())
 
     def make_job(self, cron: Obj, now: datetime) -> None:
-        """The job of that time; nothing happens if it is there."""
+        """Create the job of the scheduled time, unless it exists."""
         template, about = clone(cron["spec"]["jobTemplate"]), meta(cron)
         minutes = int(now.timestamp()) // 60
         name = f"{about['name'][:52]}-{minutes}"

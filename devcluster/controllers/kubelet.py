@@ -1,7 +1,9 @@
-"""The kubelets of all nodes: they take pods through their lives, in the shapes of real ones.
+"""Simulated kubelet of all nodes: moves pods through their lifecycle with the statuses of a real
+one.
 
-What a pod does is decided by `behaviour.py`. A kubelet takes one step at a time and says when the
-next one is due; all it knows is in the pod's status, so that it goes on after a restart.
+`behaviour.py` determines the behavior of a pod. Each reconciliation performs one step and
+returns the time until the next one. All state is in the pod's status, so that the kubelet
+continues after a restart.
 """
 
 import ipaddress
@@ -30,13 +32,13 @@ from devcluster.crud import Objects
 from devcluster.objects import Obj, dicts, dig, meta, parse_time, timestamp
 from devcluster.store import Change, Record, Store
 
-# How long a step takes at least and at most, in seconds.
+# Minimum and maximum duration of a step, in seconds.
 _QUICK = (0.2, 0.6)
 _FALLBACK = "10.244.255.0/24"
 
 
 class PodAddresses:
-    """From the range of their node, none twice at a time."""
+    """Allocate unique pod IPs from the range of the pod's node."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -53,12 +55,14 @@ class PodAddresses:
             self._used.add(change.new.fields["status.podIP"])
 
     def next(self, record: Record) -> str:
-        """A free address of the range of the pod's node; of all ranges if that is full."""
+        """Return a free address from the node's range, or from the cluster's range if it is
+        exhausted.
+        """
         node = self._store.find("nodes", record.fields["spec.nodeName"])
         text = (dig(node.load(), "spec.podCIDR") if node else "") or _FALLBACK
         for network in (ipaddress.ip_network(text), ipaddress.ip_network("10.244.0.0/16")):
             hosts = network.hosts()
-            # The first one is the bridge's.
+            # The first address belongs to the bridge.
             next(hosts)
             for host in hosts:
                 if str(host) not in self._used:
@@ -67,7 +71,10 @@ class PodAddresses:
 
 
 class Kubelet(Base):
-    """`hurry`: steps that take moments are taken at once, for making a world that is there."""
+    """Pod lifecycle controller.
+
+    With `hurry`, short steps run immediately. It is used to create the sample data.
+    """
 
     name, collection = "kubelet", "pods"
 
@@ -84,7 +91,7 @@ class Kubelet(Base):
         if change.kind == "DELETED":
             self._due.pop(change.new.uid, None)
             return ()
-        # Its own writes need no look: the next step is due later anyway.
+        # Status writes by the kubelet are ignored, because the next step is already scheduled.
         placed = change.old is None or not change.old.fields["spec.nodeName"]
         ending = change.new.deleting and not (change.old and change.old.deleting)
         debugged = b'"ephemeralContainers"' in change.new.data
@@ -116,7 +123,7 @@ class Kubelet(Base):
         return after
 
     def _terminate(self, record: Record, pod: Obj) -> float | None:
-        """The containers stop after a moment; then the pod may go."""
+        """Stop the containers after a short delay, then remove the pod."""
         marked = f"{record.uid}/end"
         if behaviour_of(pod).never_ends or meta(pod).get("finalizers"):
             return None
@@ -134,7 +141,7 @@ class Kubelet(Base):
         return None
 
     def _step(self, record: Record, pod: Obj, node: Obj) -> float | None:
-        """One step of the pod's life; seconds until the next, None if there is none to come."""
+        """Perform one lifecycle step. Return the seconds until the next step, or None."""
         if phase(record) in ("Succeeded", "Failed"):
             return None
         behaviour = behaviour_of(pod)
@@ -178,7 +185,7 @@ class Kubelet(Base):
     def _live(
         self, record: Record, pod: Obj, behaviour: Behaviour, *, started: bool
     ) -> float | None:
-        """After the start: become ready, end, or crash and start again."""
+        """Handle a started pod: make it ready, terminate it, or crash and restart it."""
         if behaviour.crashes:
             return self._crash_or_restart(record, pod, behaviour, started=started)
         if behaviour.never_ready:
@@ -221,7 +228,7 @@ class Kubelet(Base):
         return 120.0
 
     def kill_container(self, record: Record) -> None:
-        """One container of a running pod dies and is started again, as after a failed probe."""
+        """Kill one container of a running pod and restart it, as after a failed liveness probe."""
         pod = record.load()
         behaviour = Behaviour(crashes=True, exit_code=137, reason="Error")
         self._put(record, crashed(pod, behaviour, timestamp(), backing_off=False))
@@ -254,17 +261,17 @@ def _first(pod: Obj) -> str:
 
 
 def _back_off(restarts: int) -> float:
-    """Seconds until a container is started again, as with kubelets: 10, doubled each time, up to 300."""
+    """Return the restart delay in seconds, as in a real kubelet: 10, doubled each time, up to 300."""
     return float(min(300, 10 << min(restarts, 5)))
 
 
 def _since_end(pod: Obj) -> float:
-    """Seconds since the last of its containers ended."""
+    """Return the seconds since the last container terminated."""
     states = dicts(dig(pod, "status.containerStatuses"))
     ends = [str(end) for one in states if (end := dig(one, "lastState.terminated.finishedAt"))]
     return (datetime.now(UTC) - max(map(parse_time, ends))).total_seconds() if ends else inf
 
 
 def _spread(uid: str, low: float, high: float) -> float:
-    """A time that differs between pods and is the same for one."""
+    """Return a duration between `low` and `high` that depends only on the pod's UID."""
     return low + (high - low) * (int(uid[:4], 16) / 0xFFFF)

@@ -1,4 +1,4 @@
-"""What every namespace has. One that is deleted is emptied first."""
+"""Controllers for the default content of namespaces and for the deletion of their content."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ class NamespaceController(Base):
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
         if collection == self.collection:
             return (change.new.key,) if change.new.deleting else ()
-        # Something is gone from a namespace: perhaps it was the last thing.
+        # The deleted object may have been the last one in a terminating namespace.
         if change.kind == "DELETED" and change.new.namespace:
             namespace = self.find(change.new.namespace)
             if namespace and namespace.deleting:
@@ -52,7 +52,7 @@ _NOTE = (
 
 
 class NamespaceContentController(Base):
-    """The default service account and the authority's certificate, which is a PEM text."""
+    """Create the default service account and a ConfigMap with the CA certificate (PEM)."""
 
     name, collection = "serviceaccount", "namespaces"
 

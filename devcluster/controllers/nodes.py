@@ -1,4 +1,4 @@
-"""The heartbeats of simulated nodes, and the pods of nodes that are gone."""
+"""Node heartbeats, and cleanup of terminating pods without a node."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -18,12 +18,13 @@ from devcluster.store import Change
 _LEASES = "leases.coordination.k8s.io"
 _NAMESPACE = "kube-node-lease"
 _BEAT = 10.0
-# Nodes report their whole status less often, as a kubelet does when nothing changes.
+# Lease renewals per status update. Like a real kubelet, nodes report an unchanged status less
+# often.
 _STATUS_BEATS = 30
 
 
 class NodeController(Base):
-    """Renews the lease of every node, but for those that nobody hears from."""
+    """Renew the lease of every node, except nodes that are simulated as unreachable."""
 
     name, collection = "node", "nodes"
 
@@ -35,7 +36,7 @@ class NodeController(Base):
     def reconcile(self, key: str) -> float | None:
         record = self.find(key)
         ready = condition_of(record.load(), "Ready") if record else None
-        # A node of which its condition says that nobody hears from it does not renew its lease.
+        # A node with Ready status Unknown is unreachable and does not renew its lease.
         if record is None or ready is None or ready.get("status") == "Unknown":
             return None
         lease = self.find(f"{_NAMESPACE}/{key}", _LEASES)
@@ -60,7 +61,7 @@ def _beaten(node: Obj) -> Obj:
 
 
 class PodCleaner(Base):
-    """Pods that end and have no node to end on go when their time is over."""
+    """Remove terminating pods without an existing node when their grace period ends."""
 
     name, collection = "pod-cleaner", "pods"
 

@@ -1,4 +1,4 @@
-"""What controllers of pods have in common: making a pod from a template, and counting pods."""
+"""Helpers of the workload controllers: create pods from templates, and count pods."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from devcluster.store import Record
 
 
 def template_hash(template: Obj) -> str:
-    """A short text that differs where the templates differ."""
+    """Return a short hash of the pod template."""
     data = msgspec.json.encode(template, order="deterministic")
     number = int.from_bytes(hashlib.sha256(data).digest()[:8], "big")
     text = ""
@@ -35,7 +35,7 @@ def owner_reference(api_version: str, kind: str, owner: Obj) -> Obj:
 def pod_of(
     api_version: str, kind: str, owner: Obj, *, name: str = "", labels: Mapping[str, str] = {}
 ) -> Obj:
-    """A pod as the template of its owner wants it; without a name it gets a generated one."""
+    """Return a pod created from the owner's template. Without `name`, a name is generated."""
     template, own_name = owner["spec"]["template"], meta(owner)["name"]
     about = meta(template)
     found: Obj = {
@@ -55,7 +55,7 @@ def phase(record: Record) -> str:
 
 
 def is_active(record: Record) -> bool:
-    """Neither ended nor about to end."""
+    """Return True if the pod is neither terminated nor being deleted."""
     return not record.deleting and phase(record) not in ("Succeeded", "Failed")
 
 
@@ -68,7 +68,7 @@ def count_ready(records: Iterable[Record]) -> int:
 
 
 def conditions_with(held: list[Obj] | None, now: str, *wanted: Obj) -> list[Obj]:
-    """The conditions after the change; the time is kept where the status stays the same."""
+    """Return the updated conditions. The transition time changes only if the status changes."""
     found = {one["type"]: one for one in held or ()}
     for one in wanted:
         old = found.get(one["type"])

@@ -1,4 +1,4 @@
-"""Writes how much of its resource quotas a project uses."""
+"""Resource quota controller: updates the usage in the status."""
 
 from collections.abc import Iterable
 

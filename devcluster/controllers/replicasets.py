@@ -1,4 +1,4 @@
-"""A ReplicaSet has as many pods as it wants."""
+"""ReplicaSet controller: maintains the number of replicas."""
 
 from devcluster.controllers.base import Base
 from devcluster.controllers.events import Recorder
@@ -12,7 +12,8 @@ from devcluster.objects import Obj, dig, meta
 from devcluster.statuses import StatusError
 from devcluster.store import Record
 
-# Pods that are made in one step, as Kubernetes has it: each of them leads to the next step.
+# Maximum number of pods created in one step, as in Kubernetes. Each created pod triggers the next
+# step.
 BURST = 500
 _FAILED = "FailedCreate"
 
@@ -39,7 +40,7 @@ class ReplicaSetController(Base):
         return 5.0 if problem else None
 
     def _add(self, replica_set: Obj, number: int) -> str:
-        """Makes pods; the answer says what kept it from that."""
+        """Create pods. Return the error message if a pod could not be created."""
         namespace = meta(replica_set)["namespace"]
         for _ in range(min(number, BURST)):
             try:
@@ -61,14 +62,14 @@ class ReplicaSetController(Base):
         status = {name: value for name, value in status.items() if value or name == "replicas"}
         if problem:
             told = {"type": "ReplicaFailure", "status": "True", "reason": _FAILED}
-            # As in Kubernetes the first message stays: each names another pod.
+            # As in Kubernetes, the first message is kept, because each message names another pod.
             held = dig(replica_set, "status.conditions")
             status["conditions"] = held or [{**told, "message": problem}]
         self.set_status(self.collection, record, status)
 
 
 def _least_wanted(pods: list[Record]) -> list[Record]:
-    """First those without a node, then those that are not ready, then the youngest."""
+    """Sort pods in deletion order: unscheduled pods, pods that are not ready, then the newest pods."""
 
     def order(record: Record) -> tuple[bool, bool, int]:
         pod = record.load()

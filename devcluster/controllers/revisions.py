@@ -1,4 +1,4 @@
-"""The templates that a StatefulSet or a DaemonSet has had, as ControllerRevisions."""
+"""Revision history of StatefulSets and DaemonSets, stored as ControllerRevisions."""
 
 from devcluster.controllers.base import Base
 from devcluster.controllers.podtools import owner_reference
@@ -11,7 +11,7 @@ _REVISIONS = "controllerrevisions.apps"
 def keep_revision(
     controller: Base, kind: str, owner: Obj, digest: str, *, label: str, used: set[str]
 ) -> None:
-    """Makes the present template the newest revision. `used`: the digests that pods have."""
+    """Make the current template the newest revision. `used` contains the hashes of existing pods."""
     about, template = meta(owner), owner["spec"]["template"]
     held = sorted(controller.owned(about["uid"], _REVISIONS), key=_number)
     newest = _number(held[-1]) if held else 0

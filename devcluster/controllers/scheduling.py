@@ -1,4 +1,4 @@
-"""The scheduler: a node for every pod, or the reasons why there is none."""
+"""Scheduler: binds pods to nodes, or reports why no node is suitable."""
 
 import time
 from collections import Counter
@@ -20,7 +20,7 @@ _TELL = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """CPUs, bytes and pods."""
+    """CPU cores, bytes of memory and number of pods."""
 
     cpu: float = 0.0
     memory: float = 0.0
@@ -43,7 +43,7 @@ def requested(pod: Obj) -> Amount:
 
 
 def tolerates(spec: Obj, taint: Obj) -> bool:
-    """Whether pods of this spec may be where the taint is."""
+    """Return True if pods with this spec tolerate the taint."""
     if taint.get("effect") == "PreferNoSchedule":
         return True
     for one in dicts(spec.get("tolerations")):
@@ -57,7 +57,9 @@ def tolerates(spec: Obj, taint: Obj) -> bool:
 
 
 class Scheduler(Base):
-    """Keeps the sums of what pods ask for, so that a pod costs one look at each node."""
+    """Schedule pods. The total requests per node are cached, so that a pod is compared once per
+    node.
+    """
 
     name, collection = "scheduler", "pods"
 
@@ -79,7 +81,7 @@ class Scheduler(Base):
             return ()
         self._count(change.new)
         waiting = not change.new.fields["spec.nodeName"] and not change.new.deleting
-        # Its own note that a pod cannot be placed is no reason to look again.
+        # The scheduler's own status update must not trigger another attempt.
         return (change.new.key,) if waiting and change.kind == "ADDED" else ()
 
     def _count(self, record: Record) -> None:
@@ -123,7 +125,9 @@ class Scheduler(Base):
         return None
 
     def _judge(self, record: Record, pod: Obj, wanted: Amount) -> tuple[str, float]:
-        """Why the pod does not fit the node (empty: it does), and how full the node would be."""
+        """Return the reason why the pod does not fit (or an empty string), and the resulting load
+        of the node.
+        """
         node, spec = record.load(), pod["spec"]
         selector = spec.get("nodeSelector") or {}
         if not selector.items() <= record.labels.items():
@@ -143,7 +147,7 @@ class Scheduler(Base):
             return "Insufficient cpu", 0.0
         if after.memory > memory:
             return "Insufficient memory", 0.0
-        # Spread by number of pods where nothing is asked for.
+        # Pods without requests are spread by the number of pods.
         return "", after.cpu / cpu + after.memory / memory + after.pods / 110
 
     def _bind(self, record: Record, pod: Obj, node: str) -> None:
@@ -170,7 +174,7 @@ class Scheduler(Base):
         status = {**(pod.get("status") or {})}
         status["conditions"] = conditions_with(status.get("conditions"), timestamp(), one)
         self.set_status("pods", record, status)
-        # Looked at often, told seldom.
+        # Scheduling is retried often, but the event is recorded only every few minutes.
         if time.monotonic() < self._told.get(record.uid, 0.0):
             return
         self._told[record.uid] = time.monotonic() + _TELL

@@ -1,4 +1,4 @@
-"""Signs what was approved for the signer of clients, as the cluster's own controller does.
+"""Signing controller for approved client certificate requests.
 
 https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers
 """
@@ -13,7 +13,7 @@ from devcluster.pki import Authority
 from devcluster.store import Record
 
 _SIGNER = "kubernetes.io/kube-apiserver-client"
-#: Without a wish a certificate lasts a year.
+#: Default validity of a certificate: one year.
 _SECONDS = 365 * 24 * 3600
 
 

@@ -1,6 +1,6 @@
-"""Takes snapshots of the volumes that the cluster makes itself, at once.
+"""Snapshot controller for simulated volumes. Snapshots are taken immediately.
 
-What a CSI driver and the snapshot controller do between them:
+It has the role of a CSI driver and the snapshot controller:
 https://kubernetes.io/docs/concepts/storage/volume-snapshots/
 """
 
@@ -19,8 +19,9 @@ _DEFAULT = "snapshot.storage.kubernetes.io/is-default-class"
 
 
 class SnapshotController(Base):
-    """One that is ready or has failed stays as it is. For other drivers somebody else takes them, or
-    nobody."""
+    """Take pending snapshots. Ready and failed snapshots, and other drivers' snapshots, are not
+    changed.
+    """
 
     name, collection = "snapshot", SNAPSHOTS
 
@@ -65,7 +66,7 @@ class SnapshotController(Base):
         )
 
     def _forget(self, key: str) -> None:
-        """What is kept of a snapshot that is gone, unless its class says that it stays."""
+        """Delete the content of a deleted snapshot if its deletion policy is Delete."""
         for content in self.store.collection(_CONTENTS).records_in():
             spec = content.load().get("spec") or {}
             of = spec.get("volumeSnapshotRef") or {}
@@ -74,7 +75,7 @@ class SnapshotController(Base):
                 self.delete(_CONTENTS, content)
 
     def _class(self, name: str) -> Obj | None:
-        """The class of that name, or the default one of the driver."""
+        """Return the snapshot class by name, or the driver's default class if the name is empty."""
         for record in self.store.collection(_CLASSES).records_in():
             found = record.load()
             is_default = (meta(found).get("annotations") or {}).get(_DEFAULT) == "true"
@@ -83,7 +84,7 @@ class SnapshotController(Base):
         return None
 
     def _volume(self, claim: Record | None) -> Obj | None:
-        """That of a claim, if the cluster makes such volumes."""
+        """Return the volume of a claim if it is a simulated volume."""
         name = dig(claim.load(), "spec.volumeName") if claim is not None else None
         found = self.find(name, "persistentvolumes") if name else None
         volume = found.load() if found is not None else {}

@@ -1,4 +1,4 @@
-"""A StatefulSet has pods with fixed names, one after the other, and volumes of their own."""
+"""StatefulSet controller: ordered pods with stable names and their own volumes."""
 
 from devcluster.controllers.base import Base
 from devcluster.controllers.podtools import (
@@ -38,7 +38,7 @@ class StatefulSetController(Base):
         return bool(ended)
 
     def _move(self, stateful_set: Obj, pods: dict[str, Record], revision: str) -> None:
-        """One step: make the first that is missing, or take away the last that is too many."""
+        """Perform one step: create the first missing pod, or delete the last surplus pod."""
         spec, about = stateful_set["spec"], meta(stateful_set)
         ordered = spec.get("podManagementPolicy") != "Parallel"
         names, made = set(), 0
@@ -87,7 +87,9 @@ class StatefulSetController(Base):
         pod["spec"].setdefault("volumes", []).append(source)
 
     def _roll(self, stateful_set: Obj, pods: list[Record], revision: str) -> None:
-        """From the last to the first, one at a time, each ready before the next."""
+        """Update one pod at a time, from the last to the first. All pods must be ready before each
+        step.
+        """
         if dig(stateful_set, "spec.updateStrategy.type") == "OnDelete":
             return
         if any(pod.deleting or not is_ready(pod.load()) for pod in pods):

@@ -1,4 +1,4 @@
-"""Fills in the Secrets that ask for a service account's token.
+"""Controller that adds tokens to service account token Secrets.
 
 https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-secrets
 """
@@ -17,7 +17,7 @@ _NAME, _UID = "kubernetes.io/service-account.name", "kubernetes.io/service-accou
 
 
 class ServiceAccountTokenController(Base):
-    """`certificate`: the PEM text of the cluster's authority."""
+    """Fill in service account token Secrets. `certificate` is the CA certificate in PEM format."""
 
     name, collection = "serviceaccount-token", "secrets"
 
@@ -27,7 +27,7 @@ class ServiceAccountTokenController(Base):
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
         if collection == "serviceaccounts" and change.kind == "ADDED":
-            # A Secret may have been there before the account that it names.
+            # A Secret can be created before the service account that it references.
             return self.store.collection(self.collection).keys_in(change.new.namespace)
         return super().keys_of(collection, change)
 

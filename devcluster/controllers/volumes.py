@@ -1,4 +1,4 @@
-"""Claims get a volume at once: the one that they name, or a new one of their class, which grows."""
+"""Volume controller: binds claims to named volumes, and provisions and expands simulated volumes."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,8 +13,11 @@ _VOLUMES = "persistentvolumes"
 
 
 class VolumeController(Base):
-    """A new volume is made only for claims whose class exists, or is not named while there is a default
-    class; a copy only of what is there."""
+    """Bind, provision and expand volumes.
+
+    A volume is provisioned only if the claim's class (or a default class) exists. A claim with a
+    data source waits until the source is available.
+    """
 
     name, collection = "volume", CLAIMS
 
@@ -40,7 +43,7 @@ class VolumeController(Base):
     def _provision(self, record: Record, claim: Obj) -> None:
         name = dig(claim, "spec.storageClassName") or self._default_class()
         storage_class = self.find(name, CLASSES) if name else None
-        # For others somebody else makes them, or nobody.
+        # Volumes of other provisioners are not simulated.
         if storage_class is None or storage_class.load().get("provisioner") != DRIVER:
             return
         if not self._has_source(record, claim):
@@ -64,7 +67,7 @@ class VolumeController(Base):
         self._bind(record, {"volumeName": volume, "storageClassName": name}, modes, capacity)
 
     def _has_source(self, record: Record, claim: Obj) -> bool:
-        """Whether what the volume is to be a copy of is there, if it is to be one."""
+        """Return True if the claim has no data source or its data source is available."""
         collection, name = _source_of(claim)
         found = self.find(key_of(record.namespace, name), collection) if collection else None
         source = found.load() if found is not None else {}
@@ -120,7 +123,7 @@ class VolumeController(Base):
 
 
 def _source_of(claim: Obj) -> tuple[str, str]:
-    """Collection and name of what it is to be a copy of; "" for none."""
+    """Return the collection and name of the claim's data source, or empty strings."""
     source = dig(claim, "spec.dataSource") or {}
     collections = {"PersistentVolumeClaim": CLAIMS, "VolumeSnapshot": SNAPSHOTS}
     return collections.get(source.get("kind", ""), ""), source.get("name", "")

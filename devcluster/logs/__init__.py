@@ -1,1 +1,1 @@
-"""What the containers of simulated pods have written. Nothing is kept: each line is worked out anew."""
+"""Simulated container logs. Log lines are not stored but computed on each request."""

@@ -1,4 +1,4 @@
-"""What is asked of a log, checked as kube-apiserver checks it.
+"""Parsing and validation of log request parameters, as in kube-apiserver.
 
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#get-read-log-of-the-specified-pod
 """
@@ -17,7 +17,11 @@ _FRACTION = re.compile(r"\.\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """`since`: a moment in nanoseconds since 1970; `since_seconds` before now. `limit` is in bytes."""
+    """Options of a log request.
+
+    `since` is in nanoseconds since 1970, `since_seconds` is relative to now, `limit` is in
+    bytes.
+    """
 
     container: str
     follow: bool
@@ -30,7 +34,9 @@ class LogOptions:
 
 
 def read_log_options(name: str, query: Mapping[str, str]) -> LogOptions:
-    """400 for what cannot be read, 422 for what cannot be meant. `name`: of the pod."""
+    """Parse the log options of the pod `name`. Raise a 400 error for malformed values and 422 for
+    invalid ones.
+    """
     options = LogOptions(
         container=query.get("container", ""),
         follow=is_true(query, "follow"),
@@ -68,10 +74,10 @@ def _moment(text: str) -> int | None:
     except ValueError as error:
         why = f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse it'
         raise bad_request(why) from error
-    # kube-apiserver hands on whole seconds alone.
+    # kube-apiserver passes on whole seconds only.
     return nanoseconds(whole)
 
 
 def nanoseconds(moment: datetime) -> int:
-    """Of a moment in whole seconds."""
+    """Return a time in whole seconds as nanoseconds since 1970."""
     return int(moment.timestamp()) * 1_000_000_000

@@ -1,4 +1,6 @@
-"""A log as it is sent: what there is, and while it is followed what comes, until the container ends."""
+"""Log streaming: sends existing lines and optionally follows new ones until the container
+terminates.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,12 +14,12 @@ from devcluster.objects import Obj, meta
 from devcluster.store import Change, Collection
 
 _SECOND = 1_000_000_000
-#: Lines that are sent at once, and seconds between two looks where they come faster than that.
+#: Lines per chunk, and minimum seconds between two reads of a followed log.
 _BATCH, _LEAST_WAIT = 400, 0.02
 
 
 class Reading:
-    """One client's look at a log. Errors are raised when it is made; `chunks` then has the lines."""
+    """A log request. Errors are raised by the constructor; `chunks` yields the lines."""
 
     def __init__(
         self, collection: Collection, pod: Obj, container: str, options: LogOptions
@@ -30,7 +32,7 @@ class Reading:
         self._run = run_of(pod, container, previous=options.previous)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """Ends when all is sent or, if it is followed, when the container or the pod is gone."""
+        """Yield the log. A followed log ends when the container terminates or the pod is removed."""
         self._collection.listeners.add(self._on_change)
         self._collection.closers.add(self.close)
         try:
@@ -47,7 +49,7 @@ class Reading:
             self._collection.closers.discard(self.close)
 
     def close(self) -> None:
-        """Ends it; may be called more than once."""
+        """Stop the stream. It can be called more than once."""
         self._closed = True
         self._changed.set()
 
@@ -63,7 +65,7 @@ class Reading:
                 until = min(written, number + _BATCH)
                 yield b"".join(self._line(writing, n) for n in range(number, until))
                 number = until
-                # Others have their turn, and a client that went is noticed.
+                # Let other tasks run, and detect a disconnected client.
                 await asyncio.sleep(0)
             if not self._options.follow or run.ended is not None:
                 return

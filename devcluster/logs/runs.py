@@ -1,4 +1,4 @@
-"""Which run of which container is asked about, and what a kubelet says where there is none."""
+"""Container runs that have logs, and the kubelet's errors for containers without logs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,8 +7,7 @@ from devcluster.logs.options import nanoseconds
 from devcluster.objects import Obj, dicts, dig, meta, parse_time
 from devcluster.statuses import StatusError, bad_request
 
-#: Annotations of a pod: how many lines a second its containers write, and a text that they write at once
-#: when they start.
+#: Pod annotations: the number of log lines per second, and a text that is logged at the start.
 RATE_ANNOTATION, TEXT_ANNOTATION = "devcluster/lines-per-second", "devcluster/log"
 _MOST_A_SECOND = 50_000.0
 _GROUPS = ("initContainers", "containers", "ephemeralContainers")
@@ -20,8 +19,11 @@ _PULLING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A container from its start to its end. Moments are nanoseconds since 1970, `ended` None while it
-    runs. `rate`: lines a second, 0 for as many as such a program writes. `message`: its last words."""
+    """A run of a container from start to termination.
+
+    Times are in nanoseconds since 1970; `ended` is None while the container runs. `rate` is in
+    lines per second; 0 uses the program's usual rate. `message` is the termination message.
+    """
 
     id: str
     name: str
@@ -36,7 +38,7 @@ class Run:
 
 
 def container_of(pod: Obj, wanted: str) -> str:
-    """The container that is asked about: if none is named the only one, beside those that only begin."""
+    """Return the name of the requested container, or of the only container if none is specified."""
     pod_name = meta(pod)["name"]
     names = [str(one["name"]) for one in declared_containers(pod)]
     if wanted:
@@ -52,7 +54,9 @@ def container_of(pod: Obj, wanted: str) -> str:
 
 
 def run_of(pod: Obj, container: str, *, previous: bool) -> Run:
-    """The last run of a container, or the one before. 400 where there is none."""
+    """Return the last run of a container, or the previous one. Raise a 400 error if the run does
+    not exist.
+    """
     pod_name = meta(pod)["name"]
     status = status_of(pod, container)
     state, last = status.get("state") or {}, dig(status, "lastState.terminated")
@@ -70,7 +74,7 @@ def run_of(pod: Obj, container: str, *, previous: bool) -> Run:
 
 
 def later(pod: Obj, run: Run) -> Run | None:
-    """The same run as it is now; None if the pod no longer knows of it."""
+    """Return the current state of a run, or None if the pod's status no longer contains it."""
     status = status_of(pod, run.name)
     running = dig(status, "state.running")
     ended = (dig(status, "state.terminated"), dig(status, "lastState.terminated"))
@@ -93,7 +97,7 @@ def declared_containers(pod: Obj) -> Iterator[Obj]:
 
 
 def status_of(pod: Obj, container: str) -> Obj:
-    """Empty for one of which the pod says nothing."""
+    """Return the status of a container, or an empty dictionary."""
     for group in _GROUPS:
         for one in dicts(dig(pod, f"status.{group[:-1]}Statuses")):
             if one.get("name") == container:
@@ -109,7 +113,7 @@ def _run(pod: Obj, status: Obj, part: Obj, ended: int | None) -> Run:
     notes = meta(pod).get("annotations") or {}
     identifier = part.get("containerID") or status.get("containerID")
     return Run(
-        # Of a container whose past was made up it is the number of its restarts that tells runs apart.
+        # Runs without a container ID (generated history) are identified by the restart count.
         id=str(identifier or f"{meta(pod)['uid']}/{status['name']}/{status.get('restartCount')}"),
         name=str(status["name"]),
         image=str(status.get("image", "")),
@@ -124,7 +128,7 @@ def _run(pod: Obj, status: Obj, part: Obj, ended: int | None) -> Run:
 
 
 def _moment(pod: Obj, part: Obj, field: str) -> int:
-    """Whoever writes a status may leave it out."""
+    """Return a time of the status, or the pod's creation time if it is missing."""
     return nanoseconds(parse_time(str(part.get(field) or meta(pod)["creationTimestamp"])))
 
 

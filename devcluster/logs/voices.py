@@ -1,4 +1,4 @@
-"""How programs write their lines, read from `voices.yaml`."""
+"""Log line templates of programs, read from `voices.yaml`."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ import yaml
 
 _FILE = Path(__file__).with_name("voices.yaml")
 _PLACE = re.compile(r"<(\w+)>")
-#: One line of so many is a rare one.
+#: One in this many lines is a rare line.
 _RARE = 14
 _SECOND = 1_000_000_000
 
@@ -48,19 +48,19 @@ def voice_of(image: str, name: str) -> Voice:
 
 
 def line_of(voice: Voice, seed: int, number: int, moment: int) -> str:
-    """What it writes as its line of that number, at that moment."""
+    """Return the log line with this number at this time."""
     draw = _drawing(seed, number)
     lines = voice.rare if voice.rare and draw(_RARE) == 0 else voice.lines
     return _filled(lines[draw(len(lines))], voice, moment, draw)
 
 
 def said(voice: Voice, templates: Sequence[str], seed: int, number: int, moment: int) -> str:
-    """The line of that number of those that are written one after another."""
+    """Return the line with this number from a fixed sequence of templates."""
     return _filled(templates[number], voice, moment, _drawing(seed, number))
 
 
 def _drawing(seed: int, number: int) -> Callable[[int], int]:
-    """Numbers below a limit, by chance and always the same. Much cheaper than `random.Random`."""
+    """Return a deterministic random number generator. It is much faster than `random.Random`."""
     state = crc32(b"%d/%d" % (seed, number))
 
     def draw(limit: int) -> int:
@@ -81,7 +81,7 @@ def _filled(template: str, voice: Voice, moment: int, draw: Callable[[int], int]
 
 @lru_cache(maxsize=1000)
 def _split(template: str) -> list[str]:
-    """Texts and, between them, names of what stands there."""
+    """Split a template into alternating texts and placeholder names."""
     return _PLACE.split(template)
 
 
@@ -100,12 +100,12 @@ def _word(place: str, voice: Voice, moment: int, draw: Callable[[int], int]) -> 
         least, most = book.ranges[place]
         return str(least + draw(most - least + 1))
     words = book.words.get(place)
-    # A name in angle brackets that is none of ours, as in <Debug>.
+    # The text in angle brackets is not a placeholder, such as <Debug>.
     return words[draw(len(words))] if words else f"<{place}>"
 
 
 @lru_cache(maxsize=256)
 def second(form: str, whole: int) -> str:
-    """The time but for what is below a second."""
+    """Format a time in whole seconds. Fractions (%L, %f) remain as placeholders."""
     kept = form.replace("%L", "%%L").replace("%f", "%%f")
     return datetime.fromtimestamp(whole, UTC).strftime(kept)

@@ -1,8 +1,9 @@
-"""The lines of one run of a container: each with a moment, worked out when it is asked for by number.
+"""Log lines of one container run, computed by line number.
 
-First what a program says when it starts, then a line now and then, at the end its last words. Moments are
-nanoseconds since 1970 and grow from line to line. An end is known in whole seconds, as a pod's status has
-it: lines go on until that second is over, and the last words follow.
+A run logs start lines, then regular lines, and final lines when it terminates. Times are
+nanoseconds since 1970 and increase with the line number. The termination time in a pod's status
+has a resolution of one second: regular lines continue until the end of that second, then the
+final lines follow.
 """
 
 from bisect import bisect_left
@@ -12,10 +13,10 @@ from devcluster.logs.runs import Run
 from devcluster.logs.voices import line_of, said, second, voice_of
 
 _SECOND = 1_000_000_000
-#: Between two lines of the start or the end.
+#: Time between two start lines, in nanoseconds.
 _STEP = 37_000_000
 _LAST_STEP = 3_000_000
-#: A kubelet has the newest file of a log alone: so many lines.
+#: Maximum number of lines. A kubelet returns only the newest file of a rotated log.
 KEPT = 50_000
 
 
@@ -29,20 +30,20 @@ class Writing:
         gap = self._voice.gap * (0.6 + (self._seed % 100) / 125)
         self._gap = int(_SECOND / run.rate) if run.rate else int(gap * _SECOND)
         self._base = run.started + (len(self._begin) + 4) * _STEP
-        #: Of a run that goes on, none.
+        #: Final lines. Empty while the container runs.
         self._end = self._last_words() if run.ended is not None else ()
         self._before_end = (
             self._count_until(run.ended + _SECOND - 1) if run.ended is not None else None
         )
 
     def written(self, now: int) -> int:
-        """How many lines there are at that moment; of a run that is over all."""
+        """Return the number of lines at that time, or all lines if the run has terminated."""
         if self._before_end is None:
             return self._count_until(now)
         return self._before_end + len(self._end)
 
     def since(self, moment: int, written: int) -> int:
-        """The number of the first of so many lines that is at the moment or after it."""
+        """Return the number of the first line at or after the time."""
         return bisect_left(range(written), moment, key=self.moment)
 
     def moment(self, number: int) -> int:
@@ -63,19 +64,19 @@ class Writing:
         return line_of(self._voice, seed, number, moment)
 
     def _count_until(self, moment: int) -> int:
-        """The lines up to a moment, last words left out."""
-        # The first is there as soon as it is told to run, which is in whole seconds.
+        """Return the number of lines up to the time, without the final lines."""
+        # The first line is written at the start time, which has a resolution of one second.
         begun = (moment - self._run.started) // _STEP + 1
         if begun <= len(self._begin):
             return max(0, begun)
         if moment < self._base or (self._verbatim and not self._run.rate):
             return len(self._begin)
         gaps = (moment - self._base) // self._gap
-        # The line of this gap comes somewhere in it.
+        # The line of the current interval has a random offset within it.
         return len(self._begin) + gaps + (self._regular(gaps) <= moment)
 
     def _regular(self, number: int) -> int:
-        """The moment of a line after the start."""
+        """Return the time of a regular line."""
         jitter = crc32(b"%d:%d" % (self._seed, number)) % 900
         return self._base + number * self._gap + self._gap * jitter // 1000
 
@@ -86,7 +87,7 @@ class Writing:
     def _last_words(self) -> tuple[str, ...]:
         run, voice = self._run, self._voice
         if run.reason == "OOMKilled":
-            # It is given no time to say anything but what it was about to.
+            # The process is killed and has no time to log more.
             return voice.killed
         if run.code == 0:
             return voice.done
@@ -96,6 +97,6 @@ class Writing:
 
 
 def stamp(moment: int) -> str:
-    """RFC 3339 with nanoseconds, always as long."""
+    """Return an RFC 3339 timestamp with nanoseconds in fixed width."""
     whole, rest = divmod(moment, _SECOND)
     return f"{second('%Y-%m-%dT%H:%M:%S', whole)}.{rest:09}Z"

@@ -1,1 +1,1 @@
-"""The sample world: a shop's cluster that has been lived in, with the troubles that go with it."""
+"""Sample data: the cluster of a web shop with some months of history and typical problems."""

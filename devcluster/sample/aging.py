@@ -1,4 +1,4 @@
-"""Makes a world that was made a moment ago look as if it had been there for months."""
+"""Helpers that move newly created sample objects into the past."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def age_by(obj: Obj, age: timedelta) -> Obj:
-    """The object with every timestamp in it moved into the past."""
+    """Return the object with all timestamps moved into the past."""
 
     def moved(value: object) -> object:
         if isinstance(value, dict):
@@ -25,7 +25,7 @@ def age_by(obj: Obj, age: timedelta) -> Obj:
 
 
 def restart_often(pod: Obj, count: int, last: timedelta) -> None:
-    """Gives the first container a past of restarts, the last one `last` ago."""
+    """Give the first container a restart history. The last restart was `last` ago."""
     now = datetime.now(UTC)
     for status in (pod.get("status") or {}).get("containerStatuses", [])[:1]:
         status["restartCount"] = count
@@ -41,7 +41,7 @@ def restart_often(pod: Obj, count: int, last: timedelta) -> None:
 
 
 def evicted_pod(like: Obj, name: str) -> Obj:
-    """A pod as the kubelet leaves it behind when it needs the memory."""
+    """Return a pod that was evicted by the kubelet because of memory pressure."""
     about = {key: meta(like)[key] for key in ("namespace", "labels", "ownerReferences")}
     message = (
         "The node was low on resource: memory. Threshold quantity: 100Mi, available: 82Mi. "

@@ -1,7 +1,7 @@
-"""The people of the sample world, and the workspaces that its projects belong to.
+"""Users, workspaces and workspace members of the sample data.
 
-They are custom resources that the console defines: whoever runs it brings them in, when the types are
-there. Roles of a workspace are those that KubeSphere makes for each.
+The custom resource types are defined by the console. The console creates these objects after
+their types exist. The workspace roles are those that KubeSphere creates for each workspace.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from devcluster.objects import Obj
 IAM, TENANT = "iam.kubesphere.io", "tenant.kubesphere.io"
 WORKSPACE_LABEL = "kubesphere.io/workspace"
 
-#: Name, e-mail address, what they do.
+#: User name, email address, description.
 PEOPLE = (
     ("alice", "alice@shop.example", "Looks after the workspace shop"),
     ("bob", "bob@shop.example", "Looks into the workspace shop"),
@@ -21,7 +21,7 @@ WORKSPACES = {
     "shop": ("checkout", "payments", "shipping", "web"),
     "platform": ("ci", "data", "ingress", "logging", "monitoring"),
 }
-#: Workspace, role, who has it.
+#: Workspace, role, user name.
 MEMBERS = (("shop", "admin", "alice"), ("shop", "viewer", "bob"))
 QUOTAS = {"shop": {"pods": "160", "requests.cpu": "60", "requests.memory": "120Gi"}}
 
@@ -50,7 +50,7 @@ def workspaces() -> Iterator[Obj]:
 
 
 def membership(workspace: str, uid: str) -> Obj:
-    """What makes a project the workspace's: to be merged into its metadata."""
+    """Return a merge patch that assigns a project to the workspace."""
     owner = {
         "apiVersion": f"{TENANT}/v1alpha1",
         "kind": "Workspace",

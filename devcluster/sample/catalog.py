@@ -1,4 +1,4 @@
-"""What runs in the sample world, read from `catalog.yaml`."""
+"""Namespaces and workloads of the sample data, read from `catalog.yaml`."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -10,17 +10,23 @@ _FILE = Path(__file__).with_name("catalog.yaml")
 
 
 class Home(msgspec.Struct, frozen=True):
-    """A namespace: whose it is, and its age in days."""
+    """A namespace with its team and its age in days."""
 
     team: str
     age: float
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
-    """`age`: days since it was made. `rolled`: days since its pods were. `behaviour`: see
-    `controllers/behaviour.py`. `claim`: size of the volume that each pod has of its own. `init` and
-    `sidecar`: names of further containers. `everywhere`: on the control plane's nodes too. `role`: of
-    the nodes that its pods must be on."""
+    """A workload of the sample data.
+
+    - `age`: days since its creation.
+    - `rolled`: days since its last rollout.
+    - `behaviour`: see `controllers/behaviour.py`.
+    - `claim`: size of the volume of each pod.
+    - `init`, `sidecar`: names of additional containers.
+    - `everywhere`: also runs on control plane nodes.
+    - `role`: required node role.
+    """
 
     namespace: str
     name: str

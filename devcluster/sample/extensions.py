@@ -1,4 +1,4 @@
-"""Custom resources of the sample world: certificates, of which one is about to expire, and backups."""
+"""Custom resources of the sample data: certificates (one expires soon) and backups."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -51,7 +51,10 @@ def definition(
     namespaced: bool = True,
     plural: str = "",
 ) -> Obj:
-    """A type in its version v1, whose objects may have anything in them. Its last column is the age."""
+    """Return a custom resource definition with version v1 and a schema without restrictions.
+
+    An age column is appended to `columns`.
+    """
     plural = plural or f"{kind.lower()}s"
     status = {**_FREE, "properties": {"conditions": _CONDITIONS}}
     schema = {**_FREE, "properties": {"spec": _FREE, "status": status}}
@@ -79,7 +82,7 @@ def definition(
 
 
 def reader_role() -> Obj:
-    """Lets the console's cache follow them."""
+    """Return a cluster role that allows the console's cache to watch the custom resources."""
     groups = ["cert-manager.io", "backup.shop.example"]
     return {
         "metadata": {
@@ -91,7 +94,7 @@ def reader_role() -> Obj:
 
 
 def resources() -> Iterator[tuple[str, Obj]]:
-    """(collection, object); the status is the object's own, as if a controller had written it."""
+    """Yield the collection and object of each custom resource, including its status."""
     message = "The ACME account was registered with the ACME server"
     status = {"conditions": [condition("Ready", "True", "ACMEAccountRegistered", message)]}
     spec = {"acme": {"server": "https://acme.shop.example/directory"}}
@@ -109,7 +112,7 @@ def resources() -> Iterator[tuple[str, Obj]]:
         ),
     ):
         yield "certificates.cert-manager.io", _certificate(namespace, name, days, failure)
-        # What is in it is nobody's key.
+        # Placeholder data, not a real key.
         data = {"tls.crt": "c2FtcGxl", "tls.key": "c2FtcGxl"}
         about = {"name": name, "namespace": namespace}
         yield "secrets", {"metadata": about, "type": "kubernetes.io/tls", "data": data}

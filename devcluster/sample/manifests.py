@@ -1,4 +1,4 @@
-"""The manifests of the sample world, made from the catalog."""
+"""Manifests of the sample data, generated from the catalog."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ COLLECTIONS = {
 }
 _WORKSPACE_OF = {project: home for home, projects in WORKSPACES.items() for project in projects}
 
-#: Whose images need a Secret of each project.
+#: Registry whose images need an image pull secret in each project.
 REGISTRY = "registry.shop.example"
 
 
@@ -26,7 +26,7 @@ def namespaces() -> Iterator[Obj]:
 
 
 def workspaces() -> dict[str, str]:
-    """Names and what they are for."""
+    """Return the workspaces with their description."""
     return {
         "platform": "What every team builds on: pipelines, data, monitoring",
         "shop": "The shop, from the storefront to the parcel",
@@ -82,7 +82,7 @@ def pod_template(work: Workload) -> Obj:
         spec["restartPolicy"] = "Never"
     labels = labels_for(work)
     if work.kind == "StatefulSet":
-        # The version is left out, so that a StatefulSet's selector never has to change.
+        # Without the version label, the selector of a StatefulSet never has to change.
         labels.pop("app.kubernetes.io/version")
     about: Obj = {"labels": labels}
     if work.behaviour:
@@ -91,7 +91,7 @@ def pod_template(work: Workload) -> Obj:
 
 
 def workload(work: Workload) -> Obj:
-    """The object that runs the pods."""
+    """Return the workload object that creates the pods."""
     about = {"name": work.name, "namespace": work.namespace, "labels": labels_for(work)}
     template = pod_template(work)
     if work.schedule:
@@ -124,7 +124,7 @@ def service(work: Workload) -> Obj:
 
 
 def others() -> Iterator[tuple[str, Obj]]:
-    """A little of everything else: (collection, object)."""
+    """Yield the collection and object of storage classes, settings, ingresses and quotas."""
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     yield (
         "storageclasses.storage.k8s.io",
@@ -163,7 +163,7 @@ def others() -> Iterator[tuple[str, Obj]]:
 
 
 def static_pods() -> Iterator[Obj]:
-    """The control plane's own pods, which nobody owns but their node."""
+    """Yield the static pods of the control plane, which have no controller."""
     for node in ("control-1", "control-2", "control-3"):
         for name, image in (
             ("etcd", "registry.k8s.io/etcd:3.6.6-0"),

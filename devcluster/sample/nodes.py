@@ -1,4 +1,4 @@
-"""The machines of the sample world: three that control and nine that work, in three zones."""
+"""Nodes of the sample data: three control plane nodes and nine workers in three zones."""
 
 from collections.abc import Iterator
 

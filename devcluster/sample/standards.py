@@ -1,6 +1,7 @@
-"""Types that most clusters have added: the Gateway API, and snapshots of volumes.
+"""Common add-on types of the sample data: the Gateway API and volume snapshots.
 
-Columns are those of the definitions' printers (https://gateway-api.sigs.k8s.io/reference/spec/,
+The columns match the printer columns of the original definitions
+(https://gateway-api.sigs.k8s.io/reference/spec/,
 https://github.com/kubernetes-csi/external-snapshotter/tree/master/client/config/crd).
 """
 
@@ -79,7 +80,7 @@ def definitions() -> Iterator[Obj]:
 
 
 def resources() -> Iterator[tuple[str, Obj]]:
-    """(collection, object); the status is the object's own, as if a controller had written it."""
+    """Yield the collection and object of each custom resource, including its status."""
     yield from _gateways()
     yield from _routes()
     yield from _snapshots()

@@ -1,5 +1,6 @@
-"""What is wrong in the sample world besides its workloads: a silent node, a full quota, a claim without a
-class, an autoscaler at its end, a job that gave up."""
+"""Problems of the sample data besides broken workloads: an unreachable node, an exhausted quota, a
+claim without a storage class, an autoscaler at its maximum and a failed job.
+"""
 
 from collections.abc import Iterator
 
@@ -11,14 +12,14 @@ from devcluster.controllers.scheduling import requested
 from devcluster.objects import Obj, dicts, meta, timestamp
 
 SILENT_NODE = "worker-7"
-#: The project whose quota is full.
+#: The project with an exhausted quota.
 FULL = "checkout"
 _QUOTAS = "resourcequotas"
 _GI = 2**30
 
 
 def objects() -> Iterator[tuple[str, Obj]]:
-    """(collection, object), to be made with the other manifests."""
+    """Yield the collection and object of each manifest."""
     claim = {
         "accessModes": ["ReadWriteMany"],
         "storageClassName": "archive",
@@ -54,7 +55,7 @@ def objects() -> Iterator[tuple[str, Obj]]:
 
 
 def report(cluster: Cluster) -> None:
-    """Writes the states that no controller of this cluster writes."""
+    """Write the statuses that no simulated controller maintains."""
     recorder = Recorder(cluster.objects)
     _silence(cluster, recorder)
     _scale(cluster)
@@ -126,7 +127,7 @@ def _scale(cluster: Cluster) -> None:
 
 
 def _fill_quotas(cluster: Cluster) -> None:
-    """What the pods there ask for; in one project there may be no more pods."""
+    """Set the usage of quotas, and limit the pods of one project to the existing ones."""
     for record in cluster.store.collection(_QUOTAS).records_in():
         pods = [
             requested(pod.load())

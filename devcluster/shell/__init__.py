@@ -1,5 +1,5 @@
-"""A small Unix for simulated containers: files in memory, processes as coroutines, a shell.
+"""Simulated Unix environment of containers: in-memory files, coroutines as processes, and a shell.
 
-Nothing of the machine is touched: no process is started and no file is read. What a container
-holds and does is bounded in memory (`Files`, `LIMIT`) and shares the event loop fairly.
+It never starts a process or reads a file of the host. Memory is limited per container (`Files`,
+`LIMIT`), and long-running scripts yield to the event loop.
 """

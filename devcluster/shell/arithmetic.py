@@ -1,4 +1,4 @@
-"""`$((…))`: whole numbers of 64 bits."""
+"""Arithmetic expansion `$((…))` with 64-bit integers."""
 
 import operator
 import re
@@ -19,7 +19,7 @@ _LONGEST = 500
 
 
 def evaluate(text: str, value_of: Callable[[str], str]) -> int:
-    """`Problem` if it is no expression; a name that has no number counts as 0."""
+    """Evaluate an expression. Raise `Problem` for a syntax error. Variables without a number are 0."""
     tokens: list[str] = []
     at = 0
     text = text.strip()
@@ -37,7 +37,7 @@ def evaluate(text: str, value_of: Callable[[str], str]) -> int:
 
 
 class _Reading:
-    """`tokens`: those that are left."""
+    """Recursive descent parser. `tokens` are the remaining tokens."""
 
     def __init__(self, tokens: list[str], value_of: Callable[[str], str]) -> None:
         self.tokens, self._value_of, self._depth = tokens, value_of, 0
@@ -79,7 +79,7 @@ def _apply(sign: str, left: int, right: int) -> int:
 
 
 def _quotient(left: int, right: int) -> int:
-    """Towards zero, as in C."""
+    """Divide with truncation towards zero, as in C."""
     return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
@@ -101,5 +101,5 @@ _OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
 
 
 def _wrap(number: int) -> int:
-    """As the processor does with what does not fit."""
+    """Wrap to 64 bits in two's complement."""
     return (number + 2**63) % 2**64 - 2**63

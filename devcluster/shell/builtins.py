@@ -1,4 +1,4 @@
-"""Commands of the shell itself: those that change what it knows."""
+"""Shell builtins: commands that access the state of the shell."""
 
 import errno
 import os
@@ -132,7 +132,7 @@ async def _command(call: Invocation) -> int:
 
 
 def _place(shell: Shell, name: str) -> str:
-    """Of a program; a builtin is where its name is. "" if there is none."""
+    """Return the path of a program, the name of a builtin, or "" if the command does not exist."""
     if name in shell.builtins:
         return name
     try:

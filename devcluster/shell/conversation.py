@@ -1,4 +1,4 @@
-"""A shell that gets its commands one by one: from a person at a terminal, or from standard input."""
+"""Interactive shell that reads commands from a terminal or from standard input."""
 
 import asyncio
 import signal
@@ -8,12 +8,12 @@ from devcluster.shell.parsing import Incomplete, SyntaxProblem, parse
 from devcluster.shell.pipes import TooLong
 from devcluster.shell.terminal import Interrupted, Terminal
 
-#: Commands that are remembered, and the most letters of one that goes over several lines.
+#: Maximum number of commands in the history, and maximum length of a multi-line command.
 _HISTORY, _LONGEST = 200, 64 * 1024
 
 
 async def converse(shell: Shell) -> int:
-    """To `exit` or the end of what is typed."""
+    """Read and run commands until `exit` or the end of the input. Return the exit code."""
     terminal = shell.process.terminal
     if terminal is None or shell.streams.stdin.source is not terminal:
         return await _follow(shell)
@@ -21,14 +21,14 @@ async def converse(shell: Shell) -> int:
 
 
 async def _follow(shell: Shell) -> int:
-    """Commands from standard input, each as soon as it is whole."""
+    """Run commands from standard input as soon as each command is complete."""
     text = ""
     try:
         line = b"\n"
         while line:
             line = await shell.streams.stdin.line()
             text += line.decode(errors="surrogateescape")
-            # A long one comes in pieces.
+            # A long line is read in several pieces.
             if line and (not line.endswith(b"\n") or _goes_on(text)):
                 continue
             script, text = parse(text), ""
@@ -44,7 +44,7 @@ async def _follow(shell: Shell) -> int:
 
 
 class _Conversation:
-    """A prompt, a command, and so on. Ctrl-C ends what runs, or throws away what was typed."""
+    """Read-eval loop with a prompt. Ctrl+C interrupts the running command or discards the input."""
 
     def __init__(self, shell: Shell, terminal: Terminal) -> None:
         self._shell, self._terminal = shell, terminal
@@ -79,7 +79,9 @@ class _Conversation:
             self._terminal.interrupt()
 
     async def _ask(self) -> str | None:
-        """A whole command, over several lines if need be; None at the end."""
+        """Read a complete command, possibly over several lines. Return None at the end of the
+        input.
+        """
         shell, terminal = self._shell, self._terminal
         text, prompt = "", self._prompt()
         while (line := await terminal.ask(prompt, shell.history)) is not None:
@@ -93,8 +95,8 @@ class _Conversation:
         return text or None
 
     async def _answer(self, text: str) -> bool:
-        """True if it was the end."""
-        # The size may have changed while the shell waited for a line.
+        """Run a command. Return True if the shell exits."""
+        # The terminal may have been resized while the shell waited for input.
         if self._terminal.columns:
             size = {"COLUMNS": self._terminal.columns, "LINES": self._terminal.rows}
             self._shell.variables |= {name: str(value) for name, value in size.items()}
@@ -142,7 +144,7 @@ class _Conversation:
 
 
 def _goes_on(text: str) -> bool:
-    """Whether more lines could make it a command."""
+    """Return True if the text is an incomplete command."""
     try:
         parse(text[: _LONGEST + 1])
     except Incomplete:

@@ -1,4 +1,4 @@
-"""From the words of a script to the arguments of a command."""
+"""Word expansion: parameters, substitutions, field splitting and pathname expansion."""
 
 import asyncio
 import fnmatch
@@ -12,15 +12,15 @@ from devcluster.shell.pipes import LIMIT, TooLong
 from devcluster.shell.processes import Problem
 from devcluster.shell.syntax import Arithmetic, Parameter, Part, Script, Substitution, Text, Word
 
-# Patterns are taken off values up to this length, letter by letter; and the longest pattern.
+# Maximum length of values for pattern removal, which tests each position, and of patterns.
 _TRIMMED, _LONGEST = 1024, 200
-#: Arguments of one command.
+#: Maximum number of arguments of a command.
 _MOST = 20_000
 _GLOB = frozenset("*?[")
 
 
 class Source(Protocol):
-    """What an expansion needs of the shell."""
+    """The part of the shell that expansions use."""
 
     folder: str
     positional: list[str]
@@ -37,7 +37,7 @@ class Source(Protocol):
 
 @dataclass(slots=True)
 class _Field:
-    """One argument that is being made: pieces, and whether each may be a pattern."""
+    """An argument under construction: pieces of text, each with a flag if it can contain a pattern."""
 
     pieces: list[tuple[str, bool]] = field(default_factory=list)
     there: bool = False
@@ -52,7 +52,7 @@ class _Field:
 
     @property
     def pattern(self) -> str | None:
-        """None if it is none."""
+        """The glob pattern, or None if the field contains no pattern."""
         if not any(open_ and _GLOB & set(text) for text, open_ in self.pieces):
             return None
         escape = "".maketrans({"*": "[*]", "?": "[?]", "[": "[[]"})
@@ -65,7 +65,7 @@ class Expansion:
         self._size = 0
 
     async def arguments(self, words: Sequence[Word]) -> list[str]:
-        """Every word expanded, split and matched with files."""
+        """Expand the words, split them into fields and match patterns with file names."""
         found: list[str] = []
         for word in words:
             for one in await self._fields(word):
@@ -75,7 +75,7 @@ class Expansion:
         return found
 
     async def text(self, word: Word) -> str:
-        """The word as one text, neither split nor matched: for assignments and targets."""
+        """Expand a word to a single text without splitting, for assignments and redirections."""
         parts = [
             await self._part(_tilde(part, self._source) if not i else part)
             for i, part in enumerate(word)
@@ -101,7 +101,7 @@ class Expansion:
 
     @staticmethod
     def _split(found: list[_Field], value: str) -> None:
-        """Adds a value that is not quoted: at blanks a new argument begins."""
+        """Add an unquoted value. Each blank starts a new field."""
         pieces = value.split()
         if len(found) + len(pieces) > _MOST:
             raise TooLong
@@ -126,7 +126,7 @@ class Expansion:
         return sorted(found) or [one.text]
 
     def _in(self, above: str, step: str, inner: bool) -> list[str]:
-        """The names in a folder that match a step of a pattern, as paths."""
+        """Return the paths of the folder's entries that match one segment of a pattern."""
         source = self._source
         folder = source.files.find(absolute(source.folder, above))
         if not isinstance(folder, Folder):
@@ -175,7 +175,7 @@ class Expansion:
         return value or ""
 
     def _count(self, text: str) -> str:
-        """A script cannot make a value of any size by doubling it."""
+        """Limit the total size of expanded values, because a script can double a value repeatedly."""
         self._size += len(text)
         if self._size > LIMIT:
             raise TooLong
@@ -183,14 +183,14 @@ class Expansion:
 
 
 def _tilde(part: Part, source: Source) -> Part:
-    """`~` at the beginning is the home."""
+    """Replace a leading `~` with the home directory."""
     if isinstance(part, Text) and not part.quoted and (part.value + "/").startswith("~/"):
         return Text((source.value("HOME") or "") + part.value[1:])
     return part
 
 
 def _trimmed(value: str, operator: str, pattern: str) -> str:
-    """The value without the shortest or the longest match at its start or end."""
+    """Remove the shortest or longest match of the pattern at the start or end of the value."""
     if len(value) > _TRIMMED or len(pattern) > _LONGEST:
         raise TooLong
     places = range(len(value) + 1)

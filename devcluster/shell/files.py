@@ -1,7 +1,7 @@
-"""The files of one container, in memory.
+"""In-memory file system of one container.
 
-Errors are the `OSError`s that the same calls on real files raise. What is in a volume is made anew
-each time it is looked at, so that a container sees a ConfigMap change.
+Errors are `OSError`s with the error numbers of the real operations. The content of a volume is
+read again on each access, so that containers see changes of a ConfigMap.
 """
 
 import errno
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from posixpath import normpath
 
-#: The bytes that may be written in one container, and the files that may be made.
+#: Maximum number of written bytes and created files per container.
 MOST_BYTES, MOST_FILES = 2 * 1024 * 1024, 2_000
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096
 
@@ -28,7 +28,7 @@ def _now() -> datetime:
 
 @dataclass(slots=True)
 class File:
-    """`made`: instead of `data`, content that is made when it is read; nobody can write it."""
+    """A file. If `made` is set, the file is read-only and its content is computed on each read."""
 
     data: bytes = b""
     made: Content | None = None
@@ -51,7 +51,7 @@ class Folder:
 
 @dataclass(slots=True)
 class Volume(Folder):
-    """A folder that nobody can write; `read` gives what is in it, by its path in here."""
+    """A read-only folder. `read` returns its content by path relative to the folder."""
 
     read: "Callable[[], Mapping[str, bytes | Node]]" = dict
 
@@ -75,7 +75,7 @@ class Volume(Folder):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`null`, `zero`, `random` or `tty`."""
+    """A device: `null`, `zero`, `random` or `tty`."""
 
     name: str
     mode: int = 0o666
@@ -84,7 +84,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """A program that can be run; `name` is the one under which it is known."""
+    """An executable program with the command name `name`."""
 
     name: str
     mode: int = 0o755
@@ -95,13 +95,13 @@ Node = File | Folder | Device | Binary
 
 
 def absolute(folder: str, path: str) -> str:
-    """The path from `/`, without `.` and `..`."""
+    """Return the absolute path without `.` and `..`."""
     found = normpath(f"/{path}" if path.startswith("/") else f"{folder}/{path}")
     return f"/{found.lstrip('/')}"
 
 
 class Files:
-    """All paths are absolute (see `absolute`)."""
+    """File system with absolute paths (see `absolute`)."""
 
     def __init__(self) -> None:
         self.root = Folder()
@@ -133,7 +133,7 @@ class Files:
         return found
 
     def read(self, path: str) -> bytes:
-        """The content of a file; a device's is nothing."""
+        """Return the content of a file. The content of a device is empty."""
         found = self.node(path)
         if isinstance(found, Folder):
             raise failure(errno.EISDIR, path)
@@ -142,7 +142,7 @@ class Files:
         return found.content() if isinstance(found, File) else b""
 
     def walk(self, path: str) -> Iterator[tuple[str, Node]]:
-        """The node and everything below it."""
+        """Yield the node and all nodes below it."""
         found = self.node(path)
         yield path, found
         if isinstance(found, Folder):
@@ -152,7 +152,7 @@ class Files:
     # Changing -----------------------------------------------------------------------------------
 
     def put(self, path: str, node: Node) -> None:
-        """Puts the node there, with the folders on the way: for whoever builds a container."""
+        """Add a node and its parent folders while the container is created."""
         *folders, name = path.strip("/").split("/")
         at = self.root
         for folder in folders:
@@ -191,7 +191,7 @@ class Files:
         parent.children[name] = Folder()
 
     def remove(self, path: str) -> None:
-        """Removes a file, or a folder that is empty."""
+        """Remove a file or an empty folder."""
         found = self.node(path)
         if isinstance(found, Folder) and found.entries():
             raise failure(errno.ENOTEMPTY, path)
@@ -204,7 +204,9 @@ class Files:
             self._bytes -= len(found.data)
 
     def _parent(self, path: str) -> tuple[Folder, str]:
-        """The folder that the path is in, if one may write there, and its name."""
+        """Return the parent folder and the name. Raise an error if the parent is missing or
+        read-only.
+        """
         above, _, name = path.rpartition("/")
         if len(os.fsencode(name)) > _LONGEST_NAME or len(path) > _LONGEST_PATH:
             raise failure(errno.ENAMETOOLONG, path)

@@ -1,4 +1,4 @@
-"""What is in an image, guessed from its name: an operating system, a shell or none, its command."""
+"""Image content derived from the image name: operating system, shells and default command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _DEBIAN = (
 )
 _DISTROLESS = 'PRETTY_NAME="Distroless"\nNAME="Debian GNU/Linux"\nID="debian"\nVERSION_ID="13"\n'
 
-# A word of the image's name says that there is no shell in it.
+# Words in image names of images without a shell.
 _SHELL_LESS = (
     "distroless",
     "pause",
@@ -35,7 +35,7 @@ _SHELL_LESS = (
     "gateway-adapter",
 )
 _SMALL = ("busybox", "prometheus", "alertmanager", "node-exporter")
-# These run a shell if nothing else is asked for.
+# Images whose default command is a shell.
 _TOOLS = ("busybox", "alpine", "debian", "ubuntu", "fedora", "bash", "netshoot", "toolbox")
 _COMMANDS = {
     "nginx": ("nginx: master process nginx -g daemon off;",),
@@ -46,7 +46,7 @@ _COMMANDS = {
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """`shells`: their names, the better first. `command`: what it runs unless told otherwise."""
+    """Content of an image. `shells` are in order of preference. `command` is the default command."""
 
     release: str
     shells: tuple[str, ...]
@@ -68,8 +68,10 @@ def image_named(reference: str) -> Image:
 
 
 def shell_of(command: Sequence[str]) -> Sequence[str]:
-    """The shell that asks for more, if the command is one, or one of the machine: that is simulated by
-    the container's own. Else nothing."""
+    """Return the command if it is an interactive shell, or an empty sequence.
+
+    `nsenter` opens a shell on the node, which is simulated by the container's shell.
+    """
     if command and command[0] == "nsenter":
         return ("sh",)
     return command if len(command) == 1 and command[0].rpartition("/")[2] in SHELLS else ()

@@ -1,4 +1,4 @@
-"""The shell, as far as it runs scripts."""
+"""Interpreter of shell scripts."""
 
 import asyncio
 import signal
@@ -33,10 +33,10 @@ from devcluster.shell.syntax import (
     Simple,
 )
 
-#: The exit code where a script is none.
+#: Exit code for syntax errors.
 SYNTAX = 2
 _JOBS = 20
-# So many commands in a row, then a pause: a script in a loop leaves the cluster time for others.
+# Pause after this many commands, so that a script in a loop does not block the event loop.
 _BURST, _PAUSE = 100, 0.01
 
 
@@ -47,7 +47,7 @@ class Exit(Exception):
 
 
 class Jump(Exception):
-    """`break`, or `continue` if it is `again`."""
+    """`break`, or `continue` if `again` is set."""
 
     def __init__(self, levels: int, *, again: bool) -> None:
         super().__init__(levels)
@@ -55,7 +55,7 @@ class Jump(Exception):
 
 
 class Invocation(NamedTuple):
-    """A builtin that is called."""
+    """A call of a builtin."""
 
     shell: "Shell"
     arguments: list[str]
@@ -69,7 +69,7 @@ Builtin = Callable[[Invocation], Awaitable[int]]
 
 
 class Shell:
-    """The state of a shell. `arguments` are `$0`, `$1` and so on."""
+    """State of a shell. `arguments` are `$0`, `$1` and so on."""
 
     def __init__(
         self, process: Process, arguments: Sequence[str], builtins: Mapping[str, Builtin]
@@ -94,7 +94,7 @@ class Shell:
         return self.process.files
 
     def value(self, name: str) -> str | None:
-        """Of a variable or special parameter; None if it is not set."""
+        """Return the value of a variable or special parameter, or None if it is not set."""
         special = {
             "?": str(self.status),
             "$": str(self.process.pid),
@@ -128,7 +128,7 @@ class Shell:
     # Running ------------------------------------------------------------------------------------
 
     def fork(self) -> "Shell":
-        """A copy, whose changes this one does not see."""
+        """Return a copy of the shell whose changes don't affect this one."""
         process = self.process.child(self.process.arguments, pid=self.process.pid)
         made = Shell(process, (self.name, *self.positional), self.builtins)
         made.variables, made.exported = dict(self.variables), set(self.exported)
@@ -137,7 +137,7 @@ class Shell:
         return made
 
     async def run(self, script: Script) -> int:
-        """To its end or to its `exit`."""
+        """Run a script until its end or `exit`. Return the exit code."""
         try:
             return await self.script(script)
         except Exit as found:
@@ -153,7 +153,7 @@ class Shell:
             return SYNTAX
 
     async def script_of(self, text: str) -> int:
-        """As a part of what runs: an `exit` in it ends that."""
+        """Parse and run text in the current shell. An `exit` in the text exits the shell."""
         try:
             script = parse(text)
         except SyntaxProblem as problem:
@@ -196,7 +196,7 @@ class Shell:
 
         process = self.process.child((self.process.arguments[0], "-c", chain.text))
         task = asyncio.create_task(self.process.container.run(job, process))
-        # It has its number when it has begun.
+        # The process gets its PID when the task starts.
         await asyncio.sleep(0)
         self.last_job = process.pid
         self.jobs[process.pid] = task
@@ -233,7 +233,7 @@ class Shell:
     async def _between(
         self, command: Command, streams: Streams, before: Pipe | None, after: Pipe | None
     ) -> int:
-        """A part of a pipeline, that ends its pipes when it ends."""
+        """Run one command of a pipeline and close its pipes at the end."""
         try:
             return await self._command(command, streams)
         except Exit as found:
@@ -308,7 +308,7 @@ class Shell:
             self._tested -= 1
 
     async def _turn(self, body: Script) -> int | None:
-        """One turn of a loop; None if it was the last."""
+        """Run one iteration of a loop. Return None after `break`."""
         try:
             return await self.script(body)
         except Jump as jump:
@@ -336,7 +336,7 @@ class Shell:
     async def execute(
         self, arguments: Sequence[str], streams: Streams, extra: Mapping[str, str]
     ) -> int:
-        """A program, with more in its environment."""
+        """Run a program with additional environment variables."""
         container, name = self.process.container, arguments[0]
         path = extra.get("PATH", self.variables.get("PATH", PATH))
         try:

@@ -1,7 +1,8 @@
-"""How a script of the shell is read from its text.
+"""Parser for shell scripts.
 
-A part of https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html: everything that
-people type at a prompt, without functions, `case`, here-documents and arrays.
+It supports the part of https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html
+that is common in interactive use. Functions, `case`, here-documents and arrays are not
+supported.
 """
 
 import re
@@ -42,15 +43,15 @@ _ESCAPED_IN_QUOTES = '$`"\\\n'
 
 
 class SyntaxProblem(Exception):
-    """The text is no script."""
+    """The text is not a valid script."""
 
 
 class Incomplete(SyntaxProblem):
-    """The text may become one with more lines."""
+    """The text is incomplete and may become valid with more lines."""
 
 
 def parse(text: str) -> Script:
-    """`SyntaxProblem` if it is no script."""
+    """Parse a script. Raise `SyntaxProblem` if it is invalid."""
     if len(text) > LIMIT:
         raise SyntaxProblem("the script is too long")
     try:
@@ -74,7 +75,9 @@ class _Parser:
         return found
 
     def _list(self, ends: Sequence[str]) -> Script:
-        """Up to one of those words or `)`, which is left there, or to the end of the text."""
+        """Parse a list up to one of the reserved words, `)` or the end of the text. The end is not
+        consumed.
+        """
         self.depth += 1
         if self.depth > _NESTED:
             raise SyntaxProblem(_TOO_DEEP)
@@ -88,7 +91,7 @@ class _Parser:
         return Script(tuple(chains))
 
     def _body(self, *ends: str) -> tuple[Script, str]:
-        """A list and the word that ends it."""
+        """Parse a list and the reserved word that ends it."""
         found = self._list(ends)
         end = self._reserved()
         if end not in ends:
@@ -166,7 +169,7 @@ class _Parser:
         return Command(what, tuple(redirections))
 
     def _enclosed(self) -> Script:
-        """A list and the parenthesis that ends it."""
+        """Parse a list and its closing parenthesis."""
         found = self._list(())
         if self._over():
             raise Incomplete("unexpected end of file")
@@ -251,7 +254,7 @@ class _Parser:
     # Words --------------------------------------------------------------------------------------
 
     def _word(self, *, leading: bool = True, ends: str = _DELIMITERS) -> Word:
-        """Empty if there is none here."""
+        """Parse a word. Return an empty word if the text does not continue with a word."""
         if leading:
             self._skip_blanks()
         parts: list[Part] = []
@@ -293,7 +296,7 @@ class _Parser:
         raise Incomplete("unterminated quoted string")
 
     def _expansion(self, sign: str, *, quoted: bool) -> Part:
-        """After `$` or a backquote."""
+        """Parse an expansion after `$` or a backquote."""
         if sign == "`":
             end = self.text.find("`", self.at)
             if end < 0:
@@ -380,7 +383,7 @@ class _Parser:
 
 
 def _joined(parts: Sequence[Part]) -> Word:
-    """Neighbouring texts of the same sort are one."""
+    """Join adjacent texts with the same quoting."""
     found: list[Part] = []
     run: list[str] = []
     for index, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""What processes read from and write to. All of it is bounded: who is faster waits."""
+"""Streams of processes. All streams are bounded: a fast writer waits for its reader."""
 
 import asyncio
 import os
@@ -7,32 +7,32 @@ from typing import Protocol
 
 from devcluster.shell.files import Files
 
-#: The most bytes that one program or variable holds in memory.
+#: Maximum number of bytes that a program or variable holds in memory.
 LIMIT = 256 * 1024
-#: As much as a pipe of Linux holds.
+#: Capacity of a pipe in Linux.
 _PIPE = 64 * 1024
 CHUNK = 16 * 1024
 _LONGEST_LINE = 16 * 1024
 
 
 class TooLong(Exception):
-    """Somebody wants to hold more than `LIMIT`."""
+    """A program or variable exceeds `LIMIT`."""
 
 
 class Reader(Protocol):
     async def read(self, most: int) -> bytes:
-        """Between one and `most` bytes; nothing at the end."""
+        """Return between one and `most` bytes, or empty bytes at the end."""
         ...
 
 
 class Writer(Protocol):
     async def write(self, data: bytes) -> None:
-        """BrokenPipeError if nobody reads any more."""
+        """Write the data. Raise BrokenPipeError if the reader has closed the stream."""
         ...
 
 
 class Nothing:
-    """/dev/null."""
+    """The device /dev/null."""
 
     async def read(self, most: int) -> bytes:
         return b""
@@ -42,7 +42,7 @@ class Nothing:
 
 
 class Endless:
-    """/dev/zero and /dev/urandom."""
+    """The devices /dev/zero and /dev/urandom."""
 
     def __init__(self, make: Callable[[int], bytes] = bytes) -> None:
         self._make = make
@@ -56,7 +56,7 @@ RANDOM = Endless(os.urandom)
 
 
 class Fixed:
-    """Reads from bytes that are there."""
+    """Reader of fixed bytes."""
 
     def __init__(self, data: bytes) -> None:
         self._left = data
@@ -68,7 +68,7 @@ class Fixed:
 
 
 class Captured:
-    """Keeps what is written."""
+    """Writer that stores the data."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -81,7 +81,7 @@ class Captured:
 
 
 class Called:
-    """Hands on what is written."""
+    """Writer that passes the data to a callback."""
 
     def __init__(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         self._send = send
@@ -93,7 +93,7 @@ class Called:
 
 
 class Saved:
-    """Writes into a file, which it empties first unless `append`."""
+    """Writer to a file. The file is truncated first unless `append` is set."""
 
     def __init__(self, files: Files, path: str, *, append: bool) -> None:
         self._files, self._path = files, path
@@ -105,7 +105,7 @@ class Saved:
 
 
 class Pipe:
-    """One end writes, the other reads; both may close."""
+    """A pipe with one writer and one reader. Both ends can be closed."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -133,12 +133,12 @@ class Pipe:
         await asyncio.sleep(0)
 
     def end(self) -> None:
-        """Nothing more will be written."""
+        """Close the write end."""
         self._ended = True
         self._tell()
 
     def hang_up(self) -> None:
-        """Nothing more will be read."""
+        """Close the read end."""
         self._deaf = True
         self._data.clear()
         self._tell()
@@ -149,7 +149,7 @@ class Pipe:
 
 
 class Lines:
-    """A reader line by line. Programs that share it share what it has read ahead."""
+    """Line reader. Programs that share it also share its read-ahead buffer."""
 
     def __init__(self, source: Reader) -> None:
         self.source = source
@@ -162,7 +162,7 @@ class Lines:
         return found
 
     async def line(self) -> bytes:
-        """With its newline, if it has one; a very long line comes in pieces."""
+        """Return the next line including its newline. A very long line is returned in pieces."""
         parts: list[bytes] = []
         size = 0
         while size < _LONGEST_LINE:
@@ -177,7 +177,7 @@ class Lines:
         return b"".join(parts)
 
     async def all(self) -> bytes:
-        """Everything to the end. `TooLong` if that is too much."""
+        """Return all data until the end. Raise `TooLong` if it exceeds the limit."""
         found = bytearray()
         while part := await self.read(CHUNK):
             found += part

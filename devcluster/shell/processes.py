@@ -1,4 +1,4 @@
-"""A container that runs, and the processes in it: one coroutine each."""
+"""Running containers and their processes. Each process is a coroutine."""
 
 import asyncio
 import errno
@@ -22,14 +22,14 @@ from devcluster.shell.pipes import (
 )
 from devcluster.shell.terminal import Terminal
 
-#: Processes of one container, and how deep one may start another.
+#: Maximum number of processes per container, and maximum depth of nested processes.
 _MOST, _DEEPEST = 100, 25
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
 
 class Problem(Exception):
-    """A program gives up; the message is for stderr."""
+    """An error of a program. The message is written to stderr and `code` is the exit code."""
 
     def __init__(self, message: str, code: int = 1) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Standard input and outputs."""
+    """Standard streams of a process."""
 
     stdin: Lines
     stdout: Writer
@@ -55,7 +55,7 @@ class Streams:
 
 @dataclass(slots=True)
 class Process:
-    """A program that runs. Its streams are those of `streams`."""
+    """A process of a container."""
 
     container: "Container"
     arguments: tuple[str, ...]
@@ -67,7 +67,7 @@ class Process:
     depth: int = 0
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     signal: int = 0
-    #: The first one of those that were started by one another.
+    #: Root of the process tree, or None for the root itself.
     leader: "Process | None" = None
     task: "asyncio.Task[int] | None" = None
 
@@ -80,7 +80,7 @@ class Process:
         return self.container.files
 
     def child(self, arguments: Sequence[str], **changes: object) -> "Process":
-        """The same with other arguments, one step deeper, not running yet."""
+        """Return a copy with other arguments, one level deeper, that is not started yet."""
         made = replace(self, arguments=tuple(arguments), depth=self.depth + 1, task=None, signal=0)
         made.leader = self.leader or self
         made.started = datetime.now(UTC)
@@ -99,7 +99,7 @@ class Process:
         return absolute(self.folder, path)
 
     def reader(self, path: str) -> Lines:
-        """Of the file, or of standard input for `-`."""
+        """Return a reader of the file, or of standard input for `-`."""
         if path == "-":
             return self.streams.stdin
         return Lines(open_reader(self.files, self.path(path), self.terminal))
@@ -129,7 +129,7 @@ def open_writer(files: Files, path: str, terminal: Terminal | None, *, append: b
 
 
 class Container:
-    """One container between its start and its end. `main`: the arguments of its first process."""
+    """A running container. `main` contains the arguments of its first process."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class Container:
         self.programs, self.files, self.environment = programs, files, dict(environment)
         self.hostname, self.user, self.folder = hostname, user or User(), folder
         self.main = tuple(main)
-        #: The files of another container whose processes this one sees.
+        #: Root folder of the target container, if this container shares its process namespace.
         self.other_root: Folder | None = None
         nobody = Streams(Lines(Nothing()), Nothing(), Nothing())
         first = Process(self, self.main, nobody, self.environment, folder, pid=1)
@@ -155,13 +155,13 @@ class Container:
         self._last = 1
 
     def hang_up(self, leader: Process) -> None:
-        """Ends whatever the process has started."""
+        """Send SIGHUP to all processes that the process started."""
         for process in list(self.processes.values()):
             if process.leader is leader:
                 process.kill(signal.SIGHUP)
 
     def find_program(self, name: str, path: str, folder: str = "/") -> tuple[str, Program]:
-        """Where it is, and the program. FileNotFoundError or PermissionError."""
+        """Return the path and the program. Raise FileNotFoundError or PermissionError."""
         places = [name] if "/" in name else [f"{place}/{name}" for place in path.split(":")]
         for place in (absolute(folder, p) for p in places):
             found = self.files.find(place)
@@ -173,7 +173,7 @@ class Container:
         raise failure(errno.ENOENT, name)
 
     async def run(self, program: Program, process: Process) -> int:
-        """The exit code. 128 and the signal for one that was killed."""
+        """Run the program. Return its exit code, or 128 plus the signal number if it was killed."""
         if len(self.processes) >= _MOST or process.depth > _DEEPEST:
             await process.complain("fork: Resource temporarily unavailable")
             return 1

@@ -1,4 +1,4 @@
-"""`sh` and `bash`, and with them every program of a container."""
+"""The `sh` and `bash` programs, and the table of all programs of a container."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ async def _sh(process: Process) -> int:
     words, flags = list(process.arguments[1:]), set[str]()
     while words and words[0][:1] in ("-", "+"):
         option = words.pop(0)
-        # Long ones, such as bash's --login, make no difference here.
+        # Long options, such as --login of bash, are ignored.
         flags |= set() if option.startswith("--") else set(option[1:])
     if "c" in flags:
         if not words:
@@ -33,7 +33,7 @@ async def _sh(process: Process) -> int:
     return await converse(shell)
 
 
-#: Those that are there in an image with a shell. Which shells, depends.
+#: Programs of images with a shell. The image determines which of the shells exist.
 PROGRAMS: Mapping[str, Program] = {
     **CONDITIONS,
     **MACHINE,

@@ -1,4 +1,4 @@
-"""What a script of the shell is made of."""
+"""Syntax tree of shell scripts."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`${name}` and its forms: `operator` is `length`, `:-`, `#` and so on."""
+    """Parameter expansion `${name}`. `operator` is `length`, `:-`, `#` and so on."""
 
     name: str
     operator: str = ""
@@ -21,7 +21,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """`$(…)`."""
+    """Command substitution `$(…)`."""
 
     body: "Script"
     quoted: bool = False
@@ -29,7 +29,7 @@ class Substitution:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """`$((…))`."""
+    """Arithmetic expansion `$((…))`."""
 
     word: "Word"
     quoted: bool = False
@@ -41,7 +41,7 @@ Word = tuple[Part, ...]
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
-    """`number`: of the file descriptor; 12 for both outputs."""
+    """A redirection. `number` is the file descriptor, or 12 for stdout and stderr."""
 
     number: int
     operator: str
@@ -56,7 +56,7 @@ class Simple:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`{ …; }`, or `( … )` if it is `apart`."""
+    """A group `{ …; }`, or a subshell `( … )` if `apart` is set."""
 
     body: "Script"
     apart: bool
@@ -70,7 +70,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`until`: as long as the condition does not hold."""
+    """A `while` loop, or an `until` loop if `until` is set."""
 
     condition: "Script"
     body: "Script"
@@ -79,7 +79,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`words`: None for the shell's own arguments."""
+    """A `for` loop. `words` is None if it iterates over the positional parameters."""
 
     name: str
     words: tuple[Word, ...] | None
@@ -100,7 +100,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Pipelines, each with what is in front of it: nothing, `&&` or `||`."""
+    """Pipelines with their preceding operators (empty, `&&` or `||`)."""
 
     pipelines: tuple[tuple[str, Pipeline], ...]
     background: bool

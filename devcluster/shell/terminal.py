@@ -1,7 +1,7 @@
-"""A terminal: what is typed becomes lines, what is written goes to the screen.
+"""Terminal emulation: processes keystrokes into lines and output for the screen.
 
-It edits the line and echoes as the line discipline of Linux does, and while a shell asks for a
-command also as its line editor does: the cursor moves, and there is a history.
+It echoes and edits input like the line discipline of Linux. While a shell reads a command, it
+also acts as a line editor with cursor movement and history.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from unicodedata import combining, east_asian_width
 
-#: Longest line; and the bytes of lines that nobody has read yet.
+#: Maximum length of a line, and maximum number of buffered bytes.
 _LONGEST, _WAITING = 4096, 64 * 1024
 _ESCAPES = {
     "[A": "up",
@@ -31,18 +31,18 @@ _CONTROLS |= {"\x01": "home", "\x05": "end", "\x0b": "cut", "\x0c": "clear"}
 
 
 class Interrupted(Exception):
-    """Ctrl-C instead of a line."""
+    """Ctrl+C was pressed while reading a line."""
 
 
 def _width(text: str) -> int:
-    """The columns that the text takes."""
+    """Return the number of columns of the text."""
     return sum(
         0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text
     )
 
 
 class Terminal:
-    """`send` brings bytes to the screen. `on_signal` is called for Ctrl-C and Ctrl-\\."""
+    """A terminal. `send` sends bytes to the screen; `on_signal` is called for Ctrl+C and Ctrl+\\."""
 
     def __init__(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         self._send = send
@@ -54,7 +54,7 @@ class Terminal:
         self._escape: str | None = None
         self._waiting: deque[bytes] = deque()
         self._more = asyncio.Event()
-        # While a shell asks for a command.
+        # State of the line editor while a shell reads a command.
         self._prompt = ""
         self._history: list[str] | None = None
         self._place = 0
@@ -63,14 +63,14 @@ class Terminal:
     def resize(self, columns: int, rows: int) -> None:
         self.columns, self.rows = columns, rows
 
-    # The side of the programs -------------------------------------------------------------------
+    # Program side ---------------------------------------------------------------------------------
 
     async def write(self, data: bytes) -> None:
         await self._send(data.replace(b"\n", b"\r\n"))
         await asyncio.sleep(0)
 
     async def read(self, most: int) -> bytes:
-        """A line or the start of one; nothing once for Ctrl-D."""
+        """Return a line or the start of a line, or empty bytes for Ctrl+D."""
         while not self._waiting:
             await self._arrival()
         found = self._waiting.popleft()
@@ -79,7 +79,9 @@ class Terminal:
         return found[:most]
 
     async def ask(self, prompt: str, history: Sequence[str]) -> str | None:
-        """A line for a shell, without its newline; None for Ctrl-D. `Interrupted` for Ctrl-C."""
+        """Read a command line without its newline. Return None for Ctrl+D; raise `Interrupted` for
+        Ctrl+C.
+        """
         self._prompt, self._history = prompt, [*history]
         self._place, self._interrupted = len(history), False
         await self._echo(prompt + "".join(self._line))
@@ -94,7 +96,7 @@ class Terminal:
             self._history = None
 
     def interrupt(self) -> None:
-        """Makes `ask` raise."""
+        """Raise `Interrupted` in the waiting `ask` call."""
         self._interrupted = True
         self._more.set()
 
@@ -102,16 +104,16 @@ class Terminal:
         self._more.clear()
         await self._more.wait()
 
-    # The side of the person ---------------------------------------------------------------------
+    # User side ------------------------------------------------------------------------------------
 
     async def type(self, data: bytes) -> None:
         for letter in self._decoder.decode(data):
             if await self._key(letter):
-                # As with Linux, a signal throws away what was typed with it.
+                # As in Linux, a signal discards the rest of the input that arrived with it.
                 break
 
     async def _key(self, letter: str) -> bool:
-        """True if it was a signal."""
+        """Process one key. Return True if it sent a signal."""
         if self._escape is not None:
             await self._escaped(letter)
         elif letter == "\x1b":
@@ -147,7 +149,7 @@ class Terminal:
         return letter >= " " or (letter == "\t" and self._history is None)
 
     async def _escaped(self, letter: str) -> None:
-        """One more letter of an escape sequence."""
+        """Process the next character of an escape sequence."""
         self._escape = f"{self._escape}{letter}"
         if len(self._escape) == 1 and letter in "[O":
             return
@@ -191,7 +193,7 @@ class Terminal:
         self._cursor = place
 
     async def _replace(self, start: int, end: int, text: str) -> None:
-        """Puts the text in place of a part of the line; the cursor is in it or at one of its ends."""
+        """Replace a part of the line. The cursor must be in that part or at one of its ends."""
         line = self._line
         back = _width("".join(line[start : self._cursor]))
         old = _width("".join(line[start:]))
@@ -203,10 +205,10 @@ class Terminal:
         await self._echo(shown)
 
     def _finish(self, end: str) -> None:
-        """Hands the line on."""
+        """Pass the line to the reading program."""
         data = ("".join(self._line) + end).encode()
         self._line.clear()
-        # What comes next is for the program that the line may start.
+        # Further input belongs to the program that the line may start.
         self._cursor, self._history = 0, None
         if sum(map(len, self._waiting)) + len(data) <= _WAITING:
             self._waiting.append(data)

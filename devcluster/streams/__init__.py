@@ -1,1 +1,1 @@
-"""Exec, attach and port-forward: what kube-apiserver and a kubelet answer to them, over websockets."""
+"""Exec, attach and port-forward over websockets, as implemented by kube-apiserver and kubelets."""

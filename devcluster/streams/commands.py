@@ -1,7 +1,7 @@
-"""Commands in containers, and the websockets that people follow them over.
+"""Command execution in containers and its websocket protocol.
 
-The first byte of a message is its channel: 0 for stdin, 1 and 2 for the outputs, 3 for the Status at
-the end, 4 for the size of the terminal; in version 5 of the protocol 255 ends a channel.
+The first byte of a message is its channel: 0 is stdin, 1 stdout, 2 stderr, 3 the final Status, 4
+the terminal size. In version 5 of the protocol, channel 255 closes a channel.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from devcluster.streams.websockets import next_message
 
 V4, V5 = "v4.channel.k8s.io", "v5.channel.k8s.io"
 STDIN, STDOUT, STDERR, STATUS, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
-#: As kubelets let a connection be idle.
+#: Maximum duration of a connection. It equals the idle timeout of kubelets.
 LONGEST_SECONDS = 4 * 3600.0
 _WIDEST = 0xFFFF
 KILLED = 128 + signal.SIGKILL
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The streams that a client asks for."""
+    """The streams requested by the client."""
 
     stdin: bool
     stdout: bool
@@ -43,7 +43,7 @@ class Wanted:
 
     @classmethod
     def read(cls, request: web.Request) -> "Wanted":
-        """400 if it asks for none."""
+        """Parse the query parameters. Raise a 400 error if no stream is requested."""
 
         def asked(name: str) -> bool:
             return name in request.query and request.query[name].lower() not in ("false", "0")
@@ -56,7 +56,7 @@ class Wanted:
 
 
 class Connection:
-    """The client's end of a command."""
+    """Client connection of a command."""
 
     def __init__(self, websocket: web.WebSocketResponse, protocol: str, wanted: Wanted) -> None:
         self._websocket, self._closes, self._wanted = websocket, protocol == V5, wanted
@@ -76,12 +76,12 @@ class Connection:
         return Streams(stdin, stdout, output(STDERR, self._wanted.stderr))
 
     async def greet(self) -> None:
-        """Says that it is open, on the lowest channel that there is."""
+        """Send an empty message on the first output channel to report that the connection is open."""
         wanted = self._wanted
         await self._send(STDOUT if wanted.stdout else STDERR if wanted.stderr else STATUS, b"")
 
     async def receive(self) -> None:
-        """Hands on what the client sends, until it has gone."""
+        """Process messages of the client until it disconnects."""
         while (message := await next_message(self._websocket)) is not None:
             channel, data = message[:1], message[1:]
             if channel == bytes([STDIN]) and self._wanted.stdin:
@@ -144,7 +144,7 @@ def exited(code: int, command: Sequence[str], protocol: str) -> Obj:
 
 
 def not_started(target: Target, command: str, error: OSError) -> Obj:
-    """What a runtime says of a program that it cannot start."""
+    """Return the Status of a container runtime for a program that cannot be started."""
     found = "/" in command or not isinstance(error, FileNotFoundError)
     why = "executable file not found in $PATH"
     if found:
@@ -169,7 +169,7 @@ def not_started(target: Target, command: str, error: OSError) -> Obj:
 async def run_command(
     connection: Connection, container: Container, target: Target, command: Sequence[str]
 ) -> int | Obj:
-    """The exit code, or the Status that says why it did not start."""
+    """Return the exit code, or a Status if the command could not be started."""
     name = command[0] if command else ""
     try:
         path = container.environment.get("PATH", PATH)
@@ -192,7 +192,7 @@ async def run_command(
 
 @contextmanager
 def stopping(pods: Collection, target: Target) -> Iterator[asyncio.Event]:
-    """An event that comes when the container stops or its pod is gone."""
+    """Yield an event that is set when the container stops or its pod is deleted."""
     stopped = asyncio.Event()
 
     def changed(change: Change) -> None:
@@ -214,7 +214,9 @@ def stopping(pods: Collection, target: Target) -> Iterator[asyncio.Event]:
 async def outcome(
     work: Coroutine[None, None, T], stopped: asyncio.Event, connection: Connection
 ) -> T | int | None:
-    """What the work gives; `KILLED` if the container stops before, None if the client goes."""
+    """Return the result of the coroutine, `KILLED` if the container stops first, or None if the
+    client disconnects first.
+    """
     working = asyncio.create_task(work)
     stopping = asyncio.create_task(stopped.wait())
     receiving = asyncio.create_task(connection.receive())

@@ -1,4 +1,4 @@
-"""Answers exec, attach and port-forward of pods, from the request to the end of the websocket."""
+"""Handler of exec, attach and port-forward requests."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -49,7 +49,7 @@ _FROM_NOW_ON = read_log_options("", {"follow": "true", "tailLines": "0"})
 
 
 class Connections:
-    """Those that are open. Authorization of the request's own verb has been done."""
+    """The open connections. Requests are already authorized for their verb."""
 
     def __init__(self, handlers: Handlers, tokens: TokenFile) -> None:
         self._handlers, self._objects = handlers, handlers.objects
@@ -57,7 +57,9 @@ class Connections:
         self._open: set[asyncio.Task[None]] = set()
 
     async def answer(self, request: web.Request, call: Call) -> web.StreamResponse:
-        """`StatusError` where kube-apiserver refuses; a kubelet's refusal is an answer of its own."""
+        """Handle a request. Raise `StatusError` for errors of kube-apiserver; errors of a kubelet
+        are plain text responses.
+        """
         subresource = call.declared.subresource(call.info.subresource)
         if subresource is None or call.info.verb not in subresource.verbs:
             raise method_not_allowed()
@@ -78,22 +80,24 @@ class Connections:
             return web.Response(status=refusal.code, text=refusal.text)
 
     def close(self) -> None:
-        """Ends them all."""
+        """Close all connections."""
         for task in self._open:
             task.cancel()
 
     def _require_create(self, call: Call) -> None:
-        """A websocket is a GET; what it does is more than reading."""
+        """Check the `create` permission. The GET request of a websocket needs it too, because it
+        has side effects.
+        """
         info = call.info
         decision = self._handlers.rbac.authorize(asked_by(call.user, "create", info))
         if not decision.allowed:
             raise forbidden(info.group, info.resource, info.name, decision.reason)
 
     async def _held(self, running: "asyncio.Task[None]") -> None:
-        """Waits for it, and ends it with the request or with the server."""
+        """Wait for the task. Cancel it when the request is canceled or the server stops."""
         self._open.add(running)
         try:
-            # The client may be gone at any moment: that is how many of them end.
+            # Clients often end a session by closing the connection.
             with suppress(ConnectionError, TimeoutError, asyncio.CancelledError):
                 await running
         finally:
@@ -145,7 +149,7 @@ class Connections:
         work: Coroutine[Any, Any, int | bool | Obj]
         shell = shell_of(container.main) if wanted.stdin and target.reads else ()
         if wanted.tty != target.tty:
-            # One hears nothing of a terminal that is none.
+            # Without a matching terminal mode there is no output.
             work = asyncio.Event().wait()
         elif shell:
             work = run_command(connection, container, target, shell)
@@ -159,7 +163,7 @@ class Connections:
             await connection.finish(success())
 
     async def _show_log(self, connection: Connection, target: Target) -> bool:
-        """What it writes from now on, until stdin is closed or it writes no more."""
+        """Stream new log lines until stdin is closed or the log ends."""
         pods = self._objects.store.collection("pods")
         reading = Reading(pods, target.pod, target.name, _FROM_NOW_ON)
         stdout = connection.streams().stdout
@@ -184,15 +188,17 @@ class Connections:
         else:
             work = forwarding.forward_channels(websocket, pod, ports)
         await self._held(asyncio.create_task(work))
-        # A kubelet hangs up without a word.
+        # A kubelet closes the connection without a close frame.
         if request.transport:
             request.transport.close()
         return websocket
 
 
 def end_container(objects: Objects, target: Target, code: int) -> None:
-    """Writes into the pod, if that is still there, that somebody has left the shell that is the first
-    process of a container."""
+    """Update the pod status after the user exited the shell that is the container's main process.
+
+    Do nothing if the pod was deleted.
+    """
     namespace, _, name = target.key.partition("/")
 
     def mutate(pod: Obj) -> Obj:

@@ -1,4 +1,4 @@
-"""Containers that one can look into, made from their pods."""
+"""Simulated containers created from their pods."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from devcluster.streams.environment import environment_of, hostname_of
 from devcluster.streams.targets import Target, running_container
 from devcluster.streams.volumes import Mounts
 
-# What was changed in others is forgotten.
+# Maximum number of containers in memory. Changes in least recently used containers are lost.
 _KEPT = 50
 _FOLDERS = ("home", "media", "mnt", "opt", "root", "run", "srv", "sys", "usr/bin", "usr/local/bin")
 _DEVICES = {"null": "null", "zero": "zero", "random": "random", "urandom": "random", "tty": "tty"}
@@ -28,7 +28,9 @@ class Containers:
         self._known: OrderedDict[str, Container] = OrderedDict()
 
     def of(self, target: Target) -> Container:
-        """The same as long as the container runs, so that what is written into it stays."""
+        """Return the container. The same object is returned for the whole run, so that written
+        files persist.
+        """
         key = f"{meta(target.pod)['uid']}/{target.name}/{target.id}/{target.started}"
         found = self._known.pop(key, None) or self._make(target)
         self._known[key] = found
@@ -58,7 +60,8 @@ class Containers:
             made.folder = "/"
         other = running_container(pod, str(declared.get("targetContainerName") or ""))
         if other:
-            # One sees the processes of the other, and through them its files.
+            # The debug container shares the process namespace, and thereby the files, of its target
+            # container.
             self._join(made, self.of(other))
         return made
 

@@ -1,4 +1,6 @@
-"""The environment of a container, as a kubelet makes it from the pod, its ConfigMaps and its Secrets."""
+"""Environment variables of a container, computed like a kubelet from the pod, ConfigMaps and
+Secrets.
+"""
 
 import base64
 import binascii
@@ -14,7 +16,7 @@ _LONGEST = 32 * 1024
 
 
 def environment_of(store: Store, pod: Obj, declared: Obj, home: str) -> dict[str, str]:
-    """What is meant by the pod comes after what every container has."""
+    """Return the environment. Variables of the pod override the default variables."""
     found = {"PATH": PATH, "HOSTNAME": hostname_of(pod)}
     found |= dict(_services(store, meta(pod)["namespace"]))
     found["HOME"] = home
@@ -39,7 +41,7 @@ def hostname_of(pod: Obj) -> str:
 
 
 def config_data(store: Store, namespace: str, name: object) -> dict[str, bytes]:
-    """Of a ConfigMap; nothing if there is none."""
+    """Return the data of a ConfigMap, or an empty dictionary if it does not exist."""
     record = store.find("configmaps", key_of(namespace, str(name)))
     held = record.load() if record else {}
     found = {key: str(text).encode() for key, text in (held.get("data") or {}).items()}
@@ -47,7 +49,7 @@ def config_data(store: Store, namespace: str, name: object) -> dict[str, bytes]:
 
 
 def secret_data(store: Store, namespace: str, name: object) -> dict[str, bytes]:
-    """Of a Secret; nothing if there is none."""
+    """Return the data of a Secret, or an empty dictionary if it does not exist."""
     record = store.find("secrets", key_of(namespace, str(name)))
     return _decoded(record.load().get("data")) if record else {}
 
@@ -63,7 +65,7 @@ def _decoded(data: Mapping[str, str] | None) -> dict[str, bytes]:
 
 
 def field_of(pod: Obj, path: str) -> str:
-    """What the downward API gives for a path: `metadata.labels['app']` is one too."""
+    """Return the downward API value for a path such as `metadata.labels['app']`."""
     match = re.fullmatch(r"metadata\.(labels|annotations)\['(.+)'\]", path)
     if match:
         return str((meta(pod).get(match[1]) or {}).get(match[2], ""))
@@ -76,7 +78,7 @@ def field_of(pod: Obj, path: str) -> str:
 
 
 def resource_of(declared: Obj, path: str) -> str:
-    """`limits.memory` and the like, as it is written."""
+    """Return a resource value such as `limits.memory` in its original notation."""
     return str(dig(declared, f"resources.{path}") or "0")
 
 
@@ -93,7 +95,7 @@ def _services(store: Store, namespace: str) -> Iterator[tuple[str, str]]:
 
 
 def _whole(store: Store, pod: Obj, source: Obj) -> dict[str, bytes]:
-    """Everything in a ConfigMap or Secret."""
+    """Return all data of the ConfigMap or Secret of an `envFrom` entry."""
     namespace = meta(pod)["namespace"]
     if isinstance(source.get("configMapRef"), dict):
         return config_data(store, namespace, source["configMapRef"].get("name"))
@@ -119,7 +121,7 @@ def _text(data: bytes) -> str:
 
 
 def _substituted(value: str, known: Mapping[str, str]) -> str:
-    """`$(NAME)` as the value of one that came before; `$$` is one sign."""
+    """Replace `$(NAME)` with the value of a previously defined variable and `$$` with `$`."""
 
     def replace(match: re.Match[str]) -> str:
         return "$" if match[0] == "$$" else known.get(match[1], match[0])

@@ -1,8 +1,8 @@
-"""Port-forward: connections to the ports of a pod, each as bytes over a websocket.
+"""Port-forward: connections to pod ports, tunneled through a websocket.
 
-With `v4.channel.k8s.io` the first byte of a message is its channel: for the port number i, 2i has
-its data and 2i + 1 its errors. With SPDY in the websocket, as kubectl has it, there may be any number
-of connections; each has a stream for its data and one for its errors.
+With `v4.channel.k8s.io`, the first byte of a message is its channel: the port with index i uses
+channel 2i for data and 2i + 1 for errors. With SPDY over websockets, as used by kubectl, the
+number of connections is not fixed. Each connection has a data stream and an error stream.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _MOST_PORTS, _MOST_STREAMS = 50, 200
 
 
 def ports_of(request: web.Request) -> list[int]:
-    """Those that are asked for. 400 if there is none or what is no port."""
+    """Return the requested ports. Raise a 400 error if no port is specified or a port is invalid."""
     texts = request.query.getall("ports", [])
     if not texts:
         raise Refusal(400, 'query parameter "port" is required')
@@ -37,7 +37,7 @@ def ports_of(request: web.Request) -> list[int]:
 
 
 def refused(pod: Obj, port: int) -> bytes:
-    """What a kubelet says when nobody listens."""
+    """Return the error message of a kubelet if no container listens on the port."""
     about = meta(pod)
     return (
         f"error forwarding port {port} to pod {about['name']}, uid {about['uid']}: failed to execute "
@@ -47,7 +47,7 @@ def refused(pod: Obj, port: int) -> bytes:
 
 
 async def forward_channels(websocket: web.WebSocketResponse, pod: Obj, ports: list[int]) -> None:
-    """Until every connection has ended or the client has gone."""
+    """Forward the ports until all connections are closed or the client disconnects."""
     async with AsyncExitStack() as stack:
         writers: dict[int, asyncio.StreamWriter] = {}
         relays: list[asyncio.Task[None]] = []
@@ -94,12 +94,12 @@ async def _receive(
 
 
 class Tunnel:
-    """SPDY in a websocket: connections come and go."""
+    """SPDY over a websocket, with any number of connections."""
 
     def __init__(self, websocket: web.WebSocketResponse, pod: Obj) -> None:
         self._websocket, self._pod = websocket, pod
         self._spdy = Spdy()
-        # What is known of each stream, and of the halves of each connection.
+        # Headers by stream, and the writer of each connection by data stream.
         self._streams: dict[int, dict[str, str]] = {}
         self._writers: dict[int, asyncio.StreamWriter] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -155,7 +155,7 @@ class Tunnel:
             task = asyncio.create_task(self._forward(halves, port, ready))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-            # What the client sends next is for the connection.
+            # The following frames contain data for this connection.
             await ready.wait()
 
     async def _forward(self, halves: dict[str, int], port: int, ready: asyncio.Event) -> None:

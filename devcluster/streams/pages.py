@@ -1,4 +1,4 @@
-"""The HTTP servers of simulated containers: a page that says where one is."""
+"""HTTP servers of simulated containers, which show a page with information about the container."""
 
 import asyncio
 import html
@@ -25,7 +25,7 @@ th{{text-align:left;padding-right:2em;font-weight:500;color:#667}}</style></head
 
 
 def listener(pod: Obj, port: int) -> Target | None:
-    """The container that listens on that port."""
+    """Return the running container that listens on the port, or None."""
     for declared in declared_containers(pod):
         ports = [one.get("containerPort") for one in dicts(declared.get("ports"))]
         if port in ports and (found := running_container(pod, str(declared["name"]))):
@@ -34,7 +34,7 @@ def listener(pod: Obj, port: int) -> Target | None:
 
 
 def answer(target: Target, method: str, path: str) -> web.Response:
-    """`path`: with the query."""
+    """Return the response of the container. `path` includes the query."""
     if path.partition("?")[0] in ("/healthz", "/livez", "/readyz"):
         return web.Response(text="ok\n")
     pod = target.pod
@@ -59,7 +59,9 @@ def answer(target: Target, method: str, path: str) -> web.Response:
 async def connected(
     pod: Obj, port: int
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A connection to that port of the pod. ConnectionRefusedError if nobody listens there."""
+    """Open a connection to the port of the pod. Raise ConnectionRefusedError if no container
+    listens on it.
+    """
     target = listener(pod, port)
     if target is None:
         raise ConnectionRefusedError

@@ -1,4 +1,4 @@
-"""The proxy subresource of pods and services: the pages of simulated containers over HTTP.
+"""The proxy subresource of pods and services, which serves the pages of simulated containers.
 
 https://kubernetes.io/docs/tasks/access-application-cluster/access-cluster-services/
 """
@@ -20,7 +20,7 @@ from devcluster.streams.pages import answer, listener
 from devcluster.streams.targets import pod_on_node, port_number
 
 SUBRESOURCE = "proxy"
-#: Scheme, name and port, of which two may be left out.
+#: Optional scheme, name and optional port.
 _NAME = re.compile(r"(?:(?P<scheme>https?):)?(?P<name>[^:]+)(?::(?P<port>[^:]*))?")
 
 
@@ -30,13 +30,15 @@ def is_proxied(info: RequestInfo) -> bool:
 
 
 class Proxies:
-    """Authorization has been done: for the name as it is in the path, with its port."""
+    """Handler of proxy requests. Requests are already authorized for the name in the path including
+    its port.
+    """
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
     def answer(self, request: web.Request, call: Call) -> web.Response:
-        """`StatusError` where kube-apiserver answers itself."""
+        """Handle a request. Raise `StatusError` for errors of kube-apiserver."""
         declared = call.declared.subresource(SUBRESOURCE)
         if declared is None or call.info.verb not in declared.verbs:
             raise method_not_allowed()
@@ -62,7 +64,7 @@ class Proxies:
         return answer(target, request.method, f"/{path}")
 
     def _behind(self, record: Record, wanted: str) -> tuple[Obj, int]:
-        """A pod that is ready behind the service, and its port."""
+        """Return a ready pod of the service and its target port."""
         service = record.load()
         ports = list(dicts(dig(service, "spec.ports")))
         found = next((one for one in ports if _is_port(one, wanted)), None)
@@ -88,7 +90,7 @@ def _is_port(port: Obj, wanted: str) -> bool:
 
 
 def _target_port(pod: Obj, port: Obj) -> int:
-    """0 for a name that no container has."""
+    """Return the target port, or 0 if no container has a port with that name."""
     wanted = port.get("targetPort") or port.get("port")
     if isinstance(wanted, int):
         return wanted

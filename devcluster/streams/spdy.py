@@ -1,4 +1,7 @@
-"""The frames of SPDY/3.1 that port-forward needs: https://www.chromium.org/spdy/spdy-protocol/spdy-protocol-draft3-1."""
+"""SPDY/3.1 frames used by port-forward.
+
+https://www.chromium.org/spdy/spdy-protocol/spdy-protocol-draft3-1
+"""
 
 import struct
 import zlib
@@ -6,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-# A low line stands for a blank.
+# Underscores stand for spaces.
 _NAMES = (
     "options head post put delete trace accept accept-charset accept-encoding accept-language "
     "accept-ranges age allow authorization cache-control connection content-base content-encoding "
@@ -37,16 +40,16 @@ def _word(text: str) -> bytes:
     return struct.pack(">I", len(data)) + data
 
 
-#: What both sides know of headers before the first one.
+#: Compression dictionary for headers, defined by the protocol.
 DICTIONARY = b"".join(_word(name.replace("_", " ")) for name in _NAMES.split()) + _REST.encode()
 
 
 class SpdyError(Exception):
-    """The client does not speak the protocol."""
+    """The client violated the protocol."""
 
 
 class Kind(IntEnum):
-    """Of frames, by their numbers there; data has none."""
+    """Frame types with their protocol numbers. DATA and OTHER are not protocol numbers."""
 
     DATA = 0
     STREAM = 1
@@ -65,7 +68,7 @@ class Frame:
 
 
 class FrameReader:
-    """Frames from bytes as they come. `SpdyError` for what is none."""
+    """Incremental frame parser. It raises `SpdyError` for invalid data."""
 
     def __init__(self) -> None:
         self._waiting = bytearray()
@@ -112,13 +115,13 @@ class FrameReader:
 
 
 class Spdy:
-    """Frames as bytes."""
+    """Frame encoder."""
 
     def __init__(self) -> None:
         self._headers = zlib.compressobj(zdict=DICTIONARY)
 
     def reply(self, stream: int) -> bytes:
-        """Accepts a stream, with no headers."""
+        """Return a frame that accepts a stream, without headers."""
         packed = self._headers.compress(struct.pack(">I", 0))
         packed += self._headers.flush(zlib.Z_SYNC_FLUSH)
         return self._control(_REPLY, struct.pack(">I", stream) + packed)

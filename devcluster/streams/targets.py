@@ -1,4 +1,4 @@
-"""Which container of which pod is meant, and what is said where there is none."""
+"""Selection of the target container of a streaming request."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from devcluster.store import Record
 
 
 class Refusal(Exception):
-    """What a kubelet says: a text instead of a Status."""
+    """Error response of a kubelet: plain text instead of a Status."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -18,7 +18,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A container that runs. `started`: since when; `id`: of this run of it."""
+    """A running container. `started` is the start time and `id` the container ID of this run."""
 
     pod: Obj
     declared: Obj
@@ -31,7 +31,7 @@ class Target:
 
     @property
     def reads(self) -> bool:
-        """Whether its first process gets what is typed."""
+        """True if the main process reads stdin."""
         return bool(self.declared.get("stdin"))
 
     @property
@@ -51,7 +51,7 @@ def pod_on_node(record: Record) -> Obj:
 
 
 def running_container(pod: Obj, name: str) -> Target | None:
-    """None if it does not run."""
+    """Return the container, or None if it is not running."""
     declared = next((one for one in declared_containers(pod) if one["name"] == name), None)
     status = status_of(pod, name)
     start = dig(status, "state.running.startedAt")
@@ -61,5 +61,5 @@ def running_container(pod: Obj, name: str) -> Target | None:
 
 
 def port_number(text: str) -> int:
-    """0 for what is no port."""
+    """Return the port number, or 0 if the text is not a valid port."""
     return int(text) if text.isdecimal() and 0 < int(text[:6]) < 65536 else 0

@@ -1,4 +1,4 @@
-"""What is mounted into a container."""
+"""Volume mounts of simulated containers."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,7 +17,9 @@ class Mounts:
         self._store, self._tokens = store, tokens
 
     def put_into(self, files: Files, pod: Obj, declared: Obj) -> None:
-        """Each volume where the container wants it. What was hidden by one that came before stays so."""
+        """Mount the container's volumes. A mount inside a read-only volume is hidden by that
+        volume.
+        """
         volumes = {str(one.get("name")): one for one in dicts(dig(pod, "spec.volumes"))}
         places = {}
         if dig(pod, "spec.automountServiceAccountToken") is not False:
@@ -38,12 +40,12 @@ class Mounts:
     def _reading(self, pod: Obj, declared: Obj, volume: Obj) -> Node:
         kinds = {"configMap", "secret", "projected", "downwardAPI", "serviceAccount"}
         if not kinds & set(volume):
-            # A disk, or a folder of the node: empty, and anybody may write.
+            # A disk or host path is simulated as an empty writable folder.
             return Folder(mode=0o777)
         return Volume(read=lambda: dict(self._files(pod, declared, volume)))
 
     def _files(self, pod: Obj, declared: Obj, source: Obj) -> Iterator[tuple[str, bytes]]:
-        """The files of a volume, or of a part of a projected one."""
+        """Yield the files of a volume or of a source of a projected volume."""
         namespace = meta(pod)["namespace"]
         for kind, name, read in (
             ("configMap", "name", config_data),
@@ -51,7 +53,7 @@ class Mounts:
         ):
             wanted = source.get(kind)
             if isinstance(wanted, dict):
-                # A Secret in a projected volume has its name under another word.
+                # In a projected volume the field is `name` instead of `secretName`.
                 data = read(self._store, namespace, wanted.get(name) or wanted.get("name"))
                 yield from _selected(data, wanted.get("items"))
         for one in dicts(dig(source, "downwardAPI.items")):
@@ -87,7 +89,7 @@ def _selected(data: Contents, items: object) -> Iterator[tuple[str, bytes]]:
 
 
 def _under(node: Node, path: str) -> Node:
-    """What is at a path in a volume."""
+    """Return the node at a path in the volume."""
     inner = Files()
     inner.root.children["volume"] = node
     found = inner.find(f"/volume/{path}")

@@ -1,4 +1,4 @@
-"""What websockets of exec, attach and port-forward have in common."""
+"""Websocket helpers of exec, attach and port-forward."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from aiohttp import WSMsgType, hdrs, web
 
 from devcluster.streams.targets import Refusal
 
-#: As much as kube-apiserver takes in one message.
+#: Message size limit of kube-apiserver, in bytes.
 _LARGEST = 32 * 1024 * 1024
 _CLOSE_SECONDS = 1.0
 
@@ -17,7 +17,9 @@ def is_websocket(request: web.Request) -> bool:
 
 
 def choose_protocol(request: web.Request, known: Sequence[str]) -> str:
-    """The first that the client offers and the server knows; an empty one is none at all."""
+    """Return the first offered protocol that the server supports. An empty string means no
+    subprotocol.
+    """
     if request.method != hdrs.METH_GET:
         raise Refusal(405, "bad method")
     if "*/*" not in request.headers.get(hdrs.ACCEPT, "*/*"):
@@ -43,7 +45,7 @@ async def open_websocket(request: web.Request, protocol: str) -> web.WebSocketRe
 
 
 async def next_message(websocket: web.WebSocketResponse) -> bytes | None:
-    """The bytes of the next message; None when there will be none."""
+    """Return the next message, or None if the connection is closed."""
     message = await websocket.receive()
     if message.type is WSMsgType.BINARY:
         return bytes(message.data)

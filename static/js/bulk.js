@@ -1,5 +1,5 @@
-// Rows that are chosen. Their keys are kept here, so that they stay chosen on other pages of the list and
-// while rows come and go; the server is told when they are to be deleted, and asks before it does.
+// Row selection for bulk actions. The keys of selected rows are stored here, so that rows stay selected on
+// other pages of the list and after updates. They are sent to the server when an action starts.
 
 const { $, word, announce, table, rows } = window.quarterdeck;
 const bar = $("bulk");
@@ -33,14 +33,14 @@ function tell() {
 }
 
 function set(list, on) {
-  // Of all that match, what is left are those that can be seen.
+  // After "select all matching", deselecting a row keeps only the visible rows selected.
   if (all) rows().filter(box).forEach((row) => chosen.add(row.dataset.key));
   all = false;
   for (const row of list) chosen[on ? "add" : "delete"](row.dataset.key);
   tell();
 }
 
-/** The row alone, or all from the last one that was ticked. */
+/** Select one row, or the range from the last selected row. */
 function tick(row, on, range) {
   const standing = rows();
   const ends = [standing.indexOf(row), standing.indexOf(range ? last : row)].filter((at) => at >= 0);
@@ -52,7 +52,7 @@ if (bar && form) {
   document.addEventListener("click", (event) => {
     const { target } = event;
     if (target.id === "tick-all") set(rows().filter(box), target.checked);
-    // By keyboard the focus does not go with the button that had it.
+    // With the keyboard, move the focus, because the focused button disappears.
     const byKey = event.detail === 0;
     if (target.id === "bulk-all") {
       tell(all = true);
@@ -82,7 +82,7 @@ if (bar && form) {
     cancelAnimationFrame(asked);
     asked = requestAnimationFrame(show);
   };
-  // Rows come and go with pages, filters and updates, and their number also where none is shown.
+  // Rows and their total change with pages, filters and updates.
   const changes = { childList: true, subtree: true, attributeFilter: ["data-total"] };
   new MutationObserver(soon).observe($("results"), changes);
   show();

@@ -1,14 +1,15 @@
-// Columns keep the widths of the first drawing: an age that grows a digit must not shift the table.
-// Filtering, sorting, paging and a new window size measure anew. What does not fit the window goes by priority.
+// Freezes the column widths after the first rendering, so that a longer age doesn't shift the table.
+// Filtering, sorting, paging and resizing the window measure again. Columns that don't fit are hidden by
+// priority.
 
 const wide = matchMedia("(min-width: 48rem)");
-// The priorities up to which columns are shown where they do not fit; at last the table scrolls in its box.
+// Lowest priorities to show if columns don't fit; as a last resort, the table scrolls.
 const STEPS = ["3", "2", "scroll"];
 
 const widthOf = (element) => element.getBoundingClientRect().width;
 
 function fit(table) {
-  // What somebody chose is not taken away.
+  // Never hide columns that the user selected.
   const steps = "chosen" in table.dataset ? STEPS.slice(-1) : STEPS;
   for (const step of steps) {
     if (widthOf(table) < widthOf(table.parentElement) + 1) return;

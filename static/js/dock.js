@@ -1,5 +1,5 @@
-// The dock: logs and terminals that stay open below while somebody goes from page to page. Each tab is the page of
-// one, in a slim frame; it is loaded when it is first looked at on a page, and stays until that page is left.
+// The dock: logs and terminals that stay open across page navigation. Each tab shows a page in a frame. The
+// frame is loaded when the tab is first shown on a page, and stays until the user leaves that page.
 
 import { forget, remember, remembered } from "./dockstore.js";
 
@@ -29,7 +29,7 @@ const panel = (id) => $(`dock-panel-${id}`);
 const frame = (id) => panel(id)?.querySelector("iframe");
 const covers = () => held.state === "full" || (phone.matches && held.state === "open");
 
-/** The page itself, and its slim form. */
+/** The URL of the full page, and of its dock version. */
 function addresses(given) {
   const url = new URL(given, location);
   url.hash = "";
@@ -39,7 +39,7 @@ function addresses(given) {
   return { page, slim: url.pathname + url.search, ours: url.origin === location.origin };
 }
 
-// ---- what is shown
+// ---- rendering
 
 function show() {
   const { tabs, active, state, height } = held;
@@ -62,22 +62,22 @@ function show() {
   handle.setAttribute("aria-valuemin", LEAST_HEIGHT);
   handle.setAttribute("aria-valuemax", most());
   handle.setAttribute("aria-valuenow", Math.min(most(), height));
-  // What is covered is not to be reached unseen.
+  // Parts covered by the dock must not be focusable.
   const covered = tabs.length > 0 && covers();
   $("main").inert = covered;
   for (const part of document.querySelectorAll(".shell > :not(#main)")) part.inert = covered && phone.matches;
   if (tabOf(active) && state !== "bar") look(active);
 }
 
-/** The tab that somebody has just opened. */
+/** ID of the tab that the user has just opened. */
 let asked = "";
-/** Loads the tab, unless it was looked at before on this page. */
+/** Load the frame of a tab, unless this page has already loaded it. */
 function look(id) {
   unmark(id);
   if (frame(id)) return;
   const one = tabOf(id);
   const made = document.createElement("iframe");
-  // Else the browser's Back button would bring another page's frame into this one.
+  // A unique name, so that the Back button doesn't restore another page's frame.
   made.name = `dock-${id}-${Date.now()}`;
   made.title = one.name;
   made.dataset.tab = id;
@@ -123,7 +123,7 @@ function build(one) {
   name(one);
 }
 
-// ---- marks: new lines came, or it ended, while it was in the background
+// ---- tab marks: new lines or the end of a stream in a background tab
 
 const seen = (id) => id === held.active && held.state !== "bar" && !document.hidden;
 
@@ -143,7 +143,7 @@ function unmark(id) {
 
 document.addEventListener("visibilitychange", () => tabOf(held.active) && seen(held.active) && unmark(held.active));
 
-// ---- what is done to it
+// ---- actions
 
 function open(given, about) {
   const { page, ours } = addresses(given);
@@ -174,10 +174,10 @@ function close(id) {
   held.tabs.splice(at, 1);
   button(id).remove();
   panel(id).remove();
-  // What it kept when its frame went.
+  // Discard the state that the frame saved when it was removed.
   forget(id);
   if (held.active === id) held.active = (held.tabs[at] ?? held.tabs.at(-1))?.id ?? "";
-  // The next one begins at the height that there was.
+  // The next tab opens with the default state.
   if (!held.tabs.length) held.state = "open";
   show();
   if (focused) (button(held.active) ?? $("main")).focus();
@@ -187,7 +187,7 @@ function closeAll() {
   for (const { id } of [...held.tabs]) close(id);
 }
 
-/** To "bar", "open" or "full", seen to move. */
+/** Set the state to "bar", "open" or "full", with an animation. */
 function move(state) {
   dock.dataset.moves = "";
   held.state = state;
@@ -202,7 +202,7 @@ function resize(height) {
   show();
 }
 
-// ---- the focus
+// ---- focus
 
 let from = null;
 function enter() {
@@ -224,7 +224,7 @@ function inside() {
   one.contentWindow.quarterdeck?.docked?.focus();
 }
 
-// ---- what people do
+// ---- event handlers
 
 const TOOLS = {
   bar: () => move(held.state === "bar" ? "open" : "bar"),
@@ -246,7 +246,7 @@ dock.addEventListener("click", ({ target }) => {
   else if (tab) activate(tab);
   else TOOLS[target.closest("button[data-dock-tool]")?.dataset.dockTool]?.();
 });
-// The wheel closes; pressed, it would scroll.
+// The middle mouse button closes a tab; prevent autoscroll.
 list.addEventListener("mousedown", (event) => event.button === 1 && event.preventDefault());
 list.addEventListener("auxclick", (event) => {
   const tab = event.target.closest("[role=tab]");
@@ -275,7 +275,7 @@ list.addEventListener("keydown", (event) => {
   event.preventDefault();
   action();
 });
-// The chosen tab is where Tab comes back to.
+// When the focus leaves the tab list, restore the active tab as its Tab stop.
 list.addEventListener("focusout", ({ relatedTarget }) => list.contains(relatedTarget) || show());
 
 dock.addEventListener("keydown", (event) => {
@@ -317,7 +317,7 @@ document.addEventListener("submit", ({ target }) => {
 });
 
 addEventListener("resize", show);
-// What the browser kept for its Back button has the dock of then.
+// A page from the back/forward cache shows an outdated dock.
 addEventListener("pageshow", ({ persisted }) => persisted && (held.tabs.length || remembered().tabs.length) && location.reload());
 
 held.tabs.forEach(build);

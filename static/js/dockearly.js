@@ -1,11 +1,11 @@
-// Before anything is painted: the room that the dock takes, so that no page jumps. After a reload it is as it was;
-// on another page it covers nothing of what somebody went there to see.
+// Runs before the first paint and reserves space for the dock, so that the page doesn't jump. A reload
+// restores the dock's state; on another page, a maximized dock shrinks, so that it doesn't cover the page.
 {
   let found = {};
   try {
     found = JSON.parse(sessionStorage.getItem("dock") ?? "{}");
   } catch {
-    // No storage, or not what was written: nothing is open.
+    // No session storage, or invalid content: treat the dock as closed.
   }
   if (found?.tabs?.length) {
     const [navigation] = performance.getEntriesByType("navigation");

@@ -1,13 +1,13 @@
-// A page in the dock. What it wants to have again after it was loaded anew it gives to `keep`; `kept` has it, as
-// long as the address is the same. `news` and `ended` make a mark on its tab while that is in the background. `asked`:
-// somebody has just opened it. `focus` gives it the keyboard, a page may have its own. Before a tab is closed its page
-// hears `dockclose`.
+// API for a page in the dock. `keep` saves state for the next load of the same URL, and `kept` returns it.
+// `news` and `ended` mark the page's tab while it is in the background. `asked` is true if the user has just
+// opened the tab. `focus` focuses the page; pages can override it. The page receives `dockclose` before its
+// tab is closed.
 
 import { keptOf, remember } from "./dockstore.js";
 
 const { frameElement } = window;
 const url = new URL(location.href);
-// The parameter that asks for a frame stands wherever it was put: a form puts its fields in its own order.
+// Remove the frame parameter wherever it is: forms reorder the parameters.
 url.searchParams.delete("frame");
 
 const tell = (what) => frameElement?.dispatchEvent(new CustomEvent("docktell", { bubbles: true, detail: what }));
@@ -22,7 +22,7 @@ function keep(value) {
   return Boolean(tab) && remember({ url: url.search, value }, tab);
 }
 
-// Also out of what takes every key for itself, as a terminal does.
+// Capture the key, because a terminal handles all keys.
 addEventListener("keydown", (event) => {
   if (event.key !== "F6" || event.ctrlKey || event.altKey || event.metaKey) return;
   event.preventDefault();

@@ -1,9 +1,9 @@
-// What this browser tab remembers of the dock: its tabs under `dock`, what a page in one keeps under `dock.ID`.
+// Session storage of the dock: its tabs under `dock`, the state of each tab's page under `dock.ID`.
 
 const KEY = "dock";
 const closed = { owner: "", tabs: [], active: "", state: "open", height: 240 };
 
-/** What was remembered, or what nobody has opened yet. */
+/** The stored state of the dock, or the initial state. */
 export function remembered() {
   try {
     return { ...closed, ...JSON.parse(sessionStorage.getItem(KEY) ?? "{}") };
@@ -12,7 +12,7 @@ export function remembered() {
   }
 }
 
-/** False if the browser has no room for it. */
+/** Return false if the storage is full. */
 export function remember(value, id = "") {
   try {
     sessionStorage.setItem(id ? `${KEY}.${id}` : KEY, JSON.stringify(value));
@@ -30,7 +30,7 @@ export function keptOf(id) {
   }
 }
 
-/** What one tab kept, or all of the dock. */
+/** Remove the state of one tab, or of the entire dock. */
 export function forget(id = "") {
   if (id) return sessionStorage.removeItem(`${KEY}.${id}`);
   for (const key of Object.keys(sessionStorage)) {

@@ -1,9 +1,9 @@
-// Keeps what is typed while it is typed, so that it is still there after an ended session, a server that
-// is away or a closed window. The server counts the texts: it refuses one that is older than what it has.
+// Saves a draft while the user types, so that it survives the end of the session, a server outage or a closed
+// window. The server numbers the versions, and rejects a text that is older than the stored one.
 
 const form = document.querySelector("form[data-draft-url]");
 const state = form.querySelector("[data-draft-state]");
-// Milliseconds without a key.
+// Milliseconds without a keystroke before saving.
 const QUIET = 1500;
 let kept = new FormData(form).get("text");
 let timer;
@@ -28,7 +28,7 @@ async function keep() {
   state.textContent = { 204: state.dataset.kept, 409: state.dataset.newer }[answer.status] ?? state.dataset.lost;
 }
 
-// One after the other: each says which version it follows.
+// Save sequentially, because each request names the version that it replaces.
 const soon = () => (asking = asking.then(keep));
 form.addEventListener("input", () => {
   clearTimeout(timer);

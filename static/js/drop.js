@@ -1,5 +1,5 @@
-// Files that are dropped on the form follow what is in its editor, as documents of their own. Whoever has no
-// pointer or no scripts chooses them in the form's field of files.
+// Appends files that are dropped on the form to the editor as separate YAML documents. The form's file field
+// is the alternative without a pointer or JavaScript.
 
 const form = document.querySelector("form[data-drop-most]");
 const editor = form?.querySelector("yaml-editor");
@@ -8,7 +8,7 @@ const most = Number(form?.dataset.dropMost);
 
 const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
 
-/** The file's text, or null for one that is no text in UTF-8. */
+/** Return the file's text, or null if it isn't valid UTF-8. */
 async function textOf(file) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).replaceAll("\r\n", "\n");
@@ -30,7 +30,7 @@ function add(text) {
 async function take(files) {
   const told = [];
   for (const file of files) {
-    // A character has at most four bytes, so a longer file need not be read.
+    // A UTF-8 character has at most four bytes, so longer files needn't be read.
     const text = file.size > 4 * most ? "" : await textOf(file);
     let found = "added";
     if (text === null) found = "unreadable";
@@ -40,7 +40,7 @@ async function take(files) {
   state.textContent = told.join(" ");
 }
 
-// Before the editor, which would put them where the pointer is.
+// Handle the events before the editor, which would insert the files at the pointer.
 form?.addEventListener("dragover", (event) => {
   if (!hasFiles(event)) return;
   event.preventDefault();
@@ -48,7 +48,7 @@ form?.addEventListener("dragover", (event) => {
   event.dataTransfer.dropEffect = "copy";
 }, true);
 form?.addEventListener("drop", (event) => {
-  // The field of files takes its own.
+  // The file field handles its own drops.
   if (!hasFiles(event) || event.target.matches("input[type=file]")) return;
   event.preventDefault();
   event.stopPropagation();

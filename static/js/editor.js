@@ -1,5 +1,5 @@
-// Makes editors of the text areas that a page has, now or later. The editor is loaded by the pages that have one;
-// where it cannot be loaded the text areas are what is written in.
+// Loads the YAML editor on pages that have a text area for it, also if the text area is added later. If
+// loading fails, the text areas remain usable.
 
 async function load() {
   if (!document.querySelector("yaml-editor") || customElements.get("yaml-editor")) return;

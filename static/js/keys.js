@@ -1,4 +1,4 @@
-// Single keys. Letters by their place on the keyboard; never while someone types.
+// Keyboard shortcuts. Letters are identified by their physical key. Ignored while the user types.
 
 const { $, copy, pause, update } = window.quarterdeck;
 const current = () => document.activeElement?.closest("tbody > tr");
@@ -18,10 +18,10 @@ function step(by) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-/** Where what can be done is: in the row, else above the page. */
+/** The actions of the focused row, or those of the page. */
 const acts = () => current() ?? document.querySelector(".acts");
 
-/** Opens the menu of the row, or of the page's object, and goes into it; Escape leads back. */
+/** Open the actions menu of the row or page, and focus its first item. Escape closes it. */
 function menu() {
   const button = acts()?.querySelector("[popovertarget]");
   button?.click();
@@ -29,13 +29,13 @@ function menu() {
   [...items].find((item) => item.checkVisibility())?.focus();
 }
 
-/** Opens below what the row, or the page, has of that kind. */
+/** Open a log or terminal of the row or page in the dock. */
 const below = (kind) => acts()?.querySelector(`[data-below-kind="${kind}"]`)?.click();
 
-/** To what can be done with the chosen rows. */
+/** Focus the bulk actions. */
 const bulk = () => $("bulk")?.hidden === false && $("bulk").querySelector("button:not([hidden])").focus();
 
-// `g`, then a letter: a list of the cluster or project where one is, or a page of the platform.
+// `g` followed by a letter opens a list in the current cluster or project, or a platform page.
 const LISTS = { KeyP: "pods", KeyD: "deployments", KeyS: "services", KeyN: "nodes" };
 const PAGES = { KeyO: "/dashboard", KeyW: "/workspaces" };
 const SOON = 1500;
@@ -66,16 +66,16 @@ const SIGNS = { "/": search, "?": () => $("help").showModal() };
 
 document.addEventListener("keydown", (event) => {
   const { target, key, code, timeStamp } = event;
-  // What was just closed keeps the focus for a moment.
+  // An input that was just hidden keeps the focus for a moment.
   const typing = target.closest("input, textarea, select, [contenteditable], dialog") && target.checkVisibility();
   if (key === "Escape" && !document.querySelector(":popover-open, dialog[open]")) {
     target.blur();
     if (!typing) up();
   }
-  // A link or a button that has the focus is the browser's to follow.
+  // The browser handles Enter on links and buttons.
   if (key === "Enter" && target.matches("tbody > tr")) enter();
   if (typing || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  // When they were pressed, not when a busy page came to hear of it.
+  // Use the time of the keystroke, because a busy page handles it later.
   if (timeStamp - going < SOON) {
     event.preventDefault();
     return void go(code);

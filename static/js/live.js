@@ -1,9 +1,8 @@
-// Keeps the page as the cluster is, without moving anything under the reader's hands: a list, or the parts
-// of one object, which change in place.
+// Live pages: keeps a list or the parts of an object current without moving content under the pointer.
 //
-// The socket sends rows as HTML, which change in place, and words as JSON: `order` (which rows there are
-// now), `refresh` (fetch the list again), `gone` (deleted), `error`. While the list is held only the
-// rows that stand there change, and what is new, gone or moved waits in a pill.
+// The websocket sends rows as HTML, which are morphed in place, and JSON messages: `order` (the current
+// rows), `refresh` (fetch the list again), `gone` (deleted rows), `error`. While the list is held, only
+// existing rows change; additions, removals and moves wait behind the updates button.
 
 const { $, word, announce, toast, reread, tick, freeze } = window.quarterdeck;
 const { MORPH, table, rows, deleted, coming, apply, arrange, keep, markGone, note, settle } = window.quarterdeck;
@@ -17,13 +16,13 @@ let connected = false;
 
 htmx.config.wsReconnectDelay = (tries) => (0.5 + Math.random() / 2) * Math.min(3000, 250 * 2 ** tries);
 
-// Longer messages end the socket; without its rows the list is fetched again.
+// Longer messages would close the websocket. Without the row keys, the list is fetched again.
 const LONGEST = 60_000;
 
-/** What is followed: the list, the one object, or a page that is drawn whole. */
+/** The element that is live: an object, a page that is rendered as a whole, or the list. */
 const followed = () => $("detail") ?? window.quarterdeck.page ?? table();
 
-/** Follows the page from what is shown here, unless nobody looks. */
+/** Subscribe with the version that is shown, unless the page is hidden. */
 function subscribe() {
   const { url, etag } = followed()?.dataset ?? {};
   if (!connected || !url || document.hidden) return;
@@ -43,7 +42,7 @@ document.addEventListener("visibilitychange", () => {
 
 // ---- order and membership
 
-// A pointer that has not moved since the page came is not pointing at anything.
+// Ignore a pointer that hasn't moved since the page was loaded.
 let pointed = null;
 let moved = false;
 document.addEventListener("pointermove", ({ clientX, clientY }) => {
@@ -65,7 +64,7 @@ let loading = false;
 let asked = null;
 let last = 0;
 
-/** Fetches the list again, one fetch at a time. `force`: whether or not it is held. */
+/** Fetch the list again, one request at a time. `force`: even if the list is held. */
 async function refresh(force = false) {
   if (paused() && !force) return;
   asked = { force: force || Boolean(asked?.force) };
@@ -112,7 +111,7 @@ function redraw(fresh) {
   Idiomorph.morph($("detail"), fresh, MORPH);
   htmx.process($("detail"));
 }
-// A type of the cluster's own may have other columns now.
+// The columns of a custom resource can change.
 const heads = (part) => [...part.querySelectorAll("th[scope=col]")].map(({ dataset }) => dataset.col).join();
 
 function replace(fresh) {
@@ -141,20 +140,20 @@ function merge(fresh) {
   else later();
 }
 
-/** The rows there are now, and how many on all pages, as the socket tells it. */
+/** Apply the order of the rows and the total of all pages. */
 function reorder({ url, order, total, etag }) {
   const list = table();
-  // Of a list that was left meanwhile.
+  // The message belongs to a list that the user has left.
   if (list?.dataset.url !== url) return;
   Object.assign(list.dataset, { total, etag });
-  // The same rows of another number.
+  // Only the total has changed.
   if (!order) return waiting ? later() : wait(null);
   if (order.join() === rows().map((row) => row.dataset.key).join()) return wait(null);
   if (held() || waiting) {
     keep(order);
     return later();
   }
-  // What is said in place of an empty list comes with the page.
+  // The text of an empty list is part of the page.
   if (list.hidden || !order.length || !arrange(order)) return void refresh();
   deleted.clear();
   wait(null);
@@ -162,7 +161,7 @@ function reorder({ url, order, total, etag }) {
 }
 
 function later() {
-  // A row that was pushed to the next page is not gone, so what is new follows from the totals.
+  // A row that moved to the next page isn't deleted, so compute additions from the totals.
   const removed = rows().filter((row) => "gone" in row.dataset).length;
   wait({ added: Math.max(0, table().dataset.total - seen + removed), removed });
 }
@@ -170,7 +169,7 @@ function later() {
 let waiting = 0;
 let free = 0;
 let seen = Number(table()?.dataset.total);
-/** Shows what waits, or that nothing does; it goes in by itself once the list is let go. */
+/** Show the number of waiting changes. They are applied when the list is no longer held. */
 function wait(counts) {
   const pill = $("updates");
   pill.hidden = !counts;
@@ -193,7 +192,7 @@ function wait(counts) {
 
 // ---- freshness
 
-/** Carries the chip's state to the page: body, banner, tab title, screen readers. */
+/** Copy the state of the freshness indicator to the body, banner, title and screen readers. */
 function mirror() {
   const { state, since, problem } = $("freshness").dataset;
   const shown = watching && !connected ? "off" : state;
@@ -215,10 +214,11 @@ function pause() {
   if (!now) refresh(true);
 }
 
-// ---- the socket
+// ---- websocket
 
 function control({ refresh: again, order, gone = [], error, ...told }) {
-  // The page itself says best why it may not be seen; but not again and again, should it say nothing.
+  // Reload: the error page explains the reason. Reload only once per 10 seconds, in case the page loads
+  // normally.
   if ([401, 403].includes(error?.code) && Date.now() - (sessionStorage.reloaded ?? 0) > 10_000) {
     sessionStorage.reloaded = Date.now();
     return reread();
@@ -261,19 +261,19 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   mirror();
 });
 
-// A part that is fetched every few seconds stays as it is while nobody looks.
+// Don't poll while updates are paused or the page is hidden.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const polls = event.target.matches("[hx-trigger^=every]");
   if (polls && (paused() || document.hidden)) event.preventDefault();
 });
 
-// ---- the reader's own filters, sorts and pages
+// ---- filtering, sorting and paging by the user
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { serverResponse, shouldSwap, pathInfo, target } = event.detail;
   if (!shouldSwap || !["results", "detail"].includes(target.id)) return;
   if (serverResponse.includes(`id="${target.id}"`)) return;
-  // Something else: the session has ended, or the right to see it has. The whole page says which.
+  // The response is another page: the session or the permission has ended. Load it as a full page.
   event.detail.shouldSwap = false;
   location.assign(pathInfo.finalRequestPath);
 });

@@ -1,5 +1,5 @@
-// Follows a log. Lines go into a ring and are drawn once a frame; the console is answered when they are there,
-// and not while the reader pauses with a full ring, so that nothing is lost that the cluster still has.
+// Follows a log. Lines are added to a ring buffer and rendered once per frame. Batches are acknowledged after
+// rendering, but not while the log is paused and the ring is full, so that no lines are lost.
 
 import { Ring, View, WrappedView, written } from "./loglines.js";
 
@@ -9,9 +9,9 @@ const tools = document.querySelector("[data-log-tools]");
 const state = tools.querySelector("[data-log-state]");
 const pause = tools.querySelector("[data-log-pause]");
 const toEnd = tools.querySelector("[data-log-end]");
-// What the page without scripts says, which the followed log says itself.
+// Messages of the static page that the followed log replaces.
 const stills = document.querySelectorAll("[data-log-still]");
-// Downloads of what there is nothing of yet.
+// Download links, hidden until lines exist.
 const laters = document.querySelectorAll("[data-log-later]");
 const number = (n) => n.toLocaleString(document.documentElement.lang);
 const MOST_KEPT = 1000;
@@ -27,16 +27,16 @@ let dropped = 0;
 let seen = 0;
 let waiting = null;
 let over = "";
-// Why it does not go on now, though it will.
+// Reason for a temporary interruption.
 let waits = "";
 let tries = 0;
-// How often there were too many: those of the page before may still be open.
+// Number of "too many" errors: the sockets of the previous page may still be open.
 let busy = 0;
 let socket = null;
 let frame = 0;
-// What was said last of a source that has written nothing since: after a cut it is said again.
+// The last note of each source that has sent no lines since. Notes are repeated after a reconnect.
 const said = new Map();
-// Sources of which nothing more comes.
+// Sources that have ended.
 const ended = new Set();
 
 const paused = () => pause.getAttribute("aria-pressed") === "true";
@@ -113,7 +113,7 @@ function hear({ data }) {
   const message = JSON.parse(data);
   if (message.error) {
     const { code, message: text } = message.error;
-    // Whether one comes back says the code: how the socket ends is not always told.
+    // The code decides about a reconnect, because the close code isn't always available.
     if (code >= 500 || (code === 429 && (busy += 1) <= MOST_BUSY)) waits = text;
     else over = text;
     announce(text);
@@ -162,7 +162,7 @@ function open() {
   socket.addEventListener("message", hear);
   socket.addEventListener("close", ({ code }) => {
     waiting = null;
-    // These ends are the last word; after any other one comes back where it was.
+    // These close codes are final. After all others, reconnect and resume.
     if (over && (code !== 1013 || busy > MOST_BUSY)) return;
     waits ||= over || word("log-lost");
     over = "";
@@ -192,18 +192,18 @@ pause.addEventListener("click", () => {
 toEnd.dataset.label = toEnd.textContent;
 toEnd.addEventListener("click", newest);
 
-// Only the reader's own hand lets go of the newest lines: the box also scrolls when lines come, which may be told
-// when the hand has moved already, and the box not yet.
+// Only user input stops following the newest lines. Scroll events alone don't suffice: new lines also scroll
+// the box, and such an event can arrive after the user's input.
 let leaving = false;
 function letGo() {
-  // Where all lines are in sight there is nowhere to go.
+  // All lines are visible, so there is nothing to scroll.
   if (box.scrollTop === 0) return;
   view.sticky = false;
   leaving = true;
 }
 function comeBack(key) {
   leaving = false;
-  // The box may not have moved yet, and then it will not.
+  // If the box hasn't scrolled yet, it won't.
   if (key !== "End" && !view.atEnd()) return;
   view.sticky = true;
   soon();
@@ -228,9 +228,9 @@ addEventListener("resize", () => {
   soon();
 });
 
-// ---- in the dock: on the next page the log goes on where it was
+// ---- dock: resume the log on the next page
 
-// Where the cluster can go on, each so many lines after the one before, and last where it is now.
+// Resume positions at regular line intervals, and the current one.
 const places = [];
 function note() {
   const place = { end: ring.end, at: { ...at } };
@@ -239,7 +239,7 @@ function note() {
   while (places.length > 1 && places[0].end <= ring.first) places.shift();
 }
 
-/** The newest lines, or those that the reader stays with; all after them come again. */
+/** Keep the newest lines, or those around the visible ones. The server sends all later lines again. */
 function keep() {
   const { top, bottom } = view.shown();
   const stays = paused() || !view.sticky;

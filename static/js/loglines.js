@@ -1,24 +1,24 @@
-// The lines of a log in the browser: the newest ones, in chunks, of which only those in sight are in the page.
+// Rendering of log lines: keeps the newest lines in chunks, and only the visible ones in the DOM.
 
 import { runs } from "./logtext.js";
 
-/** Lines and characters that are kept. */
+/** Maximum lines and characters to keep. */
 export const MOST_LINES = 200_000;
 const MOST_CHARS = 32 * 2 ** 20;
 const CHUNK = 1000;
-/** Lines and characters, at least as many as may be on their way when the console is not answered any more. */
+/** Reserve for lines that arrive after the client stops acknowledging. */
 const ROOM_LINES = 10_000;
 const ROOM_CHARS = 2 * 2 ** 20;
 const MOST_WRAPPED = 1000;
 
-/** A ring of lines, counted from the first that ever came. */
+/** Ring buffer of lines, numbered from the first line received. */
 export class Ring {
   #chunks = [];
   #chars = 0;
   first = 0;
   end = 0;
 
-  /** Whether the oldest lines may have to go for what comes next. */
+  /** True if the oldest lines may have to be removed for the next ones. */
   get full() {
     return this.end - this.first > MOST_LINES - ROOM_LINES || this.#chars > MOST_CHARS - ROOM_CHARS;
   }
@@ -39,13 +39,15 @@ export class Ring {
 
   at(number) {
     const place = number - this.first;
-    // All chunks but the last are whole.
+    // All chunks except the last are complete.
     return this.#chunks[Math.floor(place / CHUNK)]?.lines[place % CHUNK];
   }
 }
 
-/** Draws the lines that are in sight, each of the same height. They are in a layer that stays where it is while
- * the box scrolls: with thousands of lines a frame nothing that moves would be painted in time. */
+/**
+ * Renders the visible lines, all of the same height. They are in a layer that doesn't move while the box
+ * scrolls: with thousands of lines per frame, the browser can't paint moving content in time.
+ */
 export class View {
   #box;
   #ring;
@@ -68,7 +70,7 @@ export class View {
     return parseFloat(getComputedStyle(this.#box).lineHeight) || 20;
   }
 
-  /** `still`: where it is scrolled to, also where that is not the end that it sticks to. */
+  /** `still`: keep the scroll position even if it isn't at the end. */
   draw(still = false) {
     const { first, end } = this.#ring;
     const height = this.#height;
@@ -86,20 +88,20 @@ export class View {
     this.#layer.replaceChildren(...rows);
   }
 
-  /** The lines in sight. */
+  /** The range of visible lines. */
   shown() {
     const top = this.#ring.first + Math.floor(this.#box.scrollTop / this.#height);
     return { top, bottom: Math.min(this.#ring.end, top + Math.ceil(this.#box.clientHeight / this.#height)) };
   }
 
-  /** Shows the lines from that one on. */
+  /** Scroll to a line. */
   goTo(number) {
     this.draw(true);
     this.#box.scrollTop = (number - this.#ring.first) * this.#height;
     this.draw(true);
   }
 
-  /** The lines before `first` are gone; the ones in sight stay where they are. */
+  /** Adjust the scroll position after `count` lines were removed at the start. */
   moved(count) {
     if (!this.sticky) this.#box.scrollTop -= count * this.#height;
   }
@@ -110,7 +112,7 @@ export class View {
   }
 }
 
-/** The same for lines that are wrapped, of which each has a height of its own: the newest ones are in the page. */
+/** Like `View` for wrapped lines, whose heights differ. Only the newest lines are in the DOM. */
 export class WrappedView {
   #box;
   #ring;
@@ -160,7 +162,7 @@ export class WrappedView {
   }
 }
 
-/** The text of a line, in its colours. */
+/** Render the text of a line with its colors. */
 export function written(text) {
   const part = document.createElement("span");
   part.className = "log-text";

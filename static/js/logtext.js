@@ -1,6 +1,6 @@
-// What programs write for a terminal, as something that is safe to look at: the same as `console/logs/colours.py`.
-// Colours and weight (SGR) become classes of a fixed set; every other escape sequence is left out, with what
-// belongs to it. What is left and cannot be seen is written as its code point.
+// Converts terminal output to text that is safe to display, like `console/logs/colours.py`. SGR sequences
+// become CSS classes of a fixed set. All other escape sequences are removed with their content. Other
+// invisible characters are shown as code points.
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 const RGB = [[0, 0, 0], [205, 49, 49], [13, 188, 121], [229, 229, 16], [36, 114, 200], [188, 63, 188], [17, 168, 205], [229, 229, 229]];
@@ -16,10 +16,10 @@ const OTHER = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 const UNSEEN = /[\p{C}\p{Z}]/u;
 const UNSEEN_ALL = /[\p{C}\p{Z}]/gu;
 
-/** Without escape sequences and control characters. */
+/** Remove escape sequences and control characters. */
 export const plain = (text) => text.replace(ESCAPE, "").replace(OTHER, "");
 
-/** The text of one line in pieces that look the same: [classes, text]. */
+/** Split a line into pieces of uniform style: [classes, text]. */
 export function runs(text) {
   if (!/[\x1b\x9b]/.test(text)) return shown("", plain(text));
   const found = [];

@@ -1,4 +1,4 @@
-// Rows for more of something: copies of the one that the page has as a template.
+// Adds form rows by copying a template element of the page.
 
 for (const button of document.querySelectorAll("[data-adds]")) {
   const template = document.getElementById(button.dataset.adds);

@@ -1,15 +1,15 @@
-// What every page needs: words, the one polite region, toasts, copying, and how links and forms ask.
-// Other scripts find its functions as `window.quarterdeck`.
+// Functions for all pages: translated texts, the live region, toasts, copying, links and forms. Other scripts
+// access them as `window.quarterdeck`.
 
 const $ = (id) => document.getElementById(id);
 
-/** A text of `ui/_words.html` with its {placeholders} filled. */
+/** Return a text of `ui/_words.html` with its {placeholders} filled in. */
 function word(key, values = {}) {
   const text = document.querySelector(`[data-word="${key}"]`)?.textContent ?? "";
   return text.replace(/{(\w+)}/g, (whole, name) => values[name] ?? whole);
 }
 
-// Screen readers hear at most one sentence in ten seconds, the latest.
+// Announce at most one message per ten seconds to screen readers: the latest.
 let heard = -Infinity;
 let timer;
 function announce(text) {
@@ -33,7 +33,10 @@ function toast(text) {
   $("toasts")?.replaceChildren(line);
 }
 
-/** Copies the button's name, or the text of the element it names: what that shows, or what its `data-source` leads to. */
+/**
+ * Copy the button's value, or the text of the element it refers to, or the content of that element's
+ * `data-source` URL.
+ */
 async function copy(button) {
   const shown = $(button.dataset.copyText);
   const name = button.dataset.copy ?? "YAML";
@@ -42,7 +45,7 @@ async function copy(button) {
     const text = source ? await (await fetch(source)).text() : (shown?.textContent ?? name);
     await navigator.clipboard.writeText(text);
   } catch {
-    // No clipboard without https: leave the text selected for the reader's own copy.
+    // The clipboard requires HTTPS: select the text, so that the user can copy it.
     getSelection().selectAllChildren(shown ?? button.previousElementSibling);
     return;
   }
@@ -58,8 +61,8 @@ function reveal(button) {
   button.setAttribute("aria-pressed", shown);
 }
 
-// Who logs out is on the way to the login page. The others of this session hear at once that it is over;
-// to read this page anew would lead back to it after the next login.
+// While the user signs out, don't reload: the websockets close before the sign-in page is loaded, and a
+// reload would make this page the target of the next sign-in.
 let leaving = false;
 document.addEventListener("submit", ({ target }) => { leaving ||= target.matches("[data-logout]"); });
 const reread = () => leaving || location.reload();
@@ -72,13 +75,13 @@ document.addEventListener("click", (event) => {
   if ("dismiss" in button.dataset) button.closest(".toast").remove();
 });
 
-// A click that asks for a new tab is the browser's, not htmx's.
+// htmx must not handle a click that opens a new tab.
 document.addEventListener("click", (event) => {
   const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
   if (elsewhere && event.target.closest("a[hx-get]")) event.stopPropagation();
 }, true);
 
-// Empty fields stay out of the address.
+// Omit empty fields from the URL.
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   for (const name of new Set(detail.formData.keys())) {
     const values = detail.formData.getAll(name).filter((value) => value !== "");
@@ -87,7 +90,7 @@ document.addEventListener("htmx:configRequest", ({ detail }) => {
   }
 });
 
-// On a phone the tabs slide under the finger: the one that is open is in view.
+// On phones, the tabs scroll horizontally: show the current one.
 for (const tab of document.querySelectorAll(".tabs > [aria-current='page']")) {
   tab.parentElement.scrollLeft = tab.offsetLeft + tab.offsetWidth - tab.parentElement.clientWidth + 24;
 }

@@ -1,5 +1,5 @@
-// The palette: Ctrl-K or `:` opens it, what is typed is asked of the server, Enter takes the chosen option.
-// The focus stays in the field; the chosen option is named by aria-activedescendant.
+// Command palette: Ctrl+K or `:` opens it, the server returns matching options, and Enter follows the
+// selected one. The focus stays in the field; aria-activedescendant names the selected option.
 
 const { $, reread } = window.quarterdeck;
 const dialog = $("palette");
@@ -17,7 +17,7 @@ function choose(option) {
   else field.removeAttribute("aria-activedescendant");
 }
 
-/** What the arrows last led to, as its text: an answer that comes later must not take it away. */
+/** Text of the option selected with the arrow keys. A later response must not change the selection. */
 let pointed = "";
 function step(by) {
   const all = options();
@@ -33,9 +33,9 @@ async function ask() {
   const url = `${list.dataset.url}?${new URLSearchParams(new FormData(field.form))}`;
   const answer = await fetch(url, { signal: asking.signal, headers: { "HX-Request": "true" } }).catch(() => null);
   if (!answer || answer.status >= 500) return;
-  // The session has ended: the whole page says so.
+  // The session has ended: reload the whole page.
   if (answer.status === 401) return reread();
-  // It may be given up while it is on its way.
+  // The request may be aborted while the response is read.
   const text = await answer.text().catch(() => "");
   const found = new DOMParser().parseFromString(text, "text/html").getElementById("palette-found");
   if (!found) return;
@@ -57,7 +57,7 @@ function now() {
   pending = ask();
 }
 
-/** What is chosen must be of what stands in the field, however quickly it was typed. */
+/** Wait for the response to the current input, however fast the user typed. */
 async function take() {
   if (timer) now();
   await pending;

@@ -1,13 +1,13 @@
-// Parts of a page that are drawn anew as a whole: every few seconds, as many as `data-poll` says, or when the
-// socket says that `data-url` shows something else. Not while the page is paused or hidden, and never two
-// at a time. What the whole page says of its freshness comes along. With `data-etag` the server is told
-// what is shown, and answers 304 as long as that is all there is to show.
+// Refreshes a part of the page as a whole: every `data-poll` seconds, or when the websocket reports that
+// `data-url` has changed. There are no requests while the page is paused or hidden, and no parallel ones. The
+// freshness of the full page is also updated. With `data-etag`, the server responds 304 if nothing has
+// changed.
 
 const { skew, tick, reread } = window.quarterdeck;
 const root = document.documentElement;
 const part = document.querySelector("[data-poll], [data-etag][data-url]");
 const paused = () => document.hidden || root.hasAttribute("data-paused");
-// Neither what the reader has opened nor what the shell's own scripts keep is the server's to change.
+// Attributes that belong to the user or to scripts; the server's version must not overwrite them.
 const KEPT = new Set(["open", "aria-pressed"]);
 const MORPH = {
   morphStyle: "outerHTML",
@@ -20,7 +20,7 @@ async function ask(url, headers) {
 }
 
 let asking = null;
-/** False if the console does not answer. */
+/** Return false if the console doesn't respond. */
 async function draw() {
   const { etag, url = location.href } = part.dataset;
   asking ??= ask(url, etag ? { "If-None-Match": etag } : {}).catch(() => null);

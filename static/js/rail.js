@@ -1,4 +1,4 @@
-// The rail begins where the open page's entry is in sight; a picker of many places is narrowed by what is typed.
+// Scrolls the navigation to the current entry, and filters the project picker by name.
 
 const rail = document.getElementById("rail");
 const current = rail?.querySelector("[aria-current]");
@@ -10,7 +10,7 @@ document.addEventListener("input", ({ target }) => {
   if (!target.matches("[data-narrows]")) return;
   const wanted = target.value.trim().toLowerCase();
   for (const choice of target.parentElement.querySelectorAll("[data-choice]")) {
-    // The name alone: what fails there stands behind it.
+    // Match only the name, not the number of problems after it.
     choice.hidden = !choice.firstChild.textContent.toLowerCase().includes(wanted);
   }
 });

@@ -1,10 +1,10 @@
-// What changes in place: rows and other parts are morphed, so that focus, open menus and ticked boxes
-// stay; a change of state lights up once; what was deleted turns pale.
+// Updates rows and other parts in place by morphing, so that focus, open menus and selected rows are kept.
+// Changed rows are highlighted once; deleted rows are dimmed.
 
 const { $, word, clock, tick } = window.quarterdeck;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-// What belongs to the reader and to scripts, whatever the server sends.
+// Attributes that belong to the user or to scripts; the server's version must not overwrite them.
 const KEPT = new Set(["checked", "open", "style", "aria-pressed", "data-changed", "data-frozen", "data-fit"]);
 const MORPH = {
   morphStyle: "outerHTML",
@@ -14,9 +14,9 @@ const MORPH = {
 
 const table = () => document.querySelector("#results > table");
 const rows = () => [...(table()?.tBodies[0].rows ?? [])];
-/** Keys of what the server called deleted, until the list was arranged anew. */
+/** Keys of deleted rows, until the list is rearranged. */
 const deleted = new Set();
-/** Rows that were sent before they have a place here, by key. */
+/** Received rows that aren't in the list yet, by key. */
 const coming = new Map();
 let changed = [];
 
@@ -24,7 +24,7 @@ htmx.defineExtension("morph", {
   isInlineSwap: (style) => style === "morph",
   handleSwap: (style, target, fragment) =>
     style === "morph" && Idiomorph.morph(target, fragment.querySelector(`#${target.id}`), MORPH),
-  // Of a frame, only what this page shows: a new row waits until it is told where it stands.
+  // Apply only rows that the page shows. New rows wait for their position.
   transformResponse(text, xhr) {
     if (xhr) return text;
     const frame = document.createElement("template");
@@ -53,7 +53,7 @@ function markGone(row) {
   if (status) status.querySelector(".word").textContent = word("deleted", { time: clock(Date.now()) });
 }
 
-/** Makes these the rows, moving as few as can be; false if one of them has never come. */
+/** Arrange the rows in this order with as few moves as possible. Return false if a row is missing. */
 function arrange(order) {
   const here = new Map(rows().map((row) => [row.dataset.key, row]));
   const all = order.map((key) => here.get(key) ?? coming.get(key));
@@ -71,17 +71,19 @@ function arrange(order) {
   return true;
 }
 
-/** Forgets rows that came and have no place any more: a list may be held for hours. */
+/** Discard received rows that have no position any longer: a list can be held for hours. */
 function keep(order) {
   const wanted = new Set(order);
   [...coming.keys()].forEach((key) => wanted.has(key) || coming.delete(key));
 }
 
-/** What an address may say while the tally counts what the menu does; anything else narrows the list. */
+/** URL parameters with which the tally equals the menu's counts; all others narrow the list. */
 const WHOLE = new Set(["namespace", "status", "sort", "page", "limit", "columns"]);
 
-/** How many there are and fail, on the tab and the rail's entry of the open list: the server draws them with
- * whole pages alone. */
+/**
+ * Update the counts of objects and problems on the tab and navigation entry of the open list. The server
+ * renders them only with full pages.
+ */
 function recount() {
   if (!table()) return;
   const query = new URLSearchParams(location.search);
@@ -89,7 +91,7 @@ function recount() {
   if (narrowed) return;
   const tally = [...document.querySelectorAll(".tally a")].map(({ dataset }) => [dataset.severity, Number(dataset.count)]);
   const failing = new Map(tally).get("error") ?? 0;
-  // Objects without states have no tally.
+  // Kinds without a status have no tally.
   const total = tally.length ? tally.reduce((sum, [, count]) => sum + count, 0) : Number(table().dataset.total);
   const write = (item, kind, count, hidden) => {
     const place = item?.querySelector(`[data-count=${kind}]`);
@@ -100,13 +102,13 @@ function recount() {
   const tab = document.querySelector(".kind-tabs [aria-current]");
   write(tab, "all", total, failing > 0);
   write(tab, "failing", failing, failing === 0);
-  // An entry of several kinds counts those of all its tabs.
+  // A navigation entry for several kinds shows the sum of their tabs.
   const each = [...document.querySelectorAll(".kind-tabs [data-count=failing]")].map(({ textContent }) => Number(textContent.replaceAll(",", "")));
   const all = tab ? each.reduce((sum, count) => sum + count, 0) : failing;
   write(document.querySelector(".rail-link[aria-current]"), "failing", all, all === 0);
 }
 
-/** At most ten rows light up, and none when so much changed that it would only flicker. */
+/** Highlight at most ten rows, and none if many rows changed. */
 function settle() {
   const lit = changed.length <= Math.max(1, rows().length / 5) ? changed.slice(0, 10) : [];
   lit.forEach((row) => row.setAttribute("data-changed", ""));

@@ -1,4 +1,4 @@
-// Nobody is signed in: what the dock and terminals kept in this tab goes.
+// After sign-out: remove the state of the dock and terminals from session storage.
 
 import { forget } from "./dockstore.js";
 import { forget as forgetTerminals } from "./terminalkept.js";

@@ -1,5 +1,5 @@
-// A terminal. Its bytes are counted both ways, so that after a cut, and after the page was loaded anew, it goes on where
-// it was; the console keeps the shell for a minute.
+// A terminal. Both byte streams are numbered, so that it resumes after a disconnect or page load. The console
+// keeps the shell for a minute.
 
 import { forget, keep, take } from "./terminalkept.js";
 import { harmless, ready, Screen, unfinished } from "./terminalscreen.js";
@@ -10,14 +10,17 @@ const part = (name) => document.querySelector(`[data-terminal-${name}]`);
 const [state, again, ask, search] = ["state", "again", "ask", "search"].map(part);
 const control = document.querySelector('[data-key="Control"]');
 
-/** Bytes that are drawn before the console hears of it, milliseconds until it does, and bytes on their way to it. */
+/**
+ * Bytes to render before an acknowledgment, its maximum delay in milliseconds, and the limit of bytes sent
+ * but not confirmed.
+ */
 const ANSWER = 32 * 1024;
 const SOON = 50;
 const WINDOW = 64 * 1024;
 const PIECE = 16 * 1024;
-/** Bytes that wait to be typed, at most; and of a paste. */
+/** Maximum bytes of queued input, and of a paste. */
 const MOST = 2 * 1024 * 1024;
-/** Bytes at the end of what was drawn, of which some may have to be drawn again. */
+/** Number of recent output bytes to keep, some of which may have to be rendered again. */
 const TAIL = 256;
 const MOST_BUSY = 6;
 
@@ -28,16 +31,17 @@ let begun = false;
 let reads = true;
 let over = false;
 let tries = 0;
-// How often there were too many: those of the page before may still be open.
+// Number of "too many" errors: the sockets of the previous page may still be open.
 let busy = 0;
-// Numbers of bytes: what came, what is drawn of it, what of that the console knows.
+// Byte offsets: received, rendered, and acknowledged output.
 let came = 0;
 let drawn = 0;
 let answered = 0;
 let answering = 0;
 let shells = 0;
 let tail = new Uint8Array();
-// What was typed and no program has, from byte `first` on, and the number of the one that is sent next.
+// Input that the program hasn't received, starting at offset `first`, and the offset of the next byte to
+// send.
 let typed = new Uint8Array();
 let first = 0;
 let sent = 0;
@@ -59,7 +63,7 @@ const screen = new Screen(box, {
   leave: () => part("find").focus(),
 });
 
-// What is typed.
+// Input
 
 function withControl(bytes) {
   control.setAttribute("aria-pressed", "false");
@@ -113,7 +117,7 @@ async function copy() {
   }
 }
 
-// What is drawn.
+// Output
 
 function draw(bytes) {
   const shell = shells;
@@ -144,7 +148,7 @@ function tell(text, { button = "", quiet = false } = {}) {
   if (!quiet) announce(text);
 }
 
-// The socket.
+// Websocket
 
 function say(message) {
   if (begun && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
@@ -175,7 +179,7 @@ function begin(terminal) {
     came = drawn = answered = terminal.at;
     tail = new Uint8Array();
   }
-  // What was typed for one shell is not for another, and for nobody if it does not read.
+  // Input for one shell must not reach another one. Discard input that the process doesn't read.
   if ((terminal.new && had) || !reads) typed = new Uint8Array();
   else if (!terminal.new) taken(terminal.typed);
   first = sent = terminal.typed;
@@ -184,7 +188,7 @@ function begin(terminal) {
   send();
 }
 
-/** The shell is gone, and with it who was to have what was typed. What is typed from here on is for the next one. */
+/** The shell has ended. Discard its queued input; later input is for the next shell. */
 function gone() {
   id = "";
   typed = new Uint8Array();
@@ -201,7 +205,7 @@ function end(text, button, missing) {
 
 function fail({ code, message }) {
   if (code === 401) forget();
-  // Nobody knows now, or there may be room in a moment; it is asked again.
+  // A temporary error: retry.
   if (code === 503 || (code === 429 && (busy += 1) <= MOST_BUSY)) {
     tries ||= 1;
     return tell(message);
@@ -238,7 +242,7 @@ again.addEventListener("click", () => {
   screen.focus();
 });
 
-// Loaded anew.
+// Page unload
 
 addEventListener("pagehide", () => {
   if (id) {
@@ -249,14 +253,14 @@ addEventListener("pagehide", () => {
   socket?.close();
 });
 
-// The tab of the dock is closed for good.
+// The dock tab is closed, so the shell is no longer needed.
 addEventListener("dockclose", () => {
   say({ end: true });
   over = true;
   id = "";
 });
 
-// A page that comes back as it was has lost its socket.
+// A page from the back/forward cache has lost its websocket.
 addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
 
 const kept = take(here, box.dataset.account);
@@ -268,7 +272,7 @@ if (kept) {
   screen.write(kept.rest);
 }
 
-// Beside it.
+// Toolbar
 
 part("find").addEventListener("click", () => { search.hidden = false; search.querySelector("input").focus(); });
 part("found").addEventListener("click", () => { search.hidden = true; screen.focus(); });
@@ -301,7 +305,7 @@ reader.addEventListener("click", () => read(reader.getAttribute("aria-pressed") 
 if (localStorage.getItem("terminal-reader")) read(true);
 
 for (const button of document.querySelectorAll("[data-key]")) {
-  // The keyboard of a phone stays as long as the focus does.
+  // Keep the focus on the terminal, so that the phone's keyboard stays open.
   button.addEventListener("pointerdown", (event) => event.preventDefault());
   button.addEventListener("click", () => {
     if (button === control) control.setAttribute("aria-pressed", control.getAttribute("aria-pressed") !== "true");
@@ -312,5 +316,5 @@ for (const button of document.querySelectorAll("[data-key]")) {
 
 open();
 if (docked) docked.focus = () => screen.focus();
-// On the next page the keyboard is that page's.
+// After navigation, leave the focus on the new page.
 if (!docked || docked.asked) screen.focus();

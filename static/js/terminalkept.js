@@ -1,14 +1,14 @@
-// What a terminal keeps in this tab while a page is loaded anew: its id, what was drawn, and where to go on. It is gone
-// with the tab, with the session, and with the shell.
+// Session storage for terminals across page loads: ID, rendered output and resume position. Removed when the
+// browser tab is closed, the session ends or the shell ends.
 
 const PREFIX = "terminal:";
 const encode = (bytes) => btoa(String.fromCharCode(...bytes));
 const decode = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
 
-/** Of a place on the screen: a page, or a frame of one. */
+/** The storage key: a page and a frame with the same URL have different keys. */
 const name = (address) => `${PREFIX}${self === top ? "page" : "frame"}:${address}`;
 
-/** `account`: whoever is another one finds nothing. */
+/** Return and remove the state, if it belongs to `account`. */
 export function take(address, account) {
   const key = name(address);
   try {
@@ -26,12 +26,12 @@ export function keep(address, { rest, typed, ...found }) {
   try {
     sessionStorage.setItem(name(address), JSON.stringify({ ...found, rest: encode(rest), typed: encode(typed) }));
   } catch {
-    // There is no room: then the shell is a new one.
+    // The storage is full: the next page opens a new shell.
     forget();
   }
 }
 
-/** Everything that terminals of this tab have kept. */
+/** Remove the state of all terminals. */
 export function forget() {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
 }

@@ -1,22 +1,25 @@
-// The screen of a terminal: xterm.js, under our policy, and without what a program could do with it.
+// The terminal screen: xterm.js adapted to the Content Security Policy, with dangerous sequences disabled.
 
 import { FitAddon, SearchAddon, SerializeAddon, Terminal } from "../vendor/xterm/xterm.js";
 
-/** Lines that are kept, and those of them that come back after a page was loaded anew. */
+/** Number of lines to keep, and to restore after a page load. */
 const LINES = 5000;
 const KEPT_LINES = 1000;
-/** Milliseconds between two changes of the size. */
+/** Minimum milliseconds between two resizes. */
 const RESIZE = 100;
 
-/** What a program asks to be told, or to change, outside of its own screen: titles, colours, links, the clipboard. */
+/** OSC sequences to ignore: they query or change titles, colors, links and the clipboard. */
 const OSC = [0, 1, 2, 4, 8, 10, 11, 12, 52, 104, 110, 111, 112];
-/** Questions whose answers would be typed into the shell. Where the cursor is, editors of lines have to know. */
+/**
+ * Queries to ignore, because the responses would be typed into the shell. The cursor position query is
+ * allowed: line editors need it.
+ */
 const CSI = [{ final: "c" }, { prefix: ">", final: "c" }, { prefix: "=", final: "c" }, { prefix: ">", final: "q" },
   { final: "t" }, { prefix: "?", final: "n" }, { intermediates: "$", final: "p" },
   { prefix: "?", intermediates: "$", final: "p" }];
 const CURSOR = 6;
 
-/** Stands in for a `style` element, which our policy has no room for: what is written into it counts as a sheet. */
+/** Replaces a `style` element, which the policy forbids. Its text becomes an adopted style sheet. */
 function standIn(element) {
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets.push(sheet);
@@ -35,14 +38,15 @@ function openIn(terminal, box) {
   }
 }
 
-// True colours are set as an attribute; by the object model they are no inline style.
+// xterm.js sets true colors as a style attribute, which the policy forbids. Set them through the CSSOM
+// instead.
 const setAttribute = Element.prototype.setAttribute;
 HTMLSpanElement.prototype.setAttribute = function (name, value) {
   if (name === "style") this.style.cssText = value;
   else setAttribute.call(this, name, value);
 };
 
-/** The console's own colours, as they are now. */
+/** The console's current colors. */
 function theme() {
   const probe = document.createElement("i");
   probe.hidden = true;
@@ -63,12 +67,12 @@ function theme() {
   return found;
 }
 
-/** Text of a clipboard, without what could end the paste and go on as typed. */
+/** Remove control characters that could end a bracketed paste and then act as typed input. */
 export const harmless = (text) => text.replace(/\r\n?/g, "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "");
 
 /**
- * The end of what was drawn that is only the beginning of a character or of a sequence: whoever goes on elsewhere has to
- * begin with it.
+ * Return the incomplete character or escape sequence at the end of the output. Another screen that resumes
+ * the output must start with it.
  */
 export function unfinished(bytes) {
   const escape = bytes.lastIndexOf(0x1b);
@@ -89,7 +93,7 @@ export function unfinished(bytes) {
 const mono = getComputedStyle(document.documentElement).getPropertyValue("--mono");
 const small = matchMedia("(max-width: 47.99rem)").matches;
 
-/** What letters are measured by has to be there before. */
+/** Load the font before xterm.js measures the characters. */
 export const ready = () => document.fonts.load(`13px ${mono}`).catch(() => []);
 
 export class Screen {
@@ -118,7 +122,7 @@ export class Screen {
     terminal.onData((text) => on.typed(encoder.encode(text)));
     terminal.onBinary((text) => on.typed(Uint8Array.from(text, (one) => one.charCodeAt(0))));
     terminal.onResize(({ cols, rows }) => on.resized([cols, rows]));
-    // Keys of the page are none here, and a paste is looked at first.
+    // Page shortcuts must not see the keys. Pastes are checked first.
     box.addEventListener("keydown", (event) => event.stopPropagation());
     box.addEventListener("paste", (event) => {
       event.preventDefault();
@@ -157,7 +161,7 @@ export class Screen {
   focus() { this.#terminal.focus(); }
   paste(text) { this.#terminal.paste(text); }
 
-  /** As if it had been pressed. */
+  /** Send a key as if the user pressed it. */
   press(name) {
     const cursor = this.#terminal.modes.applicationCursorKeysMode ? "\x1bO" : "\x1b[";
     const arrow = { ArrowUp: "A", ArrowDown: "B", ArrowRight: "C", ArrowLeft: "D" }[name];
@@ -169,14 +173,14 @@ export class Screen {
   }
 
   /**
-   * A line of the console's own, whatever the program left behind: its modes end. To leave a screen of its own puts the
-   * cursor where it was kept, so it is kept first for where there is no such screen.
+   * Write a line of the console after resetting the modes that the program set. Leaving the alternate screen
+   * restores the saved cursor, so save it first in case no alternate screen is active.
    */
   note(text) {
     const modes = [1000, 1002, 1003, 1004, 1006, 1049, 2004].map((mode) => `\x1b[?${mode}l`).join("");
     this.#terminal.write(`\x1b[!p\x1b7${modes}\x1b[0m\r\n── ${text} ──\r\n`);
   }
 
-  /** What stands there, to be written again. */
+  /** Serialize the screen, so that it can be restored. */
   kept() { return this.#serialize.serialize({ scrollback: KEPT_LINES }); }
 }

@@ -1,5 +1,5 @@
-// Ticking a permission ticks what it needs; clearing one clears whatever needs it. The server does the same
-// for whoever has no scripts.
+// Selecting a permission also selects its dependencies; deselecting one deselects its dependents. The server
+// applies the same rules.
 
 const boxes = () => [...document.querySelectorAll(".tree input[name=template]")];
 const needs = (box) => box.dataset.needs.split(" ").filter(Boolean);

@@ -1,5 +1,5 @@
-// The YAML editor: CodeMirror around a text area (ui/_editor.html). It stands in a shadow root, where its
-// styles need no right of the page's policy; the text area stays, and has the text at every moment.
+// The YAML editor: CodeMirror for a text area (ui/_editor.html). It is in a shadow root, where its styles
+// don't need an exception in the Content Security Policy. The text area always contains the current text.
 
 import {
   autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, Compartment, defaultKeymap,
@@ -11,14 +11,14 @@ import {
 } from "../vendor/codemirror/codemirror.js";
 import { complete, explain, problems, Schema, typeAt } from "./yamlschema.js";
 
-/** Characters of a text that is checked while it is written; a longer one when that is asked for. */
+/** Texts up to this length are checked while the user types; longer ones on demand. */
 const LARGE = 300_000;
-/** Milliseconds without a key before the text is checked. */
+/** Milliseconds without a keystroke before a check. */
 const QUIET = 400;
-/** Milliseconds that a full parse may take. */
+/** Maximum milliseconds for a full parse. */
 const PARSE = 2000;
 
-// ---- what cannot be seen is written as its code point, as `console.ui.text.visible` does
+// ---- invisible characters are shown as code points, as in `console.ui.text.visible`
 
 const UNSEEN = /(?![\t\n])\p{C}|(?! )\p{Z}/u;
 const codePoint = (code) => `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
@@ -31,12 +31,14 @@ function element(tag, className, ...content) {
   return made;
 }
 
-// ---- schemas, one for each kind as long as the page lives
+// ---- schemas, cached per kind for the lifetime of the page
 
 const schemas = new Map();
 
-/** What is known of a document's kind: `{ schema, loading }`, of which the first is undefined until the second
- * is done, or for ever. `arrived` is called once it is there. */
+/**
+ * Return `{ schema, loading }` for a document's kind. `schema` is undefined until `loading` is done, and
+ * stays undefined if the kind has no schema. `arrived` is called when it is loaded.
+ */
 function known(root, { apiVersion, kind }, arrived) {
   const [version, group = "core"] = apiVersion.split("/").reverse();
   if (!root || !version || !kind) return {};
@@ -57,12 +59,12 @@ async function load(url) {
     const answer = await fetch(url, { headers: { Accept: "application/json" } });
     return answer.ok ? new Schema(await answer.json()) : undefined;
   } catch {
-    // There is nothing to complete then; the text can be written all the same.
+    // Without a schema there is no completion, but the text can still be edited.
     return undefined;
   }
 }
 
-// ---- how it looks: the console's own colours, which reach into the shadow root
+// ---- appearance: CSS variables of the page, which are inherited in the shadow root
 
 const look = EditorView.theme({
   "&": { border: "1px solid var(--control)", borderRadius: "var(--radius)", backgroundColor: "var(--surface)", color: "var(--ink)", maxHeight: "75vh" },
@@ -122,9 +124,12 @@ const colours = HighlightStyle.define([
   { tag: [tags.typeName, tags.labelName, tags.keyword, tags.meta], color: "var(--warn-text)" },
 ]);
 
-// ---- what is told of a key
+// ---- documentation of a key
 
-/** `say(name, values)`: a text of the page. Descriptions are somebody else's: text, never markup. */
+/**
+ * `say(name, values)` returns a text of the page. Descriptions are untrusted: insert them as text, never as
+ * markup.
+ */
 function about(schema, key, node, isRequired, say) {
   const { description, default: preset } = schema.resolve(node);
   const type = [schema.typeName(node), isRequired ? say("required") : ""].filter(Boolean).join(", ");
@@ -138,7 +143,10 @@ function about(schema, key, node, isRequired, say) {
   return made;
 }
 
-/** Typing over several lines: left to itself, Chromium joins them with inline styles, which the policy refuses. */
+/**
+ * Replace a selection of several lines. Chromium's default joins them with inline styles, which the policy
+ * rejects.
+ */
 function typeOverLines({ inputType, data }, view) {
   const { doc, selection } = view.state;
   const { from, to } = selection.main;
@@ -147,14 +155,14 @@ function typeOverLines({ inputType, data }, view) {
   return true;
 }
 
-/** Makes the page's address lead to a line. */
+/** Put the line number in the URL. */
 function linkTo(view, line) {
   location.hash = `L${view.state.doc.lineAt(line.from).number}`;
   view.dispatch({ selection: { anchor: line.from, head: line.to } });
   return true;
 }
 
-/** The key with what must stand below it; where one of few values fits they are offered at once. */
+/** Insert the key with its required children, and open completion if it has only a few possible values. */
 function inserting(schema, key, node, indent) {
   const insert = snippet(`${key}:${schema.skeleton(node, indent)}`);
   const hasValues = schema.enum(node).length > 0 || schema.types(node)?.join() === "boolean";
@@ -164,7 +172,7 @@ function inserting(schema, key, node, indent) {
   };
 }
 
-// ---- what the server found, kept at its place while the text around it changes
+// ---- problems found by the server, which move with the text around them
 
 const setFound = StateEffect.define();
 const found = StateField.define({
@@ -181,7 +189,7 @@ const checkAgain = StateEffect.define();
 
 // ---- the element
 
-/** The last one of each id: another that comes in its place, a moment before it goes, goes on where it was. */
+/** The last editor per ID: a new element continues in the state of the element that it replaces. */
 const editors = new Map();
 
 class YamlEditor extends HTMLElement {
@@ -224,7 +232,7 @@ class YamlEditor extends HTMLElement {
     return { anchor, head, top: this.#view.scrollDOM.scrollTop, hasFocus: this.#view.hasFocus };
   }
 
-  /** Another text, as if somebody had typed it. */
+  /** Replace the text as an edit that can be undone. */
   setText(text) {
     if (this.#slot.hidden) {
       this.#replace(text);
@@ -234,7 +242,7 @@ class YamlEditor extends HTMLElement {
     this.#area.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  /** A text of the page. */
+  /** Return a text of the page. */
   #say = (name, values = {}) => {
     const text = this.#field.querySelector(`[data-phrase="${name}"]`)?.textContent ?? name;
     return text.replace(/{(\w+)}/g, (whole, key) => values[key] ?? whole);
@@ -248,7 +256,7 @@ class YamlEditor extends HTMLElement {
   #state() {
     const { readOnly, labels, value } = this.#area;
     const phrases = [...this.#field.querySelectorAll("[data-phrase]")].map(({ dataset, textContent }) => [dataset.phrase, textContent]);
-    // No id leads out of the shadow root, so the label is said again.
+    // IDs don't work across the shadow root, so repeat the label.
     const attributes = { tabindex: "0", "aria-label": labels[0]?.textContent ?? "", "aria-readonly": String(readOnly) };
     if (this.#area.ariaInvalid) attributes["aria-invalid"] = this.#area.ariaInvalid;
     return EditorState.create({
@@ -309,7 +317,7 @@ class YamlEditor extends HTMLElement {
     if (!result) return null;
     const line = state.doc.lineAt(pos);
     const [before, after] = [line.text.slice(0, pos - line.from), line.text.slice(pos - line.from)];
-    // An empty line asks for nothing by itself.
+    // Don't open completion automatically on an empty line.
     if (!explicit && !before.trim()) return null;
     const hasColon = /^[\w$-]*\s*:/.test(after);
     const indent = before.length - before.trimStart().length;
@@ -348,7 +356,7 @@ class YamlEditor extends HTMLElement {
     return [...told, ...own.map(({ from, to, code, values }) => ({ from, to, severity: "error", message: visible(this.#say(code, values)) }))];
   }
 
-  /** What the server found (`.editor-problems`), at its lines. */
+  /** Show the problems found by the server (`.editor-problems`) at their lines. */
   #showFound() {
     const { doc } = this.#view.state;
     const placed = this.#listed().map((item) => {
@@ -383,7 +391,7 @@ class YamlEditor extends HTMLElement {
     button.textContent = this.#say("problems", { n });
   }
 
-  // ---- what stands around it
+  // ---- toolbar and text area
 
   #button(name) {
     return this.#field.querySelector(`[data-editor-act="${name}"]`);
@@ -407,9 +415,9 @@ class YamlEditor extends HTMLElement {
         this.#select(this.#place(item));
       };
     }
-    // What is typed here is no key of the page; and Esc, then Tab, leaves.
+    // Page shortcuts must not see the keys. Esc followed by Tab leaves the editor.
     this.onkeydown = (event) => event.ctrlKey || event.metaKey || event.stopPropagation();
-    // The object on the page changes; what somebody writes is theirs.
+    // Update a read-only editor when the object changes, but never overwrite the user's text.
     this.#observer = new MutationObserver(() => readOnly && this.#replace(this.#area.defaultValue));
     this.#observer.observe(this.#area, { childList: true, characterData: true, subtree: true });
   }
@@ -419,7 +427,7 @@ class YamlEditor extends HTMLElement {
     this.#view.focus();
   }
 
-  /** Goes on where an editor in this place was left, or at the line that the address names. */
+  /** Restore the state of the previous editor, or go to the line in the URL. */
   #goOn(before) {
     const { doc } = this.#view.state;
     if (before) {
@@ -433,7 +441,7 @@ class YamlEditor extends HTMLElement {
     if (line) this.#select(this.#place({ dataset: { line, column: 1 } }));
   }
 
-  /** Another text, of which only the middle is new: cursor and scroll stay. */
+  /** Replace only the changed middle part of the text, so that cursor and scroll position are kept. */
   #replace(text) {
     const old = this.#view.state.doc.toString();
     if (old === text) return;
@@ -444,7 +452,10 @@ class YamlEditor extends HTMLElement {
     this.#view.dispatch({ changes: { from, to: old.length - rest, insert: text.slice(from, text.length - rest) } });
   }
 
-  /** The text area, which has all lines for readers and for the browser's own search, or the editor. */
+  /**
+   * Toggle between the editor and the plain text area, which contains all lines for screen readers and
+   * browser search.
+   */
   #plain() {
     const isPlain = this.#slot.hidden;
     if (!isPlain) this.#replace(this.#area.value);

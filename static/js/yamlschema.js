@@ -1,16 +1,16 @@
-// What the OpenAPI schema of a kind says about a manifest: which keys and values fit at a place, what a key
-// means, and what is wrong. Knows neither editor nor page. Its findings are hints; kube-apiserver judges.
+// Evaluates a kind's OpenAPI schema for a manifest: possible keys and values, documentation and problems.
+// Independent of editor and page. Problems are only hints; kube-apiserver validates.
 
 const STEP = "  ";
 const REF = "#/components/schemas/";
-/** In a path: an entry of a list. */
+/** Path element for a list item. */
 const ITEM = Symbol("item");
 const own = (object, key) => (object && Object.hasOwn(object, key) ? object[key] : undefined);
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 // ---- schemas
 
-/** One kind and what it refers to. A reference is followed when it is met: some kinds contain themselves. */
+/** Schema of one kind with its definitions. References are resolved lazily, because some kinds are recursive. */
 export class Schema {
   #schemas;
   #resolved = new WeakMap();
@@ -20,7 +20,7 @@ export class Schema {
     this.#schemas = components?.schemas;
   }
 
-  /** `schema` with what it refers to in its place; its own description and default come first. */
+  /** Return `schema` with its reference resolved. Its own description and default take precedence. */
   resolve(schema) {
     if (!isObject(schema)) return {};
     const known = this.#resolved.get(schema);
@@ -41,7 +41,7 @@ export class Schema {
     return whole;
   }
 
-  /** What stands below a key; undefined for a key that is unknown. */
+  /** Return the schema of a child key, or undefined if the key is unknown. */
   child(schema, key) {
     const { properties, additionalProperties } = this.resolve(schema);
     return own(properties, key) ?? (isObject(additionalProperties) ? additionalProperties : this.#isOpen(schema) ? {} : undefined);
@@ -56,14 +56,14 @@ export class Schema {
     return schema;
   }
 
-  /** Whether keys that it does not name may be there. */
+  /** True if unknown keys are allowed. */
   #isOpen(schema) {
     const found = this.resolve(schema);
     return found["x-kubernetes-preserve-unknown-fields"] === true || found["x-kubernetes-embedded-resource"] === true
       || found.additionalProperties === true || !(isObject(found.properties) || isObject(found.additionalProperties));
   }
 
-  /** The JSON types that fit; null if any does. */
+  /** Return the allowed JSON types, or null if all are allowed. */
   types(schema) {
     const found = this.resolve(schema);
     if (found["x-kubernetes-int-or-string"] === true || found.format === "int-or-string") return ["integer", "string"];
@@ -78,7 +78,7 @@ export class Schema {
     return Array.isArray(found) ? found.filter((value) => value !== null && typeof value !== "object" && value !== "") : [];
   }
 
-  /** As `kubectl explain` writes it: `[]Container`, `map[string]string`. */
+  /** Format the type like `kubectl explain`: `[]Container`, `map[string]string`. */
   typeName(schema, depth = 0) {
     const found = this.resolve(schema);
     if (found.type === "array") return `[]${depth < 4 ? this.typeName(found.items, depth + 1) : ""}`;
@@ -89,8 +89,7 @@ export class Schema {
     return this.types(schema)?.join(" | ") ?? found.name ?? "";
   }
 
-  /** What follows `key:` once it was chosen, its lines at `indent`: the keys that must be there, and `${}`
-   * where something is to be written. */
+  /** Return the snippet after `key:`, indented by `indent`: required keys, with `${}` as placeholders. */
   skeleton(schema, indent, met = []) {
     const found = this.resolve(schema);
     if (met.includes(found) || met.length > 6) return " ${}";
@@ -108,7 +107,7 @@ export class Schema {
   }
 }
 
-// ---- places in a text, found by indentation: what is half written has no usable syntax tree
+// ---- positions in the text, found by indentation: incomplete text has no usable syntax tree
 
 const KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#&*!|>'"%@`[\]{},?-].*?|-[^\s].*?)[ \t]*:(?:[ \t]+(.*))?$/;
 const BLOCK = /^(?:[!&]\S*\s+)*[|>][-+\d]*\s*(?:#.*)?$/;
@@ -116,7 +115,7 @@ const SEPARATOR = /^(?:---|\.\.\.)(?:\s|$)/;
 
 const unquoted = (text) => (/^(["']).*\1$/s.test(text) ? text.slice(1, -1) : text);
 
-/** A line: the columns of its dashes, the column after them, and the entry there if it has a key. */
+/** Parse a line: columns of its dashes, column of its content, and key and value if it has a key. */
 function read(text) {
   let column = text.search(/[^ ]|$/);
   const dashes = [];
@@ -129,8 +128,10 @@ function read(text) {
   return { dashes, column, rest, key: entry ? unquoted(entry[1]) : null, written: entry?.[1] ?? "", value: entry?.[2] ?? "" };
 }
 
-/** The path to what stands at `column` of line `number`, after the `dashes` of that line, and the keys
- * above it; null inside a block of text. */
+/**
+ * Return the path at `column` of line `number`, after that line's `dashes`, and the keys above it. Return
+ * null in a block scalar.
+ */
 function ascend(doc, number, column, dashes) {
   const path = [];
   const keys = new Set();
@@ -161,7 +162,7 @@ function ascend(doc, number, column, dashes) {
   return { path, keys };
 }
 
-/** Keys of the same mapping that stand below line `number`. */
+/** Yield the keys of the same mapping below line `number`. */
 function* below(doc, number, column) {
   for (let next = number + 1; next <= doc.lines; next++) {
     const { text } = doc.line(next);
@@ -173,7 +174,7 @@ function* below(doc, number, column) {
   }
 }
 
-/** The apiVersion and kind of the document around a position. */
+/** Return the apiVersion and kind of the document at a position. */
 export function typeAt(doc, position) {
   let first = doc.lineAt(position).number;
   let last = first;
@@ -187,8 +188,10 @@ function typeOf(text) {
   return { apiVersion: value("apiVersion"), kind: value("kind") };
 }
 
-/** What can be written at a position: `{ from, isValue, column, options: [{ label, schema, isRequired }] }`, or
- * null. `before`: whether a colon follows already. */
+/**
+ * Return the completion at a position: `{ from, isValue, column, options: [{ label, schema, isRequired }] }`,
+ * or null.
+ */
 export function complete(schema, doc, position) {
   const line = doc.lineAt(position);
   const { dashes, column, rest, key, value } = read(line.text.slice(0, position - line.from));
@@ -218,7 +221,7 @@ function values(schema, about, from) {
   return { from, isValue: true, options };
 }
 
-/** What the key at a position means: `{ from, to, key, schema, isRequired }`, or null. */
+/** Return the documentation of the key at a position: `{ from, to, key, schema, isRequired }`, or null. */
 export function explain(schema, doc, position) {
   const line = doc.lineAt(position);
   const { dashes, column, key, written } = read(line.text);
@@ -232,12 +235,12 @@ export function explain(schema, doc, position) {
   return { from, to: from + written.length, key, schema: about, isRequired };
 }
 
-// ---- what is wrong, found by the syntax tree
+// ---- problems, found in the syntax tree
 
-/** Findings are cut: a text that is no manifest has one in each line. */
+/** Maximum number of problems: a text that isn't a manifest has one per line. */
 const MOST = 500;
 
-// As the console reads YAML: version 1.1, in which `on` is a boolean and 0o7 a text.
+// Scalars of YAML 1.1, which the console uses: `on` is a boolean and 0o7 is a string.
 const SCALARS = [
   ["null", /^(?:~|null|Null|NULL|)$/],
   ["boolean", /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/],
@@ -248,8 +251,10 @@ const scalarType = (text) => SCALARS.find(([, pattern]) => pattern.test(text))?.
 const TAGS = { "!!str": "string", "!!int": "integer", "!!float": "number", "!!bool": "boolean", "!!null": "null" };
 const NODES = { BlockMapping: "object", FlowMapping: "object", BlockSequence: "array", FlowSequence: "array" };
 
-/** What is wrong in a text: `{ from, to, code, values }`, at most `MOST`. `schemaOf` a document's
- * `{ apiVersion, kind }` gives what is known, or undefined. */
+/**
+ * Return problems as `{ from, to, code, values }`, at most `MOST`. `schemaOf` returns the schema for a
+ * document's `{ apiVersion, kind }`, or undefined.
+ */
 export function problems(tree, text, schemaOf) {
   const found = [];
   const report = (from, to, code, values = {}) => found.length < MOST && found.push({ from, to, code, values });
@@ -297,7 +302,7 @@ function check(node, about, context) {
   } else if (about && type !== "null") {
     const choices = schema.enum(about);
     const value = node.name === "QuotedLiteral" ? unquoted(written) : written;
-    // A block of text, or escapes: not compared.
+    // Block scalars and escapes aren't compared.
     if (choices.length && node.name !== "BlockLiteral" && !value.includes("\\") && !choices.map(String).includes(value)) {
       report(node.from, node.to, "choice", { choices: choices.join(", ") });
     }

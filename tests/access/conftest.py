@@ -1,5 +1,7 @@
-"""The real URLconf and middleware over a preloaded cluster: an administrator, a workspace with its cast,
-and somebody who keeps the platform's roles without being its administrator."""
+"""Fixtures: the real URLconf and middleware over a preloaded cluster with an administrator, a
+workspace with members, and a user who manages platform roles without being a platform
+administrator.
+"""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -56,7 +58,9 @@ READ = "get list watch"
 
 
 class AsUser:
-    """What a person writes, noted beside what the console writes itself."""
+    """Console client of a user that records each write, to tell user writes from the console's own
+    writes.
+    """
 
     def __init__(self, console: FakeConsole, who: str, notes: list[tuple[str, str]]) -> None:
         self._console, self._who, self._notes = console, who, notes
@@ -104,10 +108,11 @@ def objects() -> dict[GVR, list[Manifest]]:
             admin_role(),
             native_role("reader", rule(READ, "pods")),
             native_role("system:node", rule(READ, "nodes")),
-            # What the controllers make of the workspace's roles.
+            # Native roles that the controllers derive from the workspace roles.
             native_role("quarterdeck:workspacerole:shop-admin", rule("*", "*", "*")),
             native_role("quarterdeck:workspacerole:shop-viewer", rule(READ, "*", "*")),
-            # As the projection has it: who may give rights is not Kubernetes' to say.
+            # The projection contains no permission to grant roles: Kubernetes can't decide that per
+            # workspace.
             native_role(
                 "quarterdeck:globalrole:keeper",
                 rule(READ, "globalroles globalrolebindings users", IAM),

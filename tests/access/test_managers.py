@@ -1,5 +1,6 @@
-"""Whoever manages users by a role of the platform: the console does it for them, and to nobody who holds
-what they do not hold."""
+"""User managers by platform role: the console changes users on their behalf, except users who hold
+permissions that the manager doesn't hold.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -50,7 +51,7 @@ PASSWORD = "Quarterdeck-7"
 
 @pytest.fixture(autouse=True)
 def users_manager(runtime: StaticRuntime) -> None:
-    """KubeSphere 3.3's, and what the controllers make of it; dan has it."""
+    """KubeSphere 3.3's role `users-manager` with its derived native role, bound to dan."""
     rights = rule("*", "users users/password users/loginrecords globalroles", "*")
     reads = rule(READ, "users users/password users/loginrecords globalroles", "*")
     native = "quarterdeck:globalrole:users-manager"
@@ -77,7 +78,7 @@ def writes(runtime: StaticRuntime) -> list[Any]:
 
 
 @pytest.mark.parametrize("what", ACTIONS)
-async def test_it_is_done_by_the_console_and_recorded_in_their_name(
+async def test_the_console_changes_a_user_on_behalf_of_the_manager_and_audits_the_manager(
     runtime: StaticRuntime, what: str
 ) -> None:
     dan = await signed_in("dan")
@@ -89,7 +90,7 @@ async def test_it_is_done_by_the_console_and_recorded_in_their_name(
     assert (row.actor, row.as_user, row.name, row.outcome.code) == ("dan", "dan", "erin", 200)
 
 
-async def test_somebody_disabled_comes_back(runtime: StaticRuntime) -> None:
+async def test_a_manager_enables_a_disabled_user(runtime: StaticRuntime) -> None:
     dan = await signed_in("dan")
     assert (await act(dan, "disable")).status_code == 302
     assert (await act(dan, "enable")).status_code == 302
@@ -97,7 +98,7 @@ async def test_somebody_disabled_comes_back(runtime: StaticRuntime) -> None:
 
 
 def _more(runtime: StaticRuntime, how: str) -> str:
-    """Makes somebody hold more than dan, and says who."""
+    """Give a user permissions that dan doesn't hold, and return the user's name."""
     match how:
         case "platform":
             return "admin"
@@ -110,14 +111,16 @@ def _more(runtime: StaticRuntime, how: str) -> str:
             runtime.console.put(GROUP_BINDINGS, group_binding("erin-ops", "ops", "erin"))
             runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "Group ops"))
         case "disabled":
-            # Nothing is projected for the disabled; bindings of others stay.
+            # Disabled users have no projected bindings. Their other bindings remain.
             runtime.console.put(USERS, user("erin", state="Disabled", password=HASH))
             runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User erin"))
     return "erin"
 
 
 @pytest.mark.parametrize("how", ["platform", "workspace", "kubernetes", "department", "disabled"])
-async def test_nobody_is_changed_who_holds_more(runtime: StaticRuntime, how: str) -> None:
+async def test_a_manager_cannot_change_a_user_who_holds_more_permissions(
+    runtime: StaticRuntime, how: str
+) -> None:
     name = _more(runtime, how)
     dan = await signed_in("dan")
     before = len(writes(runtime))
@@ -131,10 +134,12 @@ async def test_nobody_is_changed_who_holds_more(runtime: StaticRuntime, how: str
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["with the role", "without the role"])
-async def test_words_are_not_the_rights_of_an_administrator(
+async def test_wildcard_rules_are_not_equal_to_the_platform_administrator_role(
     runtime: StaticRuntime, there: bool
 ) -> None:
-    """Of a platform administrator who is disabled nothing is projected, and dan has all the words."""
+    """A disabled platform administrator has no projected bindings, and dan's role has wildcard
+    rules.
+    """
     everything = rule("*", "*", "*")
     native = native_role("quarterdeck:globalrole:users-manager", rule(READ, "*", "*"))
     runtime.console.put(GLOBAL_ROLES, global_role("users-manager", everything))
@@ -152,7 +157,7 @@ async def test_words_are_not_the_rights_of_an_administrator(
     assert (await act(dan, "password")).status_code == 302
 
 
-async def test_what_is_not_known_for_sure_is_more(
+async def test_changes_are_refused_while_bindings_are_stale(
     runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dan = await signed_in("dan")
@@ -163,7 +168,7 @@ async def test_what_is_not_known_for_sure_is_more(
     assert writes(runtime) == []
 
 
-async def test_what_somebody_holds_in_another_cluster_counts(runtime: StaticRuntime) -> None:
+async def test_permissions_in_another_cluster_count(runtime: StaticRuntime) -> None:
     dan = await signed_in("dan")
     reader = native_role("reader", rule(READ, "pods"))
     bindings = [native_binding("e", "reader", "User erin")]
@@ -182,10 +187,10 @@ async def test_what_somebody_holds_in_another_cluster_counts(runtime: StaticRunt
 
 
 @pytest.mark.parametrize("what", ACTIONS)
-async def test_what_they_are_given_until_it_is_written_counts(
+async def test_permissions_granted_while_the_audit_record_is_written_count(
     runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    """While the audit trail is written others go on."""
+    """Other requests continue while the audit record is written."""
     dan = await signed_in("dan")
 
     @asynccontextmanager
@@ -200,14 +205,14 @@ async def test_what_they_are_given_until_it_is_written_counts(
     assert writes(runtime) == []
 
 
-async def test_their_own_account_is_not_reset(runtime: StaticRuntime) -> None:
+async def test_a_manager_cannot_reset_or_disable_the_own_account(runtime: StaticRuntime) -> None:
     dan = await signed_in("dan")
     for what in ("password", "disable"):
         assert (await act(dan, what, "dan")).status_code == 403
     assert writes(runtime) == []
 
 
-async def test_whoever_only_looks_changes_nothing(runtime: StaticRuntime) -> None:
+async def test_a_role_with_read_permissions_changes_no_users(runtime: StaticRuntime) -> None:
     rights = rule(READ, "users", IAM)
     runtime.console.put(GLOBAL_ROLES, global_role("users-manager", rights))
     dan = await signed_in("dan")
@@ -217,7 +222,9 @@ async def test_whoever_only_looks_changes_nothing(runtime: StaticRuntime) -> Non
     assert writes(runtime) == []
 
 
-async def test_they_make_users_with_roles_that_they_hold(runtime: StaticRuntime) -> None:
+async def test_a_manager_creates_users_with_roles_within_the_own_permissions(
+    runtime: StaticRuntime,
+) -> None:
     dan = await signed_in("dan")
     assert NEW in text_of(await dan.get(LIST))
     assert offered(text_of(await dan.get(NEW))).keys() == {"", "platform-regular", "users-manager"}
@@ -232,20 +239,22 @@ async def test_they_make_users_with_roles_that_they_hold(runtime: StaticRuntime)
 
 
 @pytest.mark.parametrize("role", ["platform-admin", "keeper", "junk"])
-async def test_and_no_others(runtime: StaticRuntime, role: str) -> None:
+async def test_a_manager_cannot_create_users_with_other_roles(
+    runtime: StaticRuntime, role: str
+) -> None:
     assert (await made(runtime, await signed_in("dan"), role=role)).status_code == 400
     assert "dora" not in runtime.console.of(USERS)
 
 
-async def test_nobody_is_made_for_whom_bindings_wait(runtime: StaticRuntime) -> None:
-    """A certificate's user, or somebody who has left."""
+async def test_a_user_name_with_existing_bindings_is_refused(runtime: StaticRuntime) -> None:
+    """The bindings can belong to a certificate's user or to a deleted user."""
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User dora"))
     answer = await made(runtime, await signed_in("dan"), role="")
     assert answer.status_code == 400 and "has rights that you do not have" in text_of(answer)
     assert "dora" not in runtime.console.of(USERS)
 
 
-async def test_deleting_is_for_those_whom_kubernetes_lets(runtime: StaticRuntime) -> None:
+async def test_deleting_a_user_requires_kubernetes_permissions(runtime: StaticRuntime) -> None:
     dan = await signed_in("dan")
     assert (await act(dan, "delete")).status_code == 403
     assert "erin" in runtime.console.of(USERS)

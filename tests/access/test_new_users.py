@@ -1,4 +1,4 @@
-"""A user who is made gets a role of the platform with the same form: one that its maker may give."""
+"""The form that creates a user also assigns a platform role that the creator may grant."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ FIELDS = {"name": "dora", "email": "dora@example.com", "password": "Quarterdeck-
 
 
 def offered(html: str) -> dict[str, bool]:
-    """Roles of the form, and whether one is chosen."""
+    """Return the role options of the form, mapped to True if selected."""
     found = re.findall(r'<option value="([^"]*)"( selected)?', html.partition('name="role"')[2])
     return {name: bool(chosen) for name, chosen in found}
 
@@ -34,7 +34,9 @@ def bindings_of(runtime: StaticRuntime, name: str) -> list[str]:
 
 
 async def hires(runtime: StaticRuntime) -> Browser:
-    """Somebody who makes users and gives roles by native rights, and holds no more than `keeper`."""
+    """Sign in a user who may create users and grant roles by native permissions and holds no more
+    than the role `keeper`.
+    """
     rights = rule(f"{READ} create", "users globalroles globalrolebindings", IAM)
     runtime.console.put(CLUSTER_ROLES, native_role("hires", rights))
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("hires", "hires", "User carol"))
@@ -45,7 +47,7 @@ async def made(runtime: StaticRuntime, browser: Browser, **fields: Any) -> Any:
     return await browser.post(NEW, {**FIELDS, **fields})
 
 
-async def test_the_usual_role_is_chosen_and_given(runtime: StaticRuntime) -> None:
+async def test_the_default_role_is_preselected_and_granted(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     roles = offered(text_of(await admin.get(NEW)))
     assert roles == {"": False, "keeper": False, "platform-admin": False, "platform-regular": True}
@@ -57,21 +59,23 @@ async def test_the_usual_role_is_chosen_and_given(runtime: StaticRuntime) -> Non
     assert "Created user dora with the role platform-regular." in text
 
 
-async def test_none_is_a_choice(runtime: StaticRuntime) -> None:
+async def test_a_user_can_be_created_without_a_role(runtime: StaticRuntime) -> None:
     answer = await made(runtime, await signed_in("admin"), role="")
     assert answer.status_code == 302 and "dora" in runtime.console.of(USERS)
     assert bindings_of(runtime, "dora") == []
 
 
 @pytest.mark.parametrize("role", ["junk", "shop-admin", "reader"])
-async def test_what_is_not_offered_makes_nobody(runtime: StaticRuntime, role: str) -> None:
+async def test_a_role_that_is_not_offered_creates_no_user(
+    runtime: StaticRuntime, role: str
+) -> None:
     answer = await made(runtime, await signed_in("admin"), role=role)
     assert answer.status_code == 400
     assert "This is not one of the choices any more." in text_of(answer)
     assert "dora" not in runtime.console.of(USERS)
 
 
-async def test_nobody_gives_what_they_do_not_hold(runtime: StaticRuntime) -> None:
+async def test_only_roles_within_the_own_permissions_can_be_granted(runtime: StaticRuntime) -> None:
     carol = await hires(runtime)
     assert offered(text_of(await carol.get(NEW))).keys() == {"", "keeper", "platform-regular"}
     assert (await made(runtime, carol, role="platform-admin")).status_code == 400
@@ -80,7 +84,9 @@ async def test_nobody_gives_what_they_do_not_hold(runtime: StaticRuntime) -> Non
     assert bindings_of(runtime, "dora") == ["keeper"]
 
 
-async def test_whoever_gives_no_roles_is_not_asked_for_one(runtime: StaticRuntime) -> None:
+async def test_the_role_field_is_hidden_without_permission_to_grant_roles(
+    runtime: StaticRuntime,
+) -> None:
     runtime.console.put(CLUSTER_ROLES, native_role("makes", rule(f"{READ} create", "users", IAM)))
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("makes", "makes", "User bob"))
     bob = await signed_in("bob")
@@ -89,7 +95,7 @@ async def test_whoever_gives_no_roles_is_not_asked_for_one(runtime: StaticRuntim
     assert bindings_of(runtime, "dora") == []
 
 
-async def test_a_role_that_is_refused_leaves_the_user_and_is_said(
+async def test_a_refused_role_binding_keeps_the_user_and_is_reported(
     runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     admin, create = await signed_in("admin"), runtime.console.create

@@ -1,4 +1,6 @@
-"""What somebody may do, and why: asked by themselves and by others; and what a refusal says."""
+"""The permission check page, for the own and other users, and the explanation on pages of refused
+requests.
+"""
 
 from typing import Any
 
@@ -65,18 +67,18 @@ def group_binding(name: str, of: str, *users: str) -> dict[str, Any]:
         ("admin", "/access/rights/bob?resource=*&verb=*", 200),
     ],
 )
-async def test_who_may_ask(who: str, path: str, code: int) -> None:
+async def test_permission_check_access(who: str, path: str, code: int) -> None:
     assert (await (await signed_in(who)).get(path)).status_code == code
 
 
-def test_the_name_of_a_role_without_a_page_has_room_too() -> None:
-    """Names break anywhere: beside a wide text each letter would have a line of its own."""
+def test_names_of_roles_without_a_page_do_not_wrap_per_letter() -> None:
+    """Names break at any character: next to a wide text, each letter would be on a separate line."""
     link = Link("Cluster", "system:discovery", "", "", "", "binding", ("view everything",))
     text = render_to_string("access/rights/_held.html", {"links": [link]})
     assert '<span class="full"><span class="stem">system:discovery</span></span>' in text
 
 
-async def test_a_yes_names_the_chain() -> None:
+async def test_an_allowed_request_lists_the_binding_and_the_source_role() -> None:
     alice = await signed_in("alice")
     text = text_of(await alice.get(f"/access/rights?{ASK}"))
     assert 'data-answer="yes"' in text
@@ -84,7 +86,7 @@ async def test_a_yes_names_the_chain() -> None:
     assert 'href="/access/roles/workspace/shop-admin"' in text, "the role that it was made of"
 
 
-async def test_a_no_says_what_is_missing_and_who_could_give_it() -> None:
+async def test_a_denied_request_shows_the_missing_permission_and_users_who_can_grant_it() -> None:
     bob = await signed_in("bob")
     text = text_of(await bob.get(f"/access/rights?{ASK}"))
     assert 'data-answer="no"' in text
@@ -94,10 +96,10 @@ async def test_a_no_says_what_is_missing_and_who_could_give_it() -> None:
     assert "alice" not in text and "A platform administrator can give it." in text
 
 
-async def test_of_others_one_learns_no_more_than_their_bindings_tell(
+async def test_bindings_of_other_users_are_shown_only_if_the_viewer_may_list_them(
     runtime: StaticRuntime,
 ) -> None:
-    """Carol may read users, and no bindings of projects or of the cluster."""
+    """Carol may read users, but not project or cluster bindings."""
     operates = native_binding("operates", "operator", "User alice", namespace="web", kind="Role")
     runtime.console.put(ROLE_BINDINGS, operates)
     admin, carol = await signed_in("admin"), await signed_in("carol")
@@ -111,8 +113,10 @@ async def test_of_others_one_learns_no_more_than_their_bindings_tell(
         assert ("These people can give this right" in text) is knows
 
 
-async def test_logins_are_for_those_who_may_list_them(runtime: StaticRuntime) -> None:
-    """To change a user is not enough."""
+async def test_sign_in_history_requires_permission_to_list_login_records(
+    runtime: StaticRuntime,
+) -> None:
+    """Permission to change a user is not enough."""
     may = native_role("keeps-users", rule("get list patch", "users", "iam.kubesphere.io"))
     runtime.console.put(CLUSTER_ROLES, may)
     bound = native_binding("keeps-users", "keeps-users", "User charlie")
@@ -124,13 +128,15 @@ async def test_logins_are_for_those_who_may_list_them(runtime: StaticRuntime) ->
         assert ("Login history" in text) is knows
 
 
-async def test_a_type_of_the_cluster_is_asked_without_a_project() -> None:
+async def test_the_project_is_ignored_for_cluster_scoped_types() -> None:
     carol = await signed_in("carol")
     asked = "/access/rights?verb=list&resource=nodes&namespace=web"
     assert 'data-answer="yes"' in text_of(await carol.get(asked))
 
 
-async def test_a_department_counts_and_is_named(runtime: StaticRuntime) -> None:
+async def test_permissions_of_a_department_count_and_the_department_is_shown(
+    runtime: StaticRuntime,
+) -> None:
     runtime.console.put(GROUPS, group("crew"))
     runtime.console.put(GROUP_BINDINGS, group_binding("crew-1", "crew", "charlie"))
     runtime.console.put(
@@ -148,13 +154,13 @@ async def test_a_department_counts_and_is_named(runtime: StaticRuntime) -> None:
 
 
 @pytest.mark.parametrize("name", ["system:masters", "system:authenticated", "", " crew"])
-def test_no_group_of_kubernetes_own_comes_of_a_binding(runtime: StaticRuntime, name: str) -> None:
+def test_group_bindings_cannot_grant_system_groups(runtime: StaticRuntime, name: str) -> None:
     runtime.console.put(GROUPS, group(name))
     runtime.console.put(GROUP_BINDINGS, group_binding("x", name, "charlie"))
     assert groups_of(runtime, "charlie") == ()
 
 
-def test_a_group_that_is_not_there_gives_nothing(runtime: StaticRuntime) -> None:
+def test_a_binding_to_a_missing_group_grants_nothing(runtime: StaticRuntime) -> None:
     runtime.console.put(GROUP_BINDINGS, group_binding("x", "crew", "charlie"))
     assert groups_of(runtime, "charlie") == ()
     runtime.console.put(GROUPS, group("crew"))
@@ -162,7 +168,7 @@ def test_a_group_that_is_not_there_gives_nothing(runtime: StaticRuntime) -> None
     assert groups_of(runtime, "bob") == ()
 
 
-def test_what_a_user_says_of_themselves_gives_nothing(runtime: StaticRuntime) -> None:
+def test_groups_in_the_spec_of_a_user_grant_nothing(runtime: StaticRuntime) -> None:
     runtime.console.put(GROUPS, group("crew"))
     own = user("charlie")
     own["spec"]["groups"] = ["crew", "system:masters"]
@@ -170,10 +176,10 @@ def test_what_a_user_says_of_themselves_gives_nothing(runtime: StaticRuntime) ->
     assert groups_of(runtime, "charlie") == ()
 
 
-# A refusal.
+# Refused requests.
 
 
-async def test_a_refusal_says_the_right_the_people_and_the_request() -> None:
+async def test_a_forbidden_page_shows_the_permission_who_can_grant_it_and_a_manifest() -> None:
     bob = await signed_in("bob")
     answer = await bob.get("/access/roles/new/project?namespace=web")
     text = text_of(answer)
@@ -184,7 +190,7 @@ async def test_a_refusal_says_the_right_the_people_and_the_request() -> None:
     assert "kind: RoleBinding" in text and "name: bob" in text and "namespace: web" in text
 
 
-async def test_it_names_nobody_to_whoever_may_not_know() -> None:
+async def test_a_forbidden_page_hides_administrators_if_the_user_may_not_list_them() -> None:
     charlie = await signed_in("charlie")
     text = text_of(await charlie.get("/clusters/host/nodes"))
     assert "kind: ClusterRoleBinding" in text
@@ -192,7 +198,7 @@ async def test_it_names_nobody_to_whoever_may_not_know() -> None:
     assert "A platform administrator can change what you may do." in text
 
 
-async def test_it_is_another_page_when_the_console_itself_may_not(
+async def test_a_missing_permission_of_the_console_is_reported_with_503(
     runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unsynced = Informer(PODS, DECODERS[PODS])
@@ -206,7 +212,7 @@ async def test_it_is_another_page_when_the_console_itself_may_not(
     assert "Request to send" not in text
 
 
-async def test_the_projects_are_those_that_one_may_see() -> None:
+async def test_the_project_picker_lists_only_visible_projects() -> None:
     for who, seen, unseen in (("bob", ["web"], ["kube-system"]), ("admin", ["web"], [])):
         text = text_of(await (await signed_in(who)).get("/clusters/host"))
         picker = text.partition("<main")[0]
@@ -214,7 +220,7 @@ async def test_the_projects_are_those_that_one_may_see() -> None:
         assert not any(f'/projects/{name}"' in picker for name in unseen), who
 
 
-async def test_the_menu_and_the_account_lead_there() -> None:
+async def test_menu_and_account_page_link_to_the_permission_check() -> None:
     admin = await signed_in("admin")
     text = text_of(await admin.get("/access/accounts/users/bob"))
     assert 'href="/access/rights/bob"' in text

@@ -1,4 +1,4 @@
-"""Roles: who sees them, who makes and changes them, and that nobody gives what they do not hold."""
+"""Roles: visibility, creation and changes, and that users can't grant permissions they don't hold."""
 
 import asyncio
 import html
@@ -65,7 +65,7 @@ def writes(runtime: StaticRuntime) -> list[Any]:
     return [call for call in runtime.console.calls if call[1] != "loginrecords"]
 
 
-# Who sees what.
+# Visibility.
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,11 @@ def writes(runtime: StaticRuntime) -> list[Any]:
         ("charlie", f"{SHOP}/shop-admin", 403),
     ],
 )
-async def test_who_may_look(who: str, path: str, code: int) -> None:
+async def test_role_page_access(who: str, path: str, code: int) -> None:
     assert (await (await signed_in(who)).get(path)).status_code == code
 
 
-async def test_what_is_forbidden_and_what_is_missing_are_one_answer() -> None:
+async def test_forbidden_and_missing_roles_get_the_same_response() -> None:
     bob = await signed_in("bob")
     pages = []
     for name in ("other-admin", "nothing-more"):
@@ -118,7 +118,7 @@ async def test_what_is_forbidden_and_what_is_missing_are_one_answer() -> None:
     assert "You may not get workspace roles." in pages[0]
 
 
-async def test_the_list_has_what_people_make_and_the_rest_when_asked() -> None:
+async def test_the_list_hides_system_and_derived_roles_by_default() -> None:
     admin = await signed_in("admin")
     text = text_of(await admin.get("/access/roles?level=cluster"))
     assert "reader" in text and "system:node" not in text and "quarterdeck:" not in text
@@ -126,7 +126,7 @@ async def test_the_list_has_what_people_make_and_the_rest_when_asked() -> None:
     assert "system:node" in text and "quarterdeck:workspacerole:shop-admin" in text
 
 
-async def test_the_list_is_drawn_anew_when_something_has_changed(runtime: StaticRuntime) -> None:
+async def test_the_list_is_rendered_again_after_a_change(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     etag = text_of(await admin.get("/access/roles")).partition('data-etag="')[2].partition('">')[0]
     etag = etag.replace("&quot;", '"')
@@ -138,7 +138,7 @@ async def test_the_list_is_drawn_anew_when_something_has_changed(runtime: Static
 
 
 @pytest.mark.parametrize("who", ["admin", "alice", "bob"])
-async def test_sockets_follow_what_the_page_shows(runtime: StaticRuntime, who: str) -> None:
+async def test_role_pages_subscribe_to_their_content(runtime: StaticRuntime, who: str) -> None:
     browser = await signed_in(who)
     for url in ("/access/roles", "/workspaces/shop/roles", f"{SHOP}/shop-viewer"):
         text = text_of(await browser.get(url))
@@ -154,7 +154,7 @@ async def test_sockets_follow_what_the_page_shows(runtime: StaticRuntime, who: s
         assert (await browser.get(address, If_None_Match=etag)).status_code == 304
 
 
-async def test_a_role_says_what_it_means_and_who_holds_it() -> None:
+async def test_a_role_page_shows_its_permissions_and_holders() -> None:
     alice = await signed_in("alice")
     text = text_of(await alice.get(f"{SHOP}/shop-viewer"))
     assert "View everything" in text
@@ -165,7 +165,7 @@ async def test_a_role_says_what_it_means_and_who_holds_it() -> None:
 
 @pytest.fixture
 def auditor(runtime: StaticRuntime) -> None:
-    """Alice may see who has which role of the cluster, and in the project web all that there is."""
+    """Let alice list cluster roles and bindings, and read everything in project web."""
     put, rbac = runtime.console.put, "rbac.authorization.k8s.io"
     sees = rule(READ, "clusterroles clusterrolebindings", rbac)
     put(CLUSTER_ROLES, native_role("auditor", sees))
@@ -176,14 +176,14 @@ def auditor(runtime: StaticRuntime) -> None:
 
 
 @pytest.mark.usefixtures("auditor")
-async def test_who_holds_a_role_in_a_project_is_for_those_who_may_look_there() -> None:
+async def test_holders_in_a_project_are_shown_only_to_users_who_may_see_its_bindings() -> None:
     for who, names in (("alice", ["bob", "charlie"]), ("admin", ["bob", "carol", "charlie"])):
         text = text_of(await (await signed_in(who)).get("/access/roles/cluster/reader"))
         assert re.findall(r'data-key="User (\w+)"', text) == names, who
 
 
 @pytest.mark.usefixtures("auditor")
-async def test_so_is_how_many_hold_it() -> None:
+async def test_the_holder_count_includes_only_visible_bindings() -> None:
     for who, count in (("alice", "2"), ("admin", "3")):
         text = text_of(await (await signed_in(who)).get("/access/roles?level=cluster"))
         line = text.partition('data-key="/reader"')[2].partition("</tr>")[0]
@@ -191,7 +191,7 @@ async def test_so_is_how_many_hold_it() -> None:
 
 
 @pytest.mark.usefixtures("auditor")
-async def test_so_is_who_keeps_it_from_being_deleted(runtime: StaticRuntime) -> None:
+async def test_the_delete_page_names_only_visible_holders(runtime: StaticRuntime) -> None:
     roles = rule("delete", "clusterroles", "rbac.authorization.k8s.io")
     runtime.console.put(CLUSTER_ROLES, native_role("deleter", roles))
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("deleters", "deleter", "User alice"))
@@ -203,7 +203,7 @@ async def test_so_is_who_keeps_it_from_being_deleted(runtime: StaticRuntime) -> 
 
 @pytest.mark.usefixtures("auditor")
 @pytest.mark.parametrize(("subject", "code"), [("charlie", 409), ("bob", 302), ("alice", 302)])
-async def test_it_is_given_to_who_has_it_in_a_project_or_by_another_role_alone(
+async def test_a_role_can_be_granted_to_holders_in_a_project_or_by_a_derived_binding(
     runtime: StaticRuntime, subject: str, code: int
 ) -> None:
     derived = native_binding("quarterdeck:globalrolebinding:x", "reader", "User alice")
@@ -218,7 +218,7 @@ async def test_it_is_given_to_who_has_it_in_a_project_or_by_another_role_alone(
 
 
 @pytest.mark.usefixtures("auditor")
-async def test_taking_it_from_somebody_there_is_answered_as_if_nobody_had_it() -> None:
+async def test_revoking_from_a_hidden_holder_gets_the_response_for_a_missing_holder() -> None:
     alice, url = await signed_in("alice"), "/access/roles/cluster/reader/revoke"
     for subject in ("User carol", "User nobody"):
         taken = {"where": "kube-system", "binding": "readers", "subject": subject}
@@ -226,7 +226,7 @@ async def test_taking_it_from_somebody_there_is_answered_as_if_nobody_had_it() -
         assert answer.status_code == 409 and "not so any more" in text_of(answer), subject
 
 
-# Making one.
+# Creation.
 
 
 async def make(browser: Browser, path: str = NEW_SHOP, **fields: Any) -> Any:
@@ -234,7 +234,7 @@ async def make(browser: Browser, path: str = NEW_SHOP, **fields: Any) -> Any:
     return await browser.post(path, given)
 
 
-async def test_a_role_is_put_together_from_templates_and_what_they_need(
+async def test_a_role_aggregates_templates_and_their_dependencies(
     runtime: StaticRuntime,
 ) -> None:
     alice = await signed_in("alice")
@@ -248,13 +248,13 @@ async def test_a_role_is_put_together_from_templates_and_what_they_need(
     assert made["metadata"]["labels"] == {"kubesphere.io/workspace": "shop"}
     verbs = {verb for one in made["rules"] for verb in one["verbs"]}
     assert "delete" in verbs and not verbs & {"*", "escalate", "bind", "impersonate"}
-    # kube-apiserver could not decide, so the console did it, and says for whom.
+    # kube-apiserver can't decide this, so the console writes and records the user as creator.
     assert ("alice", "create") not in runtime.notes  # type: ignore[attr-defined]
     row = await AuditRecord.objects.filter(resource="workspaceroles").aget()
     assert (row.actor, row.verb, row.name) == ("alice", "create", "shop-dev")
 
 
-async def test_an_administrator_writes_as_themselves(runtime: StaticRuntime) -> None:
+async def test_an_administrator_writes_with_the_own_identity(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     answer = await make(admin, "/access/roles/new/global", template=["role-template-view-users"])
     assert answer.status_code == 302
@@ -269,7 +269,7 @@ async def test_a_cluster_role_made_of_templates_has_rules(runtime: StaticRuntime
     assert {"nodes", "nodes/status"} <= set(rules[0]["resources"])
 
 
-async def test_the_preview_writes_nothing(runtime: StaticRuntime) -> None:
+async def test_a_preview_writes_nothing(runtime: StaticRuntime) -> None:
     alice = await signed_in("alice")
     answer = await make(alice, preview="1", name="", further="- verbs: [get]")
     assert answer.status_code == 400 and "A rule needs verbs" in text_of(answer)
@@ -295,7 +295,7 @@ async def test_the_preview_writes_nothing(runtime: StaticRuntime) -> None:
         ({"further": "x" * 20_000}, "more than 16384 characters"),
     ],
 )
-async def test_what_is_wrong_is_said_and_what_was_typed_stays(
+async def test_invalid_values_are_reported_at_the_field_and_input_is_kept(
     runtime: StaticRuntime, fields: dict[str, str], text: str
 ) -> None:
     alice = await signed_in("alice")
@@ -308,10 +308,10 @@ async def test_what_is_wrong_is_said_and_what_was_typed_stays(
     assert [call for call in writes(runtime) if call[2] != "shop-viewer"] == []
 
 
-# Nobody gives what they do not hold (Z8).
+# Users can't grant permissions that they don't hold (Z8).
 
 
-async def test_nobody_makes_a_role_beyond_their_own_rights(runtime: StaticRuntime) -> None:
+async def test_a_role_beyond_the_own_permissions_cannot_be_created(runtime: StaticRuntime) -> None:
     carol = await signed_in("carol")
     path = "/access/roles/new/global"
     within = "- {verbs: [get], apiGroups: [''], resources: [nodes]}"
@@ -332,7 +332,7 @@ async def test_nobody_makes_a_role_beyond_their_own_rights(runtime: StaticRuntim
         assert f"grab-{number}" not in runtime.console.of(GLOBAL_ROLES)
 
 
-async def test_nor_changes_one_to_more(runtime: StaticRuntime) -> None:
+async def test_a_role_cannot_be_extended_beyond_the_own_permissions(runtime: StaticRuntime) -> None:
     runtime.console.put(WORKSPACE_ROLES, workspace_role("shop-own", "shop", rule("get", "pods")))
     runtime.console.put(
         WORKSPACE_ROLE_BINDINGS,
@@ -353,7 +353,7 @@ async def test_nor_changes_one_to_more(runtime: StaticRuntime) -> None:
     assert answer.status_code == 302
 
 
-async def test_nor_gives_somebody_a_role_that_has_more(runtime: StaticRuntime) -> None:
+async def test_a_role_beyond_the_own_permissions_cannot_be_granted(runtime: StaticRuntime) -> None:
     carol = await signed_in("carol")
     for role in ("platform-admin",):
         answer = await carol.post(f"{PLATFORM}/{role}/grant", {"kind": "User", "subject": "carol"})
@@ -362,7 +362,9 @@ async def test_nor_gives_somebody_a_role_that_has_more(runtime: StaticRuntime) -
     assert len(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == 2
 
 
-async def test_whoever_holds_the_words_of_the_administrator_is_none(runtime: StaticRuntime) -> None:
+async def test_wildcard_rules_do_not_allow_granting_the_platform_administrator_role(
+    runtime: StaticRuntime,
+) -> None:
     everything = stored(runtime, GLOBAL_ROLES, "keeper")
     runtime.console.put(GLOBAL_ROLES, {**everything, "rules": [rule("*", "*", "*")]})
     carol = await signed_in("carol")
@@ -373,7 +375,7 @@ async def test_whoever_holds_the_words_of_the_administrator_is_none(runtime: Sta
 
 
 @pytest.mark.parametrize("more", ["", "escalate", "bind"])
-async def test_kubernetes_own_rights_to_give_more_are_enough_for_its_own_roles(
+async def test_escalate_and_bind_permissions_apply_to_native_roles(
     runtime: StaticRuntime, more: str
 ) -> None:
     rights = [rule("get create", "roles rolebindings", GROUP)]
@@ -393,7 +395,7 @@ async def test_kubernetes_own_rights_to_give_more_are_enough_for_its_own_roles(
     assert ("web/bob-operator" in runtime.console.of(ROLE_BINDINGS)) is (more == "bind")
 
 
-async def test_what_is_beyond_ones_own_rights_is_said_before() -> None:
+async def test_templates_beyond_the_own_permissions_are_marked_in_the_form() -> None:
     for who, beyond in (("admin", set()), ("carol", {"manage-users"})):
         text = text_of(await (await signed_in(who)).get("/access/roles/new/global"))
         leaves = re.findall(r'value="role-template-([^"]*)"(.*?)<ul', text, re.DOTALL)
@@ -401,7 +403,7 @@ async def test_what_is_beyond_ones_own_rights_is_said_before() -> None:
         assert {name for name in ("manage-users", "manage-roles") if said[name]} == beyond, who
 
 
-async def test_a_workspace_is_not_another_one(runtime: StaticRuntime) -> None:
+async def test_roles_of_other_workspaces_and_levels_are_forbidden(runtime: StaticRuntime) -> None:
     alice = await signed_in("alice")
     for path in (
         "/access/roles/new/workspace?workspace=other",
@@ -418,10 +420,10 @@ async def test_a_workspace_is_not_another_one(runtime: StaticRuntime) -> None:
     assert writes(runtime) == []
 
 
-# Giving and taking.
+# Granting and revoking.
 
 
-async def test_a_role_is_given_and_taken_away(runtime: StaticRuntime) -> None:
+async def test_a_role_is_granted_and_revoked(runtime: StaticRuntime) -> None:
     alice = await signed_in("alice")
     page = f"{SHOP}/shop-viewer"
     fields = {"kind": "User", "subject": "charlie"}
@@ -445,8 +447,8 @@ async def test_a_role_is_given_and_taken_away(runtime: StaticRuntime) -> None:
     assert verbs[-2:] == ["create", "delete"]
 
 
-async def test_a_managers_role_comes_from_the_settings(runtime: StaticRuntime) -> None:
-    """Controllers would give it again at once."""
+async def test_the_workspace_manager_role_cannot_be_revoked(runtime: StaticRuntime) -> None:
+    """The controllers would grant it again immediately."""
     managing = workspace_binding("shop-admin", "shop", "shop-admin", "User alice")
     runtime.console.put(WORKSPACE_ROLE_BINDINGS, managing)
     admin = await signed_in("admin")
@@ -458,8 +460,8 @@ async def test_a_managers_role_comes_from_the_settings(runtime: StaticRuntime) -
     assert "shop-admin" in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
 
 
-async def test_what_controllers_made_is_not_taken_away(runtime: StaticRuntime) -> None:
-    """They would give it again at once."""
+async def test_bindings_created_by_controllers_cannot_be_revoked(runtime: StaticRuntime) -> None:
+    """The controllers would create it again immediately."""
     admin, made = await signed_in("admin"), "quarterdeck:globalrolebinding:carol-keeper"
     page = "/access/roles/cluster/quarterdeck:globalrole:keeper"
     assert f"{page}/revoke" not in text_of(await admin.get(page))
@@ -469,7 +471,7 @@ async def test_what_controllers_made_is_not_taken_away(runtime: StaticRuntime) -
     assert made in runtime.console.of(CLUSTER_ROLE_BINDINGS)
 
 
-async def test_which_role_somebody_has_is_told_to_those_who_may_see_that(
+async def test_the_existing_role_of_a_member_is_named_only_to_users_who_may_see_it(
     runtime: StaticRuntime,
 ) -> None:
     gives = (rule("get", "workspaceroles", IAM), rule("create", "workspacerolebindings", IAM))
@@ -483,7 +485,7 @@ async def test_which_role_somebody_has_is_told_to_those_who_may_see_that(
     assert "bob has a role in this workspace already." in text and "shop-viewer" not in text
 
 
-async def test_nobody_has_two_roles_in_a_workspace(runtime: StaticRuntime) -> None:
+async def test_a_member_has_only_one_role_in_a_workspace(runtime: StaticRuntime) -> None:
     alice = await signed_in("alice")
     before = set(runtime.console.of(WORKSPACE_ROLE_BINDINGS))
     for who, role, has in (("bob", "shop-admin", "viewer"), ("alice", "shop-viewer", "admin")):
@@ -491,7 +493,7 @@ async def test_nobody_has_two_roles_in_a_workspace(runtime: StaticRuntime) -> No
         assert answer.status_code == 409
         assert f"{who} has the role shop-{has} in this workspace." in text_of(answer)
     assert set(runtime.console.of(WORKSPACE_ROLE_BINDINGS)) == before
-    # What the cache does not know yet, kube-apiserver does.
+    # kube-apiserver rejects bindings that the cache does not contain yet.
     for kind, who, named in (("User", "charlie", "charlie"), ("Group", "ops", "group.ops")):
         unseen = workspace_binding(f"shop.{named}", "shop", "shop-admin", f"{kind} {who}")
         runtime.console.objects[WORKSPACE_ROLE_BINDINGS, f"shop.{named}"] = unseen
@@ -502,10 +504,10 @@ async def test_nobody_has_two_roles_in_a_workspace(runtime: StaticRuntime) -> No
     assert other.status_code == 302
 
 
-async def test_one_of_several_subjects_goes_and_the_others_stay(runtime: StaticRuntime) -> None:
+async def test_revoking_removes_only_the_given_subject_of_a_binding(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     both = stored(runtime, GLOBAL_ROLE_BINDINGS, "carol-keeper")
-    # A group may be called as a person.
+    # A group can have the same name as a user.
     both["subjects"] += [{"kind": kind, "name": "bob"} for kind in ("User", "Group")]
     both["metadata"] |= {"labels": {"team": "crew"}, "annotations": {"keep": "me"}}
     runtime.console.put(GLOBAL_ROLE_BINDINGS, both)
@@ -519,8 +521,10 @@ async def test_one_of_several_subjects_goes_and_the_others_stay(runtime: StaticR
     )
 
 
-async def test_a_binding_that_has_somebody_more_by_now_stays(runtime: StaticRuntime) -> None:
-    """The cache is behind: there the role is carol's alone."""
+async def test_revoking_fails_with_a_conflict_if_the_binding_has_a_new_subject(
+    runtime: StaticRuntime,
+) -> None:
+    """In the outdated cache, carol is the only subject."""
     admin, both = await signed_in("admin"), stored(runtime, GLOBAL_ROLE_BINDINGS, "carol-keeper")
     both["subjects"].append({"kind": "User", "name": "bob"})
     runtime.console.delayed = True
@@ -545,7 +549,9 @@ async def test_a_binding_that_has_somebody_more_by_now_stays(runtime: StaticRunt
         ("User", "charlie", 302),
     ],
 )
-async def test_to_whom(runtime: StaticRuntime, kind: str, subject: str, code: int) -> None:
+async def test_valid_subjects_of_a_grant(
+    runtime: StaticRuntime, kind: str, subject: str, code: int
+) -> None:
     admin = await signed_in("admin")
     fields = {"kind": kind, "subject": subject}
     answer = await admin.post(f"{PLATFORM}/platform-regular/grant", fields)
@@ -553,14 +559,16 @@ async def test_to_whom(runtime: StaticRuntime, kind: str, subject: str, code: in
     assert len(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == (3 if code == 302 else 2)
 
 
-async def test_who_there_is_is_for_those_who_may_list_users(runtime: StaticRuntime) -> None:
-    """To others a name that nobody has is one like any other."""
+async def test_unknown_users_are_accepted_from_users_who_may_not_list_users(
+    runtime: StaticRuntime,
+) -> None:
+    """An error would reveal which user names exist."""
     alice = await signed_in("alice")
     fields = {"kind": "User", "subject": "nobody-here"}
     assert (await alice.post(f"{SHOP}/shop-viewer/grant", fields)).status_code == 302
 
 
-async def test_the_last_administrator_stays(runtime: StaticRuntime) -> None:
+async def test_the_last_platform_administrator_cannot_be_revoked(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     taken = {"where": "", "binding": "admins", "subject": "User admin"}
     answer = await admin.post(f"{PLATFORM}/platform-admin/revoke", taken)
@@ -576,7 +584,7 @@ async def test_the_last_administrator_stays(runtime: StaticRuntime) -> None:
     assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
 
 
-# Changing, deleting, and taking back.
+# Changes, deletion and undo.
 
 
 @pytest.fixture
@@ -592,7 +600,7 @@ def seen(role: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {"uid": meta["uid"], "version": meta["resourceVersion"], **fields}
 
 
-async def test_an_edit_keeps_what_it_does_not_show(
+async def test_an_edit_keeps_fields_that_the_form_does_not_show(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
     alice = await signed_in("alice")
@@ -607,7 +615,7 @@ async def test_an_edit_keeps_what_it_does_not_show(
     assert rule("get", "pods") not in saved["rules"]
 
 
-async def test_of_two_editors_the_second_is_told_and_keeps_what_was_typed(
+async def test_an_edit_conflict_is_reported_and_input_is_kept(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
     alice, admin = await signed_in("alice"), await signed_in("admin")
@@ -630,10 +638,10 @@ async def test_of_two_editors_the_second_is_told_and_keeps_what_was_typed(
     assert (await alice.post(page, seen(latest, template=[], alias="Mine"))).status_code == 302
 
 
-async def test_ten_editors_at_once_lose_nothing(
+async def test_ten_concurrent_editors_lose_no_changes(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
-    """Each adds a rule to what they see, and begins again when told that somebody was first."""
+    """Each editor adds a rule to the current role and retries after a conflict."""
     page, told = f"{SHOP}/shop-own/edit", []
     editors = [await signed_in(("alice", "admin")[number % 2]) for number in range(10)]
 
@@ -656,7 +664,7 @@ async def test_ten_editors_at_once_lose_nothing(
     assert len(told) >= 9
 
 
-async def test_built_in_roles_are_nobodys_to_change(runtime: StaticRuntime) -> None:
+async def test_built_in_roles_cannot_be_changed(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     for path in (
         f"{PLATFORM}/platform-admin",
@@ -679,7 +687,7 @@ async def test_built_in_roles_are_nobodys_to_change(runtime: StaticRuntime) -> N
     assert writes(runtime) == []
 
 
-async def test_what_nobody_may_delete_is_offered_nowhere() -> None:
+async def test_roles_that_cannot_be_deleted_have_no_delete_link() -> None:
     admin = await signed_in("admin")
     for kind, own, others in (
         ("globalroles.iam.kubesphere.io", ["keeper"], ["platform-admin", "platform-regular"]),
@@ -691,7 +699,7 @@ async def test_what_nobody_may_delete_is_offered_nowhere() -> None:
         assert links == {name: name in own for name in own + others}
 
 
-async def test_the_old_address_of_a_deletion_leads_to_the_new_one(own: dict[str, Any]) -> None:
+async def test_the_old_delete_url_redirects_to_the_action(own: dict[str, Any]) -> None:
     alice = await signed_in("alice")
     old = f"{SHOP}/shop-own/delete"
     answer = await alice.get(f"{old}?next=/x")
@@ -702,7 +710,7 @@ async def test_the_old_address_of_a_deletion_leads_to_the_new_one(own: dict[str,
     assert answer["Location"] == "/clusters/host/projects/web/roles/operator/actions/delete"
 
 
-async def test_a_role_that_somebody_holds_stays(
+async def test_a_role_with_holders_cannot_be_deleted(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
     alice = await signed_in("alice")
@@ -717,7 +725,7 @@ async def test_a_role_that_somebody_holds_stays(
     assert "shop-own" in runtime.console.of(WORKSPACE_ROLES)
 
 
-async def test_many_are_deleted_but_for_those_that_somebody_holds(runtime: StaticRuntime) -> None:
+async def test_bulk_deletion_skips_roles_with_holders(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     targets = "uid-shop-inviter shop-inviter"
     answer = await admin.post(
@@ -732,7 +740,7 @@ async def test_many_are_deleted_but_for_those_that_somebody_holds(runtime: Stati
     assert "shop-inviter" not in runtime.console.of(WORKSPACE_ROLES)
 
 
-async def test_who_deletes_a_role_and_what_the_trail_says(
+async def test_deleting_a_role_requires_permission_and_is_audited(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
     uid = {"uid": "uid-shop-own"}
@@ -755,11 +763,13 @@ async def test_who_deletes_a_role_and_what_the_trail_says(
     ]
     alike = ("alice", "alice", "workspaceroles", "shop-own")
     assert found == [(*alike, 409), (*alike, 200)]
-    # Kubernetes knows no right to roles of one workspace, so the console did it.
+    # Kubernetes has no permission for roles of a single workspace, so the console deletes the role.
     assert ("alice", "delete") not in runtime.notes  # type: ignore[attr-defined]
 
 
-async def test_a_project_role_is_deleted_as_the_user(runtime: StaticRuntime) -> None:
+async def test_a_project_role_is_deleted_with_the_identity_of_the_user(
+    runtime: StaticRuntime,
+) -> None:
     alice = await signed_in("alice")
     await make(alice, "/access/roles/new/project?namespace=web", template=[])
     url = "/clusters/host/projects/web/roles/dev/actions/delete"
@@ -769,7 +779,7 @@ async def test_a_project_role_is_deleted_as_the_user(runtime: StaticRuntime) -> 
     assert ("alice", "delete") in runtime.notes  # type: ignore[attr-defined]
 
 
-async def test_a_deleted_role_comes_back(runtime: StaticRuntime, own: dict[str, Any]) -> None:
+async def test_deleting_a_role_can_be_undone(runtime: StaticRuntime, own: dict[str, Any]) -> None:
     alice = await signed_in("alice")
     page = f"{SHOP}/shop-own"
     text = text_of(await alice.get(page))
@@ -790,13 +800,15 @@ async def test_a_deleted_role_comes_back(runtime: StaticRuntime, own: dict[str, 
 
 
 def give_less(runtime: StaticRuntime) -> None:
-    """Alice keeps the right to give roles of the workspace, and not what they allow."""
+    """Reduce alice's permissions: she may still grant workspace roles, but no longer holds their
+    permissions.
+    """
     binding = stored(runtime, WORKSPACE_ROLE_BINDINGS, "alice-shop-admin")
     less = {"roleRef": {**binding["roleRef"], "name": "shop-inviter"}}
     runtime.console.put(WORKSPACE_ROLE_BINDINGS, {**binding, **less})
 
 
-async def test_nothing_is_taken_back_that_is_more_than_one_holds_now(
+async def test_undo_cannot_restore_a_role_beyond_the_current_permissions(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
     alice = await signed_in("alice")
@@ -808,7 +820,9 @@ async def test_nothing_is_taken_back_that_is_more_than_one_holds_now(
     assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
 
 
-async def test_nor_is_such_a_role_given_again(runtime: StaticRuntime) -> None:
+async def test_undo_cannot_restore_a_binding_beyond_the_current_permissions(
+    runtime: StaticRuntime,
+) -> None:
     put = runtime.console.put
     put(WORKSPACE_ROLE_BINDINGS, workspace_binding("x", "shop", "shop-admin", "User charlie"))
     alice = await signed_in("alice")
@@ -820,10 +834,10 @@ async def test_nor_is_such_a_role_given_again(runtime: StaticRuntime) -> None:
     assert "x" not in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
 
 
-async def test_a_role_that_says_something_else_by_now_is_not_deleted(
+async def test_deleting_a_role_that_changed_meanwhile_is_a_conflict(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
-    """The cache is behind: what would be brought back is not what was deleted."""
+    """The cache is outdated: undo would restore other rules than those deleted."""
     alice = await signed_in("alice")
     runtime.console.delayed = True
     runtime.console.put(WORKSPACE_ROLES, {**own, "rules": [rule("get", "nodes")]})
@@ -833,7 +847,7 @@ async def test_a_role_that_says_something_else_by_now_is_not_deleted(
     assert "shop-own" in runtime.console.of(WORKSPACE_ROLES)
 
 
-async def test_an_edit_is_taken_back_unless_somebody_changed_it_since(
+async def test_an_edit_can_be_undone_until_the_role_changes_again(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
     alice = await signed_in("alice")
@@ -852,7 +866,7 @@ async def test_an_edit_is_taken_back_unless_somebody_changed_it_since(
     assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == []
 
 
-async def test_what_was_made_is_taken_back_unless_somebody_changed_it_since(
+async def test_undo_of_a_creation_is_a_conflict_after_another_change(
     runtime: StaticRuntime,
 ) -> None:
     alice = await signed_in("alice")
@@ -864,7 +878,7 @@ async def test_what_was_made_is_taken_back_unless_somebody_changed_it_since(
     assert stored(runtime, WORKSPACE_ROLES, "shop-dev")["rules"] == changed["rules"]
 
 
-async def test_what_is_taken_back_goes_with_its_owner_as_before(
+async def test_undo_keeps_owner_references_and_finalizers(
     runtime: StaticRuntime, own: dict[str, Any]
 ) -> None:
     owner = {"apiVersion": "v1", "kind": "Workspace", "name": "shop", "uid": "uid-shop"}
@@ -878,7 +892,7 @@ async def test_what_is_taken_back_goes_with_its_owner_as_before(
     assert without_version(now) == without_version(before)
 
 
-async def test_forms_of_other_sites_are_refused(runtime: StaticRuntime) -> None:
+async def test_cross_site_forms_are_refused(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     for path in (f"{PLATFORM}/keeper/grant", f"{PLATFORM}/keeper/revoke", "/access/roles/undo"):
         answer = await admin.post(path, {}, Sec_Fetch_Site="cross-site")
@@ -887,7 +901,9 @@ async def test_forms_of_other_sites_are_refused(runtime: StaticRuntime) -> None:
     assert writes(runtime) == []
 
 
-async def test_a_project_role_is_written_as_the_user(runtime: StaticRuntime) -> None:
+async def test_a_project_role_is_created_with_the_identity_of_the_user(
+    runtime: StaticRuntime,
+) -> None:
     alice = await signed_in("alice")
     path = "/access/roles/new/project?namespace=web"
     answer = await make(alice, path, template=["role-template-view-app-workloads"])

@@ -1,4 +1,6 @@
-"""What pages of roles and rights show and let be done: each part for whoever may, and nobody else."""
+"""Role and permission pages show each part, and accept each action, only with the required
+permission.
+"""
 
 import pytest
 
@@ -21,7 +23,7 @@ NATIVE = "quarterdeck:globalrole:keeper"
 
 
 async def charlie_with(runtime: StaticRuntime, *rules: Manifest) -> Browser:
-    """Charlie, who may do this in the whole cluster and nothing else."""
+    """Sign in charlie with cluster-wide permission for `rules` only."""
     runtime.console.put(CLUSTER_ROLES, native_role("of-charlie", *rules))
     bound = native_binding("of-charlie", "of-charlie", "User charlie")
     runtime.console.put(CLUSTER_ROLE_BINDINGS, bound)
@@ -33,11 +35,11 @@ def all_but(rights: dict[str, Manifest], missing: str | None) -> list[Manifest]:
 
 
 def without(missing: str | None, parts: dict[str, str]) -> set[str]:
-    """Those of `parts`, by the rights that each of them takes, that take another right than this."""
+    """Return the names of `parts` that don't require the permission `missing`."""
     return {part for part, needs in parts.items() if missing not in needs.split()}
 
 
-# A role.
+# Role pages.
 
 OF_ROLE = {
     "update": rule("update", "globalroles", IAM, "keeper"),
@@ -54,7 +56,7 @@ SEES_ROLE = rule("get", "globalroles", IAM)
 
 
 @pytest.mark.parametrize("missing", [None, *OF_ROLE])
-async def test_each_part_of_a_role_is_for_whoever_may(
+async def test_each_part_of_a_role_page_requires_its_permission(
     runtime: StaticRuntime, missing: str | None
 ) -> None:
     parts = {
@@ -66,7 +68,7 @@ async def test_each_part_of_a_role_is_for_whoever_may(
         f'action="{KEEPER}/revoke"': "look take cut",
         'href="/access/rights/carol"': "look user",
         f'href="/clusters/host/clusterroles/{NATIVE}"': "native",
-        # Of the page that deletes it.
+        # Parts of the delete page.
         "This role is held by carol.": "delete look",
     }
     charlie = await charlie_with(runtime, SEES_ROLE, *all_but(OF_ROLE, missing))
@@ -75,8 +77,10 @@ async def test_each_part_of_a_role_is_for_whoever_may(
 
 
 @pytest.mark.parametrize("missing", [None, *OF_ROLE])
-async def test_and_so_is_what_is_done_there(runtime: StaticRuntime, missing: str | None) -> None:
-    """Who may not is told that, whatever there is."""
+async def test_each_action_on_a_role_requires_its_permission(
+    runtime: StaticRuntime, missing: str | None
+) -> None:
+    """The refusal doesn't depend on the state of the role."""
     carol = {"where": "", "binding": "carol-keeper", "subject": "User carol"}
     acts: list[tuple[str, dict[str, str], str]] = [
         (f"{KEEPER}/edit", {}, "update"),
@@ -95,7 +99,7 @@ async def test_and_so_is_what_is_done_there(runtime: StaticRuntime, missing: str
     assert ("carol-keeper" in runtime.console.of(GLOBAL_ROLE_BINDINGS)) is not may_take
 
 
-# What somebody may.
+# Permission pages of users.
 
 OF_RIGHTS = {
     "view": rule("impersonate", "users", names="alice"),
@@ -107,7 +111,7 @@ OF_RIGHTS = {
 
 
 @pytest.mark.parametrize("missing", [None, *OF_RIGHTS])
-async def test_of_somebodys_roles_one_sees_those_whose_bindings_one_may_list(
+async def test_the_roles_of_a_user_are_limited_to_bindings_that_the_viewer_may_list(
     runtime: StaticRuntime, missing: str | None
 ) -> None:
     put = runtime.console.put

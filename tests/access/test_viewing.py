@@ -1,4 +1,6 @@
-"""Viewing the console as somebody else: who may, what is shown, and that it changes nothing unseen."""
+"""Viewing the console as another user: required permissions, visible content, and no unconfirmed
+changes.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -42,7 +44,7 @@ async def viewing(name: str) -> Browser:
     return admin
 
 
-async def test_one_sees_what_the_other_sees(runtime: StaticRuntime) -> None:
+async def test_pages_show_what_the_other_user_may_see(runtime: StaticRuntime) -> None:
     admin = await viewing("bob")
     text = text_of(await admin.get("/workspaces/shop/roles"))
     assert "Viewing as <strong>bob</strong>" in text and "Create role" not in text
@@ -52,14 +54,14 @@ async def test_one_sees_what_the_other_sees(runtime: StaticRuntime) -> None:
     assert (row.actor, row.as_user, row.name) == ("admin", "admin", "bob")
 
 
-async def test_no_secret_is_revealed_until_changes_are_allowed(runtime: StaticRuntime) -> None:
+async def test_secrets_cannot_be_revealed_until_changes_are_allowed(runtime: StaticRuntime) -> None:
     admin = await viewing("alice")
     answer = await admin.post("/clusters/host/projects/shop/secrets/db/actions/reveal", {})
     assert answer.status_code == 403 and "Nothing was changed" in text_of(answer)
     assert not await AuditRecord.objects.filter(verb="reveal").aexists()
 
 
-async def test_nothing_is_changed_until_that_is_allowed(runtime: StaticRuntime) -> None:
+async def test_changes_are_refused_until_they_are_allowed(runtime: StaticRuntime) -> None:
     admin = await viewing("alice")
     page = f"{SHOP}/shop-viewer/grant"
     given = {"kind": "User", "subject": "charlie"}
@@ -74,7 +76,7 @@ async def test_nothing_is_changed_until_that_is_allowed(runtime: StaticRuntime) 
     assert (row.actor, row.as_user) == ("admin", "alice")
 
 
-async def test_keys_are_edited_as_the_other_once_changes_are_allowed(
+async def test_data_keys_are_edited_as_the_other_user_after_changes_are_allowed(
     runtime: StaticRuntime,
 ) -> None:
     admin = await viewing("bob")
@@ -118,7 +120,7 @@ async def test_every_form_of_the_console_is_read_only(runtime: StaticRuntime) ->
     assert (await admin.post("/settings/theme", {"theme": "dark"})).status_code != 403
 
 
-async def test_what_is_the_viewers_own_is_not_shown() -> None:
+async def test_account_pages_of_the_other_user_are_forbidden() -> None:
     admin = await viewing("alice")
     await admin.post(ALLOW)
     for path in ("/account", "/oauth/authorize?client_id=x", "/password/confirm"):
@@ -127,7 +129,7 @@ async def test_what_is_the_viewers_own_is_not_shown() -> None:
         assert (await admin.post(path, {"password": "x"})).status_code == 403, path
 
 
-async def test_it_ends_with_a_click() -> None:
+async def test_the_user_can_stop_viewing_as_another_user() -> None:
     admin = await viewing("bob")
     assert (await admin.post(END))["Location"] == "/access/accounts/users/bob"
     text = text_of(await admin.get("/access/accounts/users/bob"))
@@ -135,7 +137,7 @@ async def test_it_ends_with_a_click() -> None:
     assert (await admin.get("/clusters/host/nodes")).status_code == 200
 
 
-async def test_it_ends_by_itself_and_no_change_becomes_ones_own(
+async def test_viewing_expires_and_later_changes_are_refused(
     runtime: StaticRuntime, clock: MovableClock
 ) -> None:
     admin = await viewing("alice")
@@ -147,7 +149,7 @@ async def test_it_ends_by_itself_and_no_change_becomes_ones_own(
     assert (await admin.get("/clusters/host/nodes")).status_code == 200
 
 
-async def test_nothing_that_is_done_meanwhile_makes_it_last_longer(clock: MovableClock) -> None:
+async def test_requests_do_not_extend_the_viewing_time(clock: MovableClock) -> None:
     admin = await viewing("alice")
     clock.move(seconds=(LIFETIME / 2).total_seconds())
     for name in sorted(HARMLESS - {"accounts:logout", "accounts:viewing:end"}):
@@ -161,7 +163,7 @@ async def test_nothing_that_is_done_meanwhile_makes_it_last_longer(clock: Movabl
     assert "viewing as alice has ended" in text_of(await admin.get("/clusters/host/nodes"))
 
 
-async def test_who_may_not() -> None:
+async def test_viewing_requires_permission_and_another_existing_user() -> None:
     for who in ("alice", "bob", "carol", "charlie"):
         browser = await signed_in(who)
         for method in (browser.get, browser.post):
@@ -174,8 +176,10 @@ async def test_who_may_not() -> None:
     assert (await admin.post(END)).status_code == 302
 
 
-async def test_not_as_somebody_of_whom_one_may_know_nothing(runtime: StaticRuntime) -> None:
-    """The right to act as users tells nobody which users there are."""
+async def test_impersonate_permission_does_not_reveal_which_users_exist(
+    runtime: StaticRuntime,
+) -> None:
+    """Viewing as a user also requires permission to get the user."""
     runtime.console.put(CLUSTER_ROLES, native_role("acting", rule("impersonate", "users")))
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("acting", "acting", "User alice"))
     alice = await signed_in("alice")
@@ -184,14 +188,16 @@ async def test_not_as_somebody_of_whom_one_may_know_nothing(runtime: StaticRunti
         assert (await alice.post(BEGIN.format(name))).status_code == 403
 
 
-async def test_it_is_offered_to_whoever_may() -> None:
+async def test_the_link_is_shown_only_with_permission() -> None:
     for who, offered in (("admin", True), ("carol", False)):
         answer = await (await signed_in(who)).get("/access/accounts/users/bob")
         assert answer.status_code == 200
         assert (BEGIN.format("bob") in text_of(answer)) is offered, who
 
 
-async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
+async def test_viewing_as_a_user_who_holds_more_permissions_is_refused(
+    runtime: StaticRuntime,
+) -> None:
     acting = native_role("acting", rule("impersonate", "users"), rule("get list", "users", IAM))
     runtime.console.put(CLUSTER_ROLES, acting)
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("acting", "acting", "User charlie"))
@@ -199,7 +205,7 @@ async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
     answer = await charlie.post(BEGIN.format("alice"))
     assert answer.status_code == 403
     assert "has rights that you do not have: do everything with everything" in text_of(answer)
-    # The rights of bob are taken from him: now he has no more than charlie.
+    # Revoke bob's permissions, so that he no longer has more than charlie.
     for binding in list(runtime.console.of(ROLE_BINDINGS).values()):
         if "viewer" in binding["metadata"]["name"]:
             take_away(runtime.informer(ROLE_BINDINGS), binding)
@@ -210,8 +216,8 @@ async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
     assert "Viewing as <strong>bob" in text_of(await charlie.get("/dashboard"))
 
 
-async def test_it_ends_when_the_right_to_it_does(runtime: StaticRuntime) -> None:
-    """Also as somebody who has no more than oneself, or had."""
+async def test_viewing_stops_when_the_viewer_loses_the_permission(runtime: StaticRuntime) -> None:
+    """Applies to users without additional permissions too."""
     acting = native_role("acting", rule("impersonate", "users"), rule("get", "users", IAM))
     runtime.console.put(CLUSTER_ROLES, acting)
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("acting", "acting", "User charlie"))
@@ -233,7 +239,9 @@ async def test_it_ends_when_the_right_to_it_does(runtime: StaticRuntime) -> None
     assert "has ended" in text and "Viewing as" not in text
 
 
-async def test_it_ends_when_the_other_is_gone(runtime: StaticRuntime) -> None:
+async def test_viewing_stops_when_the_other_user_is_deleted_or_replaced(
+    runtime: StaticRuntime,
+) -> None:
     admin = await viewing("bob")
     gone = runtime.console.of(USERS)["bob"]
     take_away(runtime.informer(USERS), gone)
@@ -246,7 +254,7 @@ async def test_it_ends_when_the_other_is_gone(runtime: StaticRuntime) -> None:
 @pytest.mark.parametrize(
     "change", [{"status": {"state": "Disabled"}}, {"metadata": {"uid": "new"}}]
 )
-async def test_it_ends_with_whom_one_views_as(
+async def test_viewing_stops_when_the_other_user_is_disabled_or_recreated(
     runtime: StaticRuntime, change: dict[str, Any]
 ) -> None:
     admin = await viewing("bob")
@@ -255,7 +263,7 @@ async def test_it_ends_with_whom_one_views_as(
     assert "has ended" in text and "Viewing as" not in text
 
 
-async def test_never_more_than_one_level(runtime: StaticRuntime) -> None:
+async def test_viewing_cannot_be_nested(runtime: StaticRuntime) -> None:
     root = native_binding("alice-too", "cluster-admin", "User alice")
     runtime.console.put(CLUSTER_ROLE_BINDINGS, root)
     admin = await viewing("alice")
@@ -265,7 +273,7 @@ async def test_never_more_than_one_level(runtime: StaticRuntime) -> None:
 
 
 async def scope_of(browser: Browser) -> dict[str, Any]:
-    """What a socket of this browser is told of whose it is."""
+    """Return the scope that the middleware passes to a websocket of this browser."""
     found: dict[str, Any] = {}
 
     async def application(given: dict[str, Any], _receive: Any, _send: Any) -> None:
@@ -277,7 +285,7 @@ async def scope_of(browser: Browser) -> dict[str, Any]:
     return found
 
 
-async def test_sockets_have_the_rights_of_whom_one_views_as(runtime: StaticRuntime) -> None:
+async def test_websockets_have_the_permissions_of_the_viewed_user(runtime: StaticRuntime) -> None:
     admin = await signed_in("admin")
     began = session_presence(admin.key, await find_session(admin.key))
     own = await scope_of(admin)
@@ -296,8 +304,8 @@ async def test_sockets_have_the_rights_of_whom_one_views_as(runtime: StaticRunti
     assert (await scope_of(admin))["access_in"](clusters.host).identity.name == "admin"
 
 
-async def test_sockets_change_nothing_until_that_is_allowed() -> None:
-    """As a terminal's, whose page offers none meanwhile: its address is known."""
+async def test_websockets_are_read_only_until_changes_are_allowed() -> None:
+    """Example: a terminal, whose URL is known although no page links to it meanwhile."""
     admin = await signed_in("admin")
     assert (await scope_of(admin))["writes"]
     await admin.post(BEGIN.format("alice"))

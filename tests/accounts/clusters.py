@@ -1,5 +1,6 @@
-"""The console's own three identities and its controllers in this process, on the embedded cluster or
-on a real one."""
+"""The console's three identities and its controllers in this process, on the embedded or a real
+cluster.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -61,7 +62,7 @@ class World:
             await self.admin.close()
 
     async def create(self, gvr: Any, item: dict[str, Any]) -> None:
-        """Until the console knows."""
+        """Create an object and wait until it is in the console's cache."""
         meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
         await ConsoleClient(self.admin).create(gvr, {**item, "metadata": meta})
         name = item["metadata"]["name"]
@@ -80,7 +81,7 @@ async def until(check: Callable[[], object], what: str) -> None:
 
 
 def on(*gate: str) -> pytest.MarkDecorator:
-    """Which clusters a file's tests are tried on, all of them in the deep run."""
+    """Return a mark with the clusters that a file's tests run on. The deep run uses all clusters."""
     clusters = fewer(["embedded", "real"], *gate)
     return pytest.mark.parametrize("running", clusters, indirect=True, scope="module")
 
@@ -89,7 +90,7 @@ def on(*gate: str) -> pytest.MarkDecorator:
 def running(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """The console's own three identities, and its controllers."""
+    """Start a cluster with the console's three identities and its controllers."""
     folder = tmp_path_factory.mktemp("protection")
     with ExitStack() as stack:
         cluster: ControlPlane | DevCluster
@@ -108,7 +109,7 @@ def running(
 
 @pytest.fixture
 async def world(running: World, runtime: StaticRuntime) -> AsyncIterator[World]:
-    """In the place of the preloaded users of other tests."""
+    """Use the cluster instead of the preloaded users."""
     use_host(running.runtime)
     for gvr in FOLLOWED:
         assert await running.runtime.wait_synced(gvr, timeout=20)

@@ -1,4 +1,4 @@
-"""The real URLconf and middleware over preloaded users; static files and scripts are left out."""
+"""The real URLconf and middleware over preloaded users, without static files and scripts."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -43,7 +43,7 @@ from tests.rbac.objects import admin_role, admins, binding, user
 from tests.staticruntime import StaticRuntime
 
 PASSWORD = "P@88w0rd"
-#: What pages about workspaces are made of; there are none of it here.
+#: Types that workspace pages read. They are empty here.
 TENANCY = (
     GROUPS,
     GROUP_BINDINGS,
@@ -63,18 +63,18 @@ def hashed(password: str, cost: int = 4) -> str:
 
 
 HASH = hashed(PASSWORD)
-#: As the product makes it.
+#: Hash with the cost that the product uses.
 DEAR = hashed(PASSWORD, passwords.COST)
 
 
 @pytest.fixture
 def real_hashes() -> None:
-    """A test has hashes that cost as much as those of the product."""
+    """Use the product's hash cost in a test."""
 
 
 @pytest.fixture(autouse=True)
 def _cheap_hashes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New hashes, and the one of nobody, cost a millisecond as those of the people here do."""
+    """Use a low cost for new hashes and for the dummy hash, so that each takes about a millisecond."""
     if "real_hashes" not in request.fixturenames:
         monkeypatch.setattr(passwords, "COST", 4)
         monkeypatch.setattr(passwords, "_DUMMY", HASH.encode())
@@ -97,7 +97,7 @@ def _site(settings: Settings) -> None:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
-    """Time as the login and the sessions see it, starting now: the database has its own."""
+    """The clock of sign-in and sessions, starting now, because the database uses its own clock."""
     found = MovableClock()
     found.time = views._clock.now()
     for module in (middleware, views):
@@ -152,7 +152,7 @@ def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
 
 
 class OneHost(AsyncClient):
-    """Sends the host that it is given; Django's sends its own as well."""
+    """Client that sends only the given Host header. Django's client also adds its own."""
 
     def _base_scope(self, **request: Any) -> dict[str, Any]:
         scope: dict[str, Any] = super()._base_scope(**request)  # type: ignore[misc]
@@ -161,7 +161,7 @@ class OneHost(AsyncClient):
 
 
 class Browser:
-    """Keeps cookies. Sends what browsers send with a form of this origin."""
+    """Client that keeps cookies and sends the headers of a same-origin form."""
 
     def __init__(self, **defaults: str) -> None:
         self.client = OneHost(raise_request_exception=True)

@@ -1,4 +1,4 @@
-"""Controllers that crash after any of their writes, over the console client of dictionaries."""
+"""Controllers that crash after any of their writes, with an in-memory console client."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -9,16 +9,19 @@ from tests.controllers import Controllers
 from tests.rbac.fakes import FakeConsole, FakeRuntime, Manifest
 
 WRITES = ("create", "replace", "patch", "apply", "delete")
-#: Rounds until nothing changes; more of them is a fight between controllers.
+#: Maximum number of rounds until nothing changes. More indicate controllers that write against each
+#: other.
 ROUNDS = 30
 
 
 class Crash(BaseException):
-    """The process is gone: nobody handles it."""
+    """The process was killed. Not an Exception, so that no handler catches it."""
 
 
 class Crashing:
-    """A console client that is cut off at its `at`th write: before it reached the server, or after."""
+    """Console client that is interrupted at its write number `at`, before (`lost`) or after the
+    write reached the server.
+    """
 
     def __init__(self, console: FakeConsole, at: int, *, lost: bool) -> None:
         self._console, self._at, self._lost = console, at, lost
@@ -31,7 +34,7 @@ class Crashing:
 
         async def write(*args: Any, **kwargs: Any) -> Any:
             self.writes += 1
-            # Who is dead writes nothing, whatever was to follow or was under way.
+            # A dead process writes nothing, including pending calls.
             if 0 < self._at < self.writes or (self.writes == self._at and self._lost):
                 raise Crash
             answer = await found(*args, **kwargs)
@@ -48,8 +51,9 @@ Cluster = Callable[[FakeRuntime], None]
 async def settle(
     runtime: FakeRuntime, factories: Sequence[Factory], cluster: Cluster = lambda _: None
 ) -> None:
-    """What controllers of a new process do until nothing is left. `cluster`: what Kubernetes itself does
-    meanwhile."""
+    """Run the controllers of a new process until idle. `cluster` simulates Kubernetes' own
+    controllers.
+    """
     controllers = Controllers(runtime, factories)
     for _ in range(ROUNDS):
         before = runtime.console.version, len(runtime.console.objects)
@@ -63,7 +67,7 @@ async def settle(
 def state(
     runtime: FakeRuntime, without: Callable[[GVR, Manifest], Manifest] = lambda _, item: item
 ) -> Mapping[tuple[GVR, str], Manifest]:
-    """Everything but versions and events."""
+    """Return all objects without versions and events."""
     found = {}
     for (gvr, place), item in runtime.console.objects.items():
         if gvr != EVENTS:
@@ -81,7 +85,9 @@ async def crash_everywhere(
     cluster: Cluster = lambda _: None,
     without: Callable[[GVR, Manifest], Manifest] = lambda _, item: item,
 ) -> int:
-    """The end is the same wherever the controllers were cut off. Returns how many writes there are."""
+    """Assert that the final state is the same for each interrupted write. Return the number of
+    writes.
+    """
     whole = make()
     counting = Crashing(whole.console, 0, lost=False)
     whole.console = cast(FakeConsole, counting)

@@ -1,4 +1,4 @@
-"""Two replicas that are asked the same at once, of which the second is quicker by one statement."""
+"""Races between two replicas that process the same request."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -9,8 +9,11 @@ T = TypeVar("T")
 
 
 def overtaken(act: Callable[[], T], at: str = "UPDATE") -> tuple[T, T]:
-    """What the quicker one gets, and the other: it acts when that is about to write, by a statement that
-    begins with `at`. Off the loop."""
+    """Run `act` twice and return the results of the faster and the slower run.
+
+    The slower run is interrupted before its first SQL statement that starts with `at`, and the
+    faster one runs completely at this point. Must not run on the event loop.
+    """
     quicker: list[T] = []
     ahead = True
 

@@ -1,4 +1,4 @@
-"""What the console brings into a cluster."""
+"""Objects that the console installs into a cluster."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ SERVED = {"status": {"conditions": [{"type": "Established", "status": "True"}]}}
 
 
 class FakeCluster(FakeConsole):
-    """Serves a type from the second look on."""
+    """In-memory cluster that serves a new type from the second read on."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -46,7 +46,7 @@ def by_name(file: str, kind: str) -> dict[str, Any]:
     return {m["metadata"]["name"]: m for m in manifests(file) if m["kind"] == kind}
 
 
-async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
+async def test_bootstrap_creates_crds_identities_roles_and_an_administrator() -> None:
     cluster = FakeCluster()
     await bootstrap(cluster, admin_password=PASSWORD)
     assert set(cluster.of(CUSTOM_RESOURCE_DEFINITIONS)) == {
@@ -81,7 +81,7 @@ async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
     assert PASSWORD not in str(cluster.objects)
 
 
-async def test_doing_it_again_changes_nothing() -> None:
+async def test_a_second_bootstrap_changes_nothing() -> None:
     cluster = FakeCluster()
     await bootstrap(cluster, admin_password=PASSWORD)
     before, version = dict(cluster.objects), cluster.version
@@ -90,7 +90,7 @@ async def test_doing_it_again_changes_nothing() -> None:
     assert cluster.version == version
 
 
-async def test_an_administrator_of_others_gets_no_rights_from_here() -> None:
+async def test_an_existing_user_admin_gets_no_permissions() -> None:
     cluster = FakeCluster()
     cluster.put(USERS, user("admin", password="x"))
     await bootstrap(cluster, admin_password=PASSWORD)
@@ -101,7 +101,7 @@ async def test_an_administrator_of_others_gets_no_rights_from_here() -> None:
     )
 
 
-async def test_a_server_without_admission_policies_will_do() -> None:
+async def test_bootstrap_works_without_admission_policies() -> None:
     class Old(FakeCluster):
         async def apply(self, gvr: GVR, body: Manifest, *, audit_id: str = "") -> Manifest:
             if gvr.resource.startswith("validatingadmission"):
@@ -113,7 +113,7 @@ async def test_a_server_without_admission_policies_will_do() -> None:
     assert "admin" in cluster.of(USERS)
 
 
-async def test_definitions_and_roles_of_others_stay_as_they_are() -> None:
+async def test_existing_crds_and_roles_stay_unchanged() -> None:
     cluster = FakeCluster()
     theirs = {"metadata": {"name": "users.iam.kubesphere.io", "resourceVersion": "1"}, "spec": "x"}
     role = {"metadata": {"name": "platform-admin", "resourceVersion": "1"}, "rules": []}
@@ -124,14 +124,14 @@ async def test_definitions_and_roles_of_others_stay_as_they_are() -> None:
     assert cluster.of(GLOBAL_ROLES)["platform-admin"]["rules"] == []
 
 
-async def test_a_password_that_breaks_the_rule_is_refused_before_anything_is_done() -> None:
+async def test_an_invalid_password_is_refused_before_any_write() -> None:
     cluster = FakeCluster()
     with pytest.raises(ValueError, match="8 to 64"):
         await bootstrap(cluster, admin_password="short")
     assert cluster.calls == []
 
 
-# The identities.
+# Identities.
 
 
 def rules(name: str, file: str = "identities.yaml") -> list[Manifest]:
@@ -139,7 +139,7 @@ def rules(name: str, file: str = "identities.yaml") -> list[Manifest]:
     return found
 
 
-def test_the_reader_lists_and_watches_and_no_secrets() -> None:
+def test_the_reader_may_only_list_and_watch_without_secrets() -> None:
     for rule in rules("quarterdeck-reader", "reader.yaml"):
         if "nonResourceURLs" in rule:
             assert rule == {"nonResourceURLs": ["/livez", "/readyz", "/version"], "verbs": ["get"]}
@@ -151,13 +151,13 @@ def test_the_reader_lists_and_watches_and_no_secrets() -> None:
         assert "*" not in rule["apiGroups"]
 
 
-def test_the_writer_impersonates_and_nothing_else() -> None:
+def test_the_writer_may_only_impersonate() -> None:
     assert rules("quarterdeck-writer") == [
         {"apiGroups": [""], "resources": ["groups", "users"], "verbs": ["impersonate"]}
     ]
 
 
-def test_the_console_has_its_named_uses() -> None:
+def test_the_console_role_has_exactly_these_rules() -> None:
     assert rules("quarterdeck-console") == [
         {
             "apiGroups": ["iam.kubesphere.io"],
@@ -261,7 +261,7 @@ def test_the_console_has_its_named_uses() -> None:
     ]
 
 
-def test_the_console_reads_secrets_in_one_namespace_that_has_nothing_else() -> None:
+def test_the_console_reads_secrets_only_in_the_kubeconfig_namespace() -> None:
     roles = by_name("identities.yaml", "Role")
     places = {name: role["metadata"]["namespace"] for name, role in roles.items()}
     secrets = [
@@ -279,14 +279,14 @@ def test_the_console_reads_secrets_in_one_namespace_that_has_nothing_else() -> N
         assert [one["name"] for one in binding["subjects"]] == [account]
 
 
-def test_the_issuer_asks_for_tokens_of_the_consoles_own_alone() -> None:
+def test_the_issuer_requests_tokens_of_the_console_identities_only() -> None:
     (rule,) = by_name("identities.yaml", "Role")["quarterdeck-issuer"]["rules"]
     accounts = by_name("identities.yaml", "ServiceAccount").keys()
     assert set(rule.pop("resourceNames")) == accounts
     assert rule == {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]}
 
 
-def test_the_console_deletes_pods_where_node_shells_are_and_does_nothing_else_there() -> None:
+def test_the_console_may_only_delete_pods_in_the_node_shell_namespace() -> None:
     [(name, role)] = by_name("node-shells.yaml", "Role").items()
     assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}]
     [binding] = by_name("node-shells.yaml", "RoleBinding").values()
@@ -296,7 +296,7 @@ def test_the_console_deletes_pods_where_node_shells_are_and_does_nothing_else_th
     assert places == by_name("node-shells.yaml", "Namespace").keys()
 
 
-def test_each_identity_is_bound_to_its_own_role_alone() -> None:
+def test_each_identity_is_bound_only_to_its_role() -> None:
     for name, binding in by_name("identities.yaml", "ClusterRoleBinding").items():
         assert binding["roleRef"]["name"] == name
         account = name.removesuffix("-custom")
@@ -305,14 +305,14 @@ def test_each_identity_is_bound_to_its_own_role_alone() -> None:
         ]
 
 
-def test_what_the_reader_sees_of_custom_resources_others_say() -> None:
+def test_the_reader_role_for_custom_resources_is_aggregated() -> None:
     role = by_name("identities.yaml", "ClusterRole")["quarterdeck-reader-custom"]
     assert "rules" not in role
     selectors = role["aggregationRule"]["clusterRoleSelectors"]
     assert selectors == [{"matchLabels": {"quarterdeck.io/aggregate-to-reader": "true"}}]
 
 
-def test_everything_says_who_looks_after_it() -> None:
+def test_all_manifests_have_the_managed_by_label() -> None:
     for file in (
         "admission.yaml",
         "crds.yaml",

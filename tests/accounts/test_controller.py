@@ -1,4 +1,4 @@
-"""Users get hashes and states, once."""
+"""The user controller sets password hashes, states and finalizers."""
 
 from datetime import timedelta
 from typing import Any, cast
@@ -61,14 +61,14 @@ async def test_a_plain_password_is_replaced_by_its_hash(subresource: bool) -> No
     assert PASSWORD not in str(runtime.console.events)
 
 
-async def test_every_user_waits_for_a_farewell() -> None:
+async def test_every_user_gets_a_finalizer() -> None:
     runtime = make(user("alice", password=HASH, state="Disabled", finalizers=["other/x"]))
     await reconcile(runtime)
     assert stored(runtime)["metadata"]["finalizers"] == ["other/x", FINALIZER]
     assert stored(runtime)["status"] == {"state": "Disabled"}
 
 
-async def test_a_second_look_does_nothing(subresource: bool) -> None:
+async def test_a_second_reconciliation_writes_nothing(subresource: bool) -> None:
     runtime = make(user("alice", password=PASSWORD, state=None), subresource=subresource)
     await reconcile(runtime)
     calls = list(runtime.console.calls)
@@ -76,7 +76,7 @@ async def test_a_second_look_does_nothing(subresource: bool) -> None:
     assert runtime.console.calls == calls
 
 
-async def test_events_of_users_are_where_kubernetes_keeps_them() -> None:
+async def test_events_of_users_are_in_the_default_namespace() -> None:
     runtime = make(user("alice", password=PASSWORD))
     await reconcile(runtime)
     (event,) = runtime.console.events
@@ -92,18 +92,18 @@ async def test_events_of_users_are_where_kubernetes_keeps_them() -> None:
 
 BAD = {
     "short1A": "8 to 64 characters",
-    "alllowercase1": "an upper-case letter",
-    "ALLUPPERCASE1": "a lower-case letter",
+    "alllowercase1": "an uppercase letter",
+    "ALLUPPERCASE1": "a lowercase letter",
     "NoDigitsHere": "a digit",
     "Aa1" + "x" * 62: "8 to 64 characters",
     "Aa1" + "\u00e9" * 40: "72 bytes",
     "Aa1\0xxxxx": "a NUL character",
-    "\u00c4\u00e4\u0661xxxxx": "an upper-case letter",
+    "\u00c4\u00e4\u0661xxxxx": "an uppercase letter",
 }
 
 
 @pytest.mark.parametrize("password", list(BAD), ids=range(len(BAD)))
-async def test_a_bad_password_is_reported_and_worth_nothing(password: str) -> None:
+async def test_an_invalid_password_is_reported_once_and_not_accepted(password: str) -> None:
     runtime = make(user("alice", password=password, state=None))
     for _ in range(3):
         assert await reconcile(runtime) == Result()
@@ -115,7 +115,7 @@ async def test_a_bad_password_is_reported_and_worth_nothing(password: str) -> No
     assert password not in message
 
 
-async def test_a_better_password_is_then_taken() -> None:
+async def test_a_corrected_password_is_accepted() -> None:
     runtime = make(user("alice", password="short1A", state=None))
     await reconcile(runtime)
     better = {**stored(runtime), "spec": {"email": "", "password": PASSWORD}}
@@ -126,9 +126,7 @@ async def test_a_better_password_is_then_taken() -> None:
 
 
 @pytest.mark.parametrize("kind", ["$2a$", "$2b$", "$2y$"])
-async def test_a_hash_stays_what_it_is_and_its_user_becomes_active(
-    kind: str, subresource: bool
-) -> None:
+async def test_a_hash_is_kept_and_the_user_becomes_active(kind: str, subresource: bool) -> None:
     hashed = kind + HASH[4:]
     runtime = make(user("alice", password=hashed, state=None), subresource=subresource)
     await reconcile(runtime)
@@ -148,7 +146,7 @@ async def test_a_disabled_user_stays_disabled() -> None:
 
 
 @pytest.mark.parametrize("state", [None, "Active", "AuthLimitExceeded"])
-async def test_without_password_and_provider_a_user_is_disabled(
+async def test_a_user_without_password_and_provider_is_disabled(
     state: str | None, subresource: bool
 ) -> None:
     runtime = make(user("alice", state=state), subresource=subresource)
@@ -158,7 +156,7 @@ async def test_without_password_and_provider_a_user_is_disabled(
     assert reasons(runtime) == [("Warning", "UserDisabled")]
 
 
-async def test_with_a_provider_a_user_needs_no_password() -> None:
+async def test_a_user_of_a_provider_needs_no_password() -> None:
     labels = {"iam.kubesphere.io/identify-provider": "ldap"}
     runtime = make(user("alice", state=None, labels=labels))
     await reconcile(runtime)
@@ -179,7 +177,7 @@ async def test_a_lock_ends_after_ten_minutes() -> None:
 
 
 @pytest.mark.parametrize("since", [None, "yesterday", "2026-03-01T12:00:00"])
-async def test_a_lock_that_nobody_knows_the_beginning_of_begins_now(since: str | None) -> None:
+async def test_a_lock_without_a_valid_start_time_starts_now(since: str | None) -> None:
     locked = user("alice", password=HASH, state="AuthLimitExceeded")
     locked["status"]["lastTransitionTime"] = since
     runtime = make(locked)
@@ -187,7 +185,7 @@ async def test_a_lock_that_nobody_knows_the_beginning_of_begins_now(since: str |
     assert await reconcile(runtime) == Result(requeue_after=600.0)
 
 
-async def test_a_change_in_between_wins() -> None:
+async def test_a_concurrent_change_causes_a_conflict() -> None:
     runtime = make(user("alice", password=PASSWORD, state=None))
     runtime.console.delayed = True
     theirs = user("alice", password="An0ther-password", state=None)
@@ -198,7 +196,7 @@ async def test_a_change_in_between_wins() -> None:
     assert runtime.console.events == []
 
 
-async def test_an_event_that_cannot_be_written_stops_nothing() -> None:
+async def test_a_failed_event_does_not_stop_the_reconciliation() -> None:
     runtime = make(user("alice", password=PASSWORD, state=None))
     runtime.console.fail_events = Forbidden(403, "no")
     await reconcile(runtime)
@@ -212,7 +210,7 @@ async def test_an_event_that_cannot_be_written_stops_nothing() -> None:
         {"labels": {"kubefed.io/managed": "true"}},
     ],
 )
-async def test_users_that_go_or_that_another_cluster_keeps_are_left_alone(
+async def test_terminating_and_federated_users_are_ignored(
     metadata: dict[str, Any],
 ) -> None:
     runtime = make(user("alice", password=PASSWORD, state=None, **metadata))
@@ -224,5 +222,5 @@ async def test_users_that_go_or_that_another_cluster_keeps_are_left_alone(
 @pytest.mark.parametrize(
     "password", ["P@88w0rd", "Aa1" + "x" * 61, "\u00e9\u00e9Aa1\u00e9\u00e9\u00e9"]
 )
-def test_the_rule_takes(password: str) -> None:
+def test_valid_passwords(password: str) -> None:
     assert password_problem(password) == ""

@@ -1,4 +1,6 @@
-"""Every controller of the accounts, cut off at every write: the end is right, and nothing is left."""
+"""Account controllers interrupted at every write: the final state is correct, and no objects are
+left over.
+"""
 
 import base64
 from datetime import UTC, datetime, timedelta
@@ -113,7 +115,7 @@ def world(objects: dict[GVR, list[Manifest]]) -> FakeRuntime:
 
 
 def kubernetes(runtime: FakeRuntime) -> None:
-    """What the API server does by itself: objects on the way out go with their last finalizer."""
+    """Simulate kube-apiserver: delete terminating objects without finalizers."""
     for (gvr, place), item in list(runtime.console.objects.items()):
         meta = item["metadata"]
         if "deletionTimestamp" in meta and not meta.get("finalizers"):
@@ -159,22 +161,22 @@ def names(items: list[Manifest]) -> list[str]:
 
 
 def hashed_or_not(_gvr: GVR, item: Manifest) -> Manifest:
-    """Two hashes of one password differ."""
+    """Replace password hashes, because two hashes of the same password differ."""
     spec = item.get("spec") or {}
     if is_hash(str(spec.get("password", ""))):
         return {**item, "spec": {**spec, "password": "a hash"}}
     return item
 
 
-async def test_a_crash_at_any_write_changes_nothing_in_the_end() -> None:
+async def test_a_crash_at_any_write_converges_to_the_same_state() -> None:
     writes = await crash_everywhere(
         everything, FACTORIES, cluster=kubernetes, without=hashed_or_not
     )
-    # Else nothing was tried.
+    # Otherwise the test would be trivial.
     assert writes >= 25
 
 
-async def test_what_the_end_is() -> None:
+async def test_the_final_state() -> None:
     runtime = everything()
     await settle(runtime, FACTORIES, kubernetes)
     of = runtime.console.of
@@ -194,16 +196,16 @@ async def test_what_the_end_is() -> None:
     assert groups_of(runtime, "alice") == ("team",)
 
 
-#: What may be said of one binding: who is in the group by it. None: the binding is gone.
+#: Members in a binding. None if the binding is deleted.
 SAID: tuple[tuple[str, ...] | None, ...] = ((), ("alice",), ("carol",), ("alice", "carol"), None)
 
 
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside-another"])
 @pytest.mark.parametrize(("before", "after"), [*permutations(SAID, 2)], ids=str)
-async def test_the_field_of_a_user_follows_whatever_becomes_of_a_binding(
+async def test_the_groups_of_a_user_follow_changes_of_bindings(
     before: tuple[str, ...] | None, after: tuple[str, ...] | None, alone: bool
 ) -> None:
-    """Who is taken out of one that goes on, too; a group that no binding named stays."""
+    """Includes users removed from a remaining binding. Groups without a binding are kept."""
     people = [user(name, password=HASH) for name in ("alice", "carol", "dan")]
     for one in people:
         one["spec"]["groups"] = ["elsewhere"]
@@ -232,8 +234,8 @@ async def test_the_field_of_a_user_follows_whatever_becomes_of_a_binding(
         assert ("one" in runtime.console.of(GROUP_BINDINGS)) is (said is not None)
 
 
-async def test_what_somebody_takes_off_them_comes_back() -> None:
-    """What keeps them until all is done, and whose they are."""
+async def test_removed_finalizers_and_owners_are_restored() -> None:
+    """Finalizers, which delay the deletion until cleanup is complete, and owner references."""
     runtime = everything()
     controllers = Controllers(runtime, FACTORIES)
     while await controllers.work():
@@ -256,7 +258,7 @@ async def test_what_somebody_takes_off_them_comes_back() -> None:
         assert state(runtime) == as_it_was, place
 
 
-async def test_what_they_tell() -> None:
+async def test_events_of_the_controllers() -> None:
     runtime = everything()
     runtime.console.put(GROUPS, group("astray", "nowhere"))
     runtime.console.put(GROUP_BINDINGS, members("lost", "nothing", "alice"))
@@ -279,7 +281,7 @@ async def test_what_they_tell() -> None:
     }
 
 
-async def test_nobody_is_taken_out_of_a_group_while_nobody_can_say() -> None:
+async def test_members_are_kept_while_sources_are_stale() -> None:
     runtime = everything()
     await settle(runtime, FACTORIES, kubernetes)
     for gvr in (GROUPS, GROUP_BINDINGS):
@@ -290,7 +292,7 @@ async def test_nobody_is_taken_out_of_a_group_while_nobody_can_say() -> None:
         set_stale(runtime.informer(gvr), None)
 
 
-async def test_a_group_stays_until_it_is_known_who_is_in_it() -> None:
+async def test_a_group_is_not_finalized_before_bindings_are_synced() -> None:
     runtime = everything()
     runtime._informers[GROUP_BINDINGS] = Informer(GROUP_BINDINGS, DECODERS[GROUP_BINDINGS])
     for _look in range(3):
@@ -299,7 +301,7 @@ async def test_a_group_stays_until_it_is_known_who_is_in_it() -> None:
     assert runtime.console.of(GROUPS)["leaving"]["metadata"]["finalizers"] == [GROUP_FINALIZER]
 
 
-async def test_the_copy_of_a_user_is_another_clusters_to_change() -> None:
+async def test_federated_copies_of_users_are_not_changed() -> None:
     runtime = world(
         {
             WORKSPACES: [workspace("acme")],
@@ -314,7 +316,7 @@ async def test_the_copy_of_a_user_is_another_clusters_to_change() -> None:
     assert groups_of(runtime, "alice") == ("team",)
 
 
-async def test_other_owners_of_a_group_stay() -> None:
+async def test_other_owner_references_of_a_group_are_kept() -> None:
     runtime = everything()
     crew = {"apiVersion": "example.com/v1", "kind": "Crew", "name": "blue", "uid": "uid-blue"}
     staff = runtime.console.of(GROUPS)["staff"]
@@ -325,8 +327,8 @@ async def test_other_owners_of_a_group_stay() -> None:
     assert [owner["kind"] for owner in owners] == ["Crew", "Workspace"]
 
 
-async def test_no_group_is_owned_by_one_of_another_workspace_or_within_itself() -> None:
-    """An owner's end would be that of what it owns."""
+async def test_group_owners_are_in_the_same_workspace_and_acyclic() -> None:
+    """Deleting an owner deletes the groups that it owns."""
     groups = [
         group("foreign", "other"),
         group("guest", parent="foreign"),
@@ -341,8 +343,8 @@ async def test_no_group_is_owned_by_one_of_another_workspace_or_within_itself() 
         assert owner["kind"] == "Workspace", name
 
 
-async def test_who_has_just_joined_a_group_stays_when_another_ends() -> None:
-    """The cache has not heard of them yet."""
+async def test_a_new_member_stays_when_another_member_is_deleted() -> None:
+    """The new member is not in the cache yet."""
     runtime = everything()
     seen = runtime.console.of(GROUP_BINDINGS)["one"]
     runtime.console.delayed = True
@@ -352,7 +354,7 @@ async def test_who_has_just_joined_a_group_stays_when_another_ends() -> None:
     assert "carol" in runtime.console.of(GROUP_BINDINGS)["one"]["users"]
 
 
-async def test_a_binding_that_others_change_meanwhile_stays_with_whom_they_added() -> None:
+async def test_a_binding_changed_by_another_client_keeps_new_subjects() -> None:
     runtime = everything()
     runtime.console.delayed = True
     more = native_binding("by-hand", "view", "User bob", "User carol")
@@ -366,7 +368,7 @@ async def test_a_binding_that_others_change_meanwhile_stays_with_whom_they_added
 
 
 class Signer:
-    """The cluster's own controller. `more`: on top of what is asked for."""
+    """Kubernetes' certificate signer. `more` is added to the requested lifetime."""
 
     def __init__(self, folder: Any) -> None:
         self._authority = Authority(folder)
@@ -395,11 +397,11 @@ def asking() -> FakeRuntime:
     )
 
 
-async def test_a_crash_on_the_way_to_a_certificate_leaves_one_and_no_request(
+async def test_a_crash_while_issuing_leaves_one_certificate_and_no_request(
     tmp_path: Any,
 ) -> None:
     def kept_or_not(gvr: GVR, item: Manifest) -> Manifest:
-        """Keys differ."""
+        """Replace keys, because they differ in each run."""
         data = item.get("data") or {}
         return (
             {**item, "data": {name: bool(data[name]) for name in data}} if gvr == SECRETS else item
@@ -420,7 +422,7 @@ async def test_the_certificate_has_the_name_and_the_groups(tmp_path: Any) -> Non
     assert runtime.console.of(CERTIFICATE_SIGNING_REQUESTS) == {}
 
 
-async def test_it_is_renewed_before_it_ends(tmp_path: Any) -> None:
+async def test_the_certificate_is_renewed_before_it_expires(tmp_path: Any) -> None:
     runtime = asking()
     signer = Signer(tmp_path)
     await settle(runtime, FACTORIES, signer)
@@ -434,7 +436,7 @@ async def test_it_is_renewed_before_it_ends(tmp_path: Any) -> None:
     assert second.key != first.key
 
 
-async def test_it_is_made_anew_when_groups_change(tmp_path: Any) -> None:
+async def test_a_new_certificate_is_issued_when_groups_change(tmp_path: Any) -> None:
     runtime = asking()
     signer = Signer(tmp_path)
     await settle(runtime, FACTORIES, signer)
@@ -447,7 +449,7 @@ async def test_it_is_made_anew_when_groups_change(tmp_path: Any) -> None:
     assert second.key != first.key
 
 
-async def test_a_request_of_somebody_else_is_not_approved(tmp_path: Any) -> None:
+async def test_forged_signing_requests_are_deleted(tmp_path: Any) -> None:
     runtime = asking()
     await settle(runtime, FACTORIES, lambda _: None)
     ((name, ours),) = runtime.console.of(CERTIFICATE_SIGNING_REQUESTS).items()
@@ -459,7 +461,7 @@ async def test_a_request_of_somebody_else_is_not_approved(tmp_path: Any) -> None
     assert set(runtime.console.of(CERTIFICATE_SIGNING_REQUESTS)) == {name}
 
 
-async def test_a_request_that_has_the_name_of_a_signed_one_stays(tmp_path: Any) -> None:
+async def test_a_recreated_signing_request_is_not_deleted(tmp_path: Any) -> None:
     runtime = asking()
     await settle(runtime, FACTORIES, lambda _: None)
     Signer(tmp_path)(runtime)
@@ -476,7 +478,7 @@ def keeper_of(runtime: FakeRuntime) -> Keeper:
     return Keeper(cast(ObjectClient, runtime.console))
 
 
-async def test_a_disabled_user_has_none(tmp_path: Any) -> None:
+async def test_the_certificate_of_a_disabled_user_is_deleted(tmp_path: Any) -> None:
     runtime = asking()
     await settle(runtime, FACTORIES, Signer(tmp_path))
     found = runtime.console.of(USERS)["alice"]

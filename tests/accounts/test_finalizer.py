@@ -1,4 +1,4 @@
-"""What goes with a deleted user."""
+"""Cleanup of objects that belong to a deleted user."""
 
 from typing import Any, cast
 
@@ -72,28 +72,28 @@ async def reconcile(runtime: FakeRuntime) -> Result:
     return await reconciler.reconcile(Request("", "alice"))
 
 
-async def test_what_is_labelled_as_the_users_goes_and_then_the_finalizer() -> None:
+async def test_labeled_objects_are_deleted_before_the_finalizer_is_removed() -> None:
     runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER, "other/x"])
     assert await reconcile(runtime) == Result(requeue_after=LOOK_AGAIN)
-    # The cache has to show that nothing is left.
+    # The cache must show that no objects are left.
     assert await reconcile(runtime) == Result()
     assert set(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == {"bob-admin"}
     assert runtime.console.of(LOGIN_RECORDS) == {}
     assert runtime.console.of(USERS)["alice"]["metadata"]["finalizers"] == ["other/x"]
 
 
-async def test_nobody_of_the_same_name_gets_the_key_of_who_is_gone() -> None:
+async def test_the_key_of_a_deleted_user_is_deleted() -> None:
     runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER])
     for user_ in ("alice", "bob"):
         await Keeper(cast(Runtime, runtime).console).save(Kept(user_, key="a key"))
     await reconcile(runtime)
-    # It is here for as long as it may be theirs.
+    # The key stays while the user may still exist.
     assert await reconcile(runtime) == Result()
     assert set(runtime.console.of(SECRETS)) == {"quarterdeck-kubeconfigs/kubeconfig-bob"}
 
 
-async def test_a_namesake_stays_in_what_the_user_goes_from() -> None:
-    """A group and a robot may be called the same, and be in one binding."""
+async def test_subjects_of_other_kinds_with_the_same_name_are_kept() -> None:
+    """A group and a service account with the same name can be in one binding."""
     runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER])
     bound = native_binding("all", "view", "User alice", "Group alice", "ServiceAccount shop/alice")
     runtime.console.put(CLUSTER_ROLE_BINDINGS, bound)
@@ -105,14 +105,14 @@ async def test_a_namesake_stays_in_what_the_user_goes_from() -> None:
     "metadata",
     [{"finalizers": [FINALIZER]}, {"deletionTimestamp": GONE, "finalizers": ["other/x"]}],
 )
-async def test_nothing_happens_to_others(metadata: dict[str, Any]) -> None:
+async def test_users_that_are_not_finalized_here_are_ignored(metadata: dict[str, Any]) -> None:
     runtime = make(**metadata)
     assert await reconcile(runtime) == Result()
     assert runtime.console.calls == []
 
 
 @pytest.mark.parametrize("missing", [GLOBAL_ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS])
-async def test_it_waits_until_it_knows_what_there_is(missing: GVR) -> None:
+async def test_the_finalizer_waits_until_all_types_are_synced(missing: GVR) -> None:
     runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER])
     runtime._informers[missing] = Informer(missing, DECODERS[missing])
     for _look in range(3):

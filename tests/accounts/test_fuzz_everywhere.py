@@ -1,7 +1,7 @@
-"""Hostile input at every address that takes any, found in the URLconf: each address at least once.
+"""Hostile input for every route in the URLconf, at least once each.
 
-None is an error of the server's, none shows or stores a secret, none makes a session, a token or a
-second factor for whoever sent it.
+Expected: no server error, no secret in a response or in storage, and no new session, token or
+second factor for the sender.
 """
 
 import random
@@ -31,11 +31,10 @@ from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-#: Whose session it is: somebody who is not signed in, who owes a second factor, who is, and who may do
-#: everything.
+#: Senders: anonymous, with a pending second factor, signed in, and administrator.
 WHO = {"nobody": "", "owing": "alice", "tenant": "alice", "administrator": "admin"}
 
-#: Ways in, which nobody may come through.
+#: Fields of sign-in endpoints, which must not succeed.
 NAMES = [
     "username", "password", "encrypt", "next", "referer", "provider", "code", "current", "again", "act",
     "email", "displayName", "description", "language", "theme", "name", "days", "scope", "token",
@@ -65,7 +64,7 @@ KINDS = [
     "text/plain", "/",
     "multipart/form-data", "application/xml",
 ]  # fmt: skip
-#: In the place of a name in an address.
+#: Replacements of names in URLs.
 PARTS = ("alice", "%00", "%E2%80%AE", "..", "a" * 300)
 BEARERS = [
     "",
@@ -81,7 +80,7 @@ BEARERS = [
 
 @pytest.fixture(autouse=True)
 def _unlimited(settings: Settings, tmp_path: Path) -> None:
-    """Nobody is locked out for what they try."""
+    """Disable lockouts."""
     settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
     Config(tmp_path / "authentication.yaml").write(authenticateRateLimiterMaxTries=10000)
 
@@ -107,7 +106,9 @@ def body(random: random.Random) -> bytes:
 
 
 def paths(who: str = "") -> list[str]:
-    """Of every route, its own sample and hostile ones: in the gate others for each `who`."""
+    """Return a valid URL of each route and hostile variants. In the gate, the variants differ for
+    each `who`.
+    """
     found = []
     for _name, path in routes(get_resolver().url_patterns):
         found.append(path)
@@ -132,7 +133,7 @@ def inputs(who: str) -> Iterator[tuple[str, str, bytes, str, dict[str, str]]]:
         yield method, path + query, body(chance), chance.choice(KINDS), headers
 
 
-def test_every_form_and_endpoint_is_among_them() -> None:
+def test_forms_and_endpoints_are_covered() -> None:
     found = set(paths())
     assert {
         "/login", "/login/confirm", "/login/second-factor", "/password/confirm", "/logout",
@@ -144,8 +145,8 @@ def test_every_form_and_endpoint_is_among_them() -> None:
 
 
 @pytest.mark.parametrize("project", ["../../etc/passwd", "/", "A", "a" * 64, "\u202e", "a\nb"])
-async def test_every_page_takes_any_project_in_its_address(project: str) -> None:
-    """The menu of all of them has an address of the chosen one."""
+async def test_pages_accept_any_namespace_parameter(project: str) -> None:
+    """The menu of every page contains a link to the selected project."""
     browser = Browser()
     await browser.login("admin")
     for path in ("/dashboard", "/account", "/access/accounts/new", "/access/rights", "/search"):
@@ -186,7 +187,7 @@ async def test_hostile_input_everywhere(
         assert location.startswith("/") and not location.startswith("//") or not location, location
         assert browser.key == key or who != "nobody", (method, path, content)
     after = runtime.console.of(USERS)
-    # An administrator may make others, and changes nobody: the uid of whom is not known.
+    # Administrators may create users, but can't change any, because the UID is unknown.
     kept = after if name != "admin" else {other: after[other] for other in users}
     assert {other: one for other, one in kept.items() if other != name} == {
         other: one for other, one in users.items() if other != name

@@ -1,4 +1,4 @@
-"""Hostile forms: none fails, and none changes what it was not made for."""
+"""Fuzz tests of forms: no server errors, and no changes outside the form's purpose."""
 
 from typing import Any
 from urllib.parse import quote
@@ -84,7 +84,7 @@ async def test_the_own_account(runtime: StaticRuntime, path: str, body: bytes, k
 
 @given(body=bodies, kind=kinds)
 @EXAMPLES
-async def test_choosing_a_password(runtime: StaticRuntime, body: bytes, kind: str) -> None:
+async def test_the_password_page(runtime: StaticRuntime, body: bytes, kind: str) -> None:
     mark = {"iam.kubesphere.io/uninitialized": "true"}
     alice = {**runtime.console.of(USERS)["alice"]}
     alice["metadata"] = {**alice["metadata"], "annotations": mark}
@@ -97,7 +97,7 @@ async def test_choosing_a_password(runtime: StaticRuntime, body: bytes, kind: st
 
 @given(path=st.sampled_from(OF_OTHERS), body=bodies, kind=kinds)
 @EXAMPLES
-async def test_accounts_of_others(
+async def test_account_administration(
     runtime: StaticRuntime, path: str, body: bytes, kind: str
 ) -> None:
     admin = Browser()

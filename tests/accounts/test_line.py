@@ -1,4 +1,4 @@
-"""The line before the passwords: everybody has their turn, and nobody is in it twice as often."""
+"""The queue for password checks: every sign-in gets a turn, and addresses and names take turns."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from accounts.signin.passwords import Line, TooBusy
 
 
 class Served:
-    """`names`: in the order in which they had their turn."""
+    """Fake sign-ins. `names` are in the order of their turns."""
 
     def __init__(self, places: int = 1) -> None:
         self.line = Line(places)
@@ -30,14 +30,14 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_five_hundred_at_once_all_have_their_turn() -> None:
+async def test_five_hundred_concurrent_sign_ins_all_get_a_turn() -> None:
     served = Served(3)
     served.go_on.set()
     await asyncio.gather(*served.all(*(("a", f"user-{n}") for n in range(500))))
     assert sorted(served.names) == sorted(f"user-{n}" for n in range(500))
 
 
-async def test_addresses_take_turns_and_so_do_names() -> None:
+async def test_addresses_and_names_take_turns() -> None:
     served = Served()
     first = served.all(("a", "first"))
     await settle()
@@ -51,7 +51,7 @@ async def test_addresses_take_turns_and_so_do_names() -> None:
     assert served.names[-2:] == ["alice", "alice"]
 
 
-async def test_nobody_waits_for_ever_and_no_place_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_times_out_and_no_slot_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     served = Served()
     holding = served.all(("a", "first"))
     await settle()
@@ -68,12 +68,12 @@ async def test_nobody_waits_for_ever_and_no_place_is_lost(monkeypatch: pytest.Mo
     assert served.names == ["first", "carl"]
 
 
-async def test_whoever_was_called_and_is_gone_gives_the_place_back() -> None:
+async def test_a_cancelled_turn_releases_its_slot() -> None:
     served = Served()
     holding, waiting = served.all(("a", "first"), ("b", "bob"))
     await settle()
     served.go_on.set()
-    # Both in one step of the loop: bob has his turn, and goes.
+    # Both happen in one iteration of the event loop: bob gets his turn and is cancelled.
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(holding, waiting, return_exceptions=True)
@@ -81,7 +81,7 @@ async def test_whoever_was_called_and_is_gone_gives_the_place_back() -> None:
         await served.come("c", "carl")
 
 
-async def test_of_too_many_those_of_the_fullest_address_are_turned_away(
+async def test_a_full_queue_refuses_the_address_with_the_most_entries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(passwords, "MOST", 3)

@@ -1,4 +1,6 @@
-"""Too many guesses: at every door the same count, and an answer that says nothing but when."""
+"""Lockout after failed attempts: shared by all sign-in methods, with a response that contains only
+the waiting time.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -64,7 +66,7 @@ DOORS: dict[str, Callable[[str, str], Awaitable[int]]] = {
 
 
 @pytest.mark.parametrize("door", list(DOORS))
-async def test_every_door_counts_and_every_door_is_locked(config: Config, door: str) -> None:
+async def test_attempts_are_counted_across_all_sign_in_methods(config: Config, door: str) -> None:
     for _ in range(TRIES):
         assert await DOORS[door]("alice", "wrong") in (400, 401)
     for other in DOORS.values():
@@ -73,9 +75,7 @@ async def test_every_door_counts_and_every_door_is_locked(config: Config, door: 
 
 
 @pytest.mark.parametrize("name", ["alice", "nobody", "disabled", "provider", "plain"])
-async def test_the_visitor_is_told_when_whoever_they_try_to_be(
-    name: str, clock: MovableClock
-) -> None:
+async def test_the_waiting_time_is_shown_for_any_name(name: str, clock: MovableClock) -> None:
     for _ in range(TRIES):
         assert await by_page(name, "wrong") == 401
     clock.move(minutes=3, seconds=30)
@@ -89,7 +89,7 @@ async def test_the_visitor_is_told_when_whoever_they_try_to_be(
     assert await by_page(name, "wrong") == 401
 
 
-async def test_programs_are_told_too(config: Config, program: Program) -> None:
+async def test_api_clients_get_the_waiting_time(config: Config, program: Program) -> None:
     for _ in range(TRIES):
         await by_token("alice", "wrong")
     answer = await program.login("alice")
@@ -102,13 +102,13 @@ def program() -> Program:
     return Program()
 
 
-async def test_an_address_and_a_name_are_one_user() -> None:
+async def test_email_address_and_name_are_counted_together() -> None:
     for number in range(TRIES):
         await by_page("alice@example.com" if number % 2 else "alice", "wrong")
     assert await by_page("alice", "P@88w0rd") == 429
 
 
-async def test_twenty_guesses_at_once_are_ten_looks_at_the_password(
+async def test_twenty_concurrent_attempts_compare_ten_passwords(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compared: list[bytes] = []
@@ -124,12 +124,12 @@ async def test_twenty_guesses_at_once_are_ten_looks_at_the_password(
     assert len(compared) == TRIES
 
 
-async def test_whoever_waits_in_line_has_not_failed_yet() -> None:
+async def test_queued_sign_ins_do_not_count_as_failed() -> None:
     statuses = await asyncio.gather(*(by_page("alice", "P@88w0rd") for _ in range(2 * TRIES)))
     assert statuses == [302] * (2 * TRIES)
 
 
-async def test_the_right_password_starts_anew(browser: Browser) -> None:
+async def test_a_correct_password_resets_the_counter(browser: Browser) -> None:
     for _ in range(3):
         for _ in range(TRIES - 1):
             assert await by_page("alice", "wrong") == 401
@@ -137,7 +137,7 @@ async def test_the_right_password_starts_anew(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("state", ["Active", "AuthLimitExceeded"])
-async def test_whoever_is_locked_from_elsewhere_signs_in_from_where_they_did_before(
+async def test_a_locked_user_can_sign_in_from_a_known_address(
     settings: Settings, users: Informer[Any], clock: MovableClock, state: str
 ) -> None:
     settings.TRUSTED_PROXIES = (ip_network("127.0.0.1/32"),)
@@ -155,14 +155,14 @@ async def test_whoever_is_locked_from_elsewhere_signs_in_from_where_they_did_bef
     bring(users, locked)
     assert await login(away) == 429
     assert await login(home) == 302
-    # There, too, it is no more than so many guesses.
+    # Attempts from the known address are limited too.
     for _ in range(TRIES):
         assert await login(home, "wrong") == 401
     assert await login(home) == 429
     assert await login(away) == 429
 
 
-async def test_a_busy_moment_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_refused_busy_attempts_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as busy:
         busy.setattr(passwords._places, "acquire", lambda blocking: False)
         for _ in range(TRIES + 5):
@@ -170,14 +170,14 @@ async def test_a_busy_moment_does_not_count(monkeypatch: pytest.MonkeyPatch) -> 
     assert await by_page("alice", "P@88w0rd") == 302
 
 
-async def test_a_session_goes_on_while_others_guess(browser: Browser) -> None:
+async def test_a_lockout_keeps_sessions(browser: Browser) -> None:
     await browser.login("alice")
     for _ in range(TRIES + 1):
         await by_page("alice", "wrong")
     assert (await browser.get("/dashboard")).status_code == 200
 
 
-async def test_a_lock_that_another_installation_set_holds(
+async def test_a_lock_in_the_user_status_is_enforced(
     users: Informer[Any], clock: MovableClock
 ) -> None:
     locked = user("alice", password=HASH, state="AuthLimitExceeded")
@@ -191,10 +191,10 @@ async def test_a_lock_that_another_installation_set_holds(
     assert await by_page("alice", "P@88w0rd") == 302
 
 
-async def test_a_user_is_not_told_apart_from_nobody_by_the_work(
+async def test_unknown_users_cause_the_same_database_writes(
     monkeypatch: pytest.MonkeyPatch, users: Informer[Any]
 ) -> None:
-    """The same writes, whoever it is; nobody waits for the record."""
+    """Writing the login record does not delay the response."""
     done: list[str] = []
     original = QuerySet.update
 
@@ -213,7 +213,7 @@ async def test_a_user_is_not_told_apart_from_nobody_by_the_work(
     assert found["alice"]
 
 
-async def test_without_the_database_nobody_gets_in(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sign_in_is_refused_without_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise DatabaseError("the server closed the connection")
 
@@ -222,7 +222,7 @@ async def test_without_the_database_nobody_gets_in(monkeypatch: pytest.MonkeyPat
     assert await Session.objects.acount() == 0
 
 
-async def test_the_trail_says_why() -> None:
+async def test_lockouts_are_audited() -> None:
     for _ in range(TRIES + 1):
         await by_page("alice", "wrong")
     last = await AuditRecord.objects.select_related("outcome").order_by("-id").afirst()
@@ -230,12 +230,12 @@ async def test_the_trail_says_why() -> None:
     assert (last.actor, last.outcome.code, last.outcome.reason) == ("alice", 429, "TooManyFailures")
 
 
-async def test_the_limit_is_the_operators(config: Config) -> None:
+async def test_limits_are_configurable(config: Config) -> None:
     config.write(authenticateRateLimiterMaxTries=2, authenticateRateLimiterDuration="1h")
     assert [await by_page("alice", "wrong") for _ in range(3)] == [401, 401, 429]
 
 
-# Where it came from.
+# Source address.
 
 
 def request(peer: str, **headers: str) -> HttpRequest:
@@ -256,26 +256,26 @@ def request(peer: str, **headers: str) -> HttpRequest:
         ("", "", ""),
     ],
 )
-def test_forwarded_addresses_count_from_configured_proxies_alone(
+def test_forwarded_addresses_are_accepted_only_from_trusted_proxies(
     settings: Settings, peer: str, forwarded: str, address: str
 ) -> None:
     settings.TRUSTED_PROXIES = (ip_network("10.0.0.0/8"),)
     assert origin_of(request(peer, x_forwarded_for=forwarded)).address == address
 
 
-def test_a_hostile_user_agent_is_one_short_line() -> None:
+def test_a_user_agent_is_sanitized_and_truncated() -> None:
     agent = origin_of(request("192.0.2.7", user_agent="a\r\nb\x1b[0m\u202e" + "c" * 900)).user_agent
     assert agent.startswith("a??b?[0m?c") and len(agent) == 256
 
 
-def test_one_customer_with_ipv6_is_one_source() -> None:
+def test_an_ipv6_64_prefix_is_one_source() -> None:
     assert Origin("2001:db8:1:2:3::4").network == Origin("2001:db8:1:2::9").network
     assert Origin("2001:db8:1:3::4").network != Origin("2001:db8:1:2::9").network
     assert Origin("::ffff:192.0.2.1").network == "192.0.2.1"
     assert Origin("").network == Origin("nonsense").network == ""
 
 
-async def test_x_client_ip_never_gets_in() -> None:
+async def test_x_client_ip_headers_are_removed() -> None:
     seen: list[Any] = []
 
     async def inner(scope: Any, receive: Any, send: Any) -> None:
@@ -295,7 +295,7 @@ def records(runtime: StaticRuntime) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-async def test_a_success_and_a_wrong_password_are_kept(
+async def test_successes_and_wrong_passwords_are_recorded(
     runtime: StaticRuntime, config: Config
 ) -> None:
     await Browser(**{"User-Agent": "Firefox"}).login("alice", "wrong")
@@ -323,24 +323,26 @@ async def test_a_success_and_a_wrong_password_are_kept(
 
 
 @pytest.mark.parametrize("name", ["nobody", "disabled", "provider", "plain", "hunter2"])
-async def test_nothing_else_is_kept(runtime: StaticRuntime, name: str) -> None:
+async def test_attempts_for_unknown_and_disabled_users_are_not_recorded(
+    runtime: StaticRuntime, name: str
+) -> None:
     await by_page(name, "wrong")
     assert records(runtime) == []
 
 
-async def test_attempts_while_locked_are_not_kept(runtime: StaticRuntime) -> None:
+async def test_attempts_while_locked_are_not_recorded(runtime: StaticRuntime) -> None:
     for _ in range(TRIES + 5):
         await by_page("alice", "wrong")
     assert len(records(runtime)) == TRIES
 
 
-async def test_a_record_that_cannot_be_written_keeps_nobody_out(runtime: StaticRuntime) -> None:
+async def test_a_failed_record_does_not_prevent_sign_in(runtime: StaticRuntime) -> None:
     runtime.console = None
     assert await by_page("alice", "P@88w0rd") == 302
     assert await by_page("alice", "wrong") == 401
 
 
-async def test_the_unknown_name_of_a_guess_is_nowhere(runtime: StaticRuntime) -> None:
+async def test_unknown_names_are_not_stored(runtime: StaticRuntime) -> None:
     await by_page("hunter2-typed-in-the-wrong-field", "x")
     kept = str([row async for row in FailedAttempts.objects.values()]) + str(records(runtime))
     assert "hunter2" not in kept

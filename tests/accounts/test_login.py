@@ -1,4 +1,4 @@
-"""Getting in, and every way of not getting in."""
+"""Sign-in with name and password: success and every kind of refusal."""
 
 import asyncio
 import os
@@ -32,7 +32,9 @@ PODS = "/clusters/host/pods"
 
 
 @pytest.mark.parametrize("name", ["alice", "alice@example.com", "bob", "no-mail"])
-async def test_a_name_or_an_address_with_its_password_gets_in(browser: Browser, name: str) -> None:
+async def test_name_or_email_with_the_correct_password_signs_in(
+    browser: Browser, name: str
+) -> None:
     answer = await browser.login(name)
     assert (answer.status_code, answer["Location"]) == (302, "/")
     cookie = answer.cookies["__Host-quarterdeck"]
@@ -81,7 +83,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "password"), REFUSED, ids=range(len(REFUSED)))
-async def test_everything_else_gets_one_and_the_same_answer(
+async def test_all_wrong_credentials_get_the_same_response(
     browser: Browser, name: str, password: str
 ) -> None:
     answer = await browser.login(name, password)
@@ -92,17 +94,17 @@ async def test_everything_else_gets_one_and_the_same_answer(
 
 
 def page_of(answer: Any) -> str:
-    """The page without what differs from one to the next by design."""
+    """Return the page without values that differ for each request."""
     form = answer.context["form"]
     text: str = answer.content.decode()
     for changing in (form.username, answer.context["request"].csp_nonce):
         text = text.replace(changing, "")
     text = text.replace(str(answer.context["csrf_token"]), "")
-    # The moment at which the page was made, in seconds.
+    # The time of rendering, in seconds.
     return re.sub(r'"[0-9]{10}"', '""', text)
 
 
-async def test_unknown_wrong_and_disabled_are_the_same_page(browser: Browser) -> None:
+async def test_unknown_wrong_and_disabled_get_the_same_page(browser: Browser) -> None:
     names = ("nobody", "alice", "disabled", "provider", "plain")
     first, *others = [page_of(await Browser().login(name, "wrong")) for name in names]
     for other in others:
@@ -111,10 +113,10 @@ async def test_unknown_wrong_and_disabled_are_the_same_page(browser: Browser) ->
 
 @pytest.mark.parametrize(("name", "password"), REFUSED, ids=range(len(REFUSED)))
 @pytest.mark.usefixtures("real_hashes")
-async def test_every_refusal_costs_one_hash(
+async def test_every_refusal_compares_exactly_one_hash(
     browser: Browser, monkeypatch: pytest.MonkeyPatch, name: str, password: str, users: Any
 ) -> None:
-    """Time itself is not measured here: it is the work that must be equal."""
+    """Compares the work instead of measuring time."""
     bring(users, user("alice", password=DEAR))
     checked: list[bytes] = []
 
@@ -127,7 +129,7 @@ async def test_every_refusal_costs_one_hash(
     assert [stored[4:6] for stored in checked] == [b"10"]
 
 
-async def test_a_password_beyond_72_bytes_is_refused_though_bcrypt_would_not_see_the_rest(
+async def test_a_password_beyond_72_bytes_is_refused(
     browser: Browser, users: Informer[Any]
 ) -> None:
     long = "Aa1" + "\u00e9" * 40
@@ -140,7 +142,7 @@ async def test_a_password_beyond_72_bytes_is_refused_though_bcrypt_would_not_see
 
 
 @pytest.mark.parametrize("kind", ["$2a$", "$2y$", "$2b$"])
-async def test_hashes_of_other_makers_are_read(
+async def test_bcrypt_hashes_of_other_implementations_are_accepted(
     browser: Browser, users: Informer[Any], kind: str
 ) -> None:
     bring(users, user("alice", password=kind + HASH[4:]))
@@ -152,7 +154,7 @@ async def test_hashes_of_other_makers_are_read(
     ["$2b$10$short", "$2x$" + HASH[4:], "$2b$31$" + HASH[7:], HASH + "x", "{SHA}x"],
     ids=["short", "kind", "cost", "long", "sha"],
 )
-async def test_what_is_no_usable_hash_lets_nobody_in(
+async def test_invalid_hashes_are_refused(
     browser: Browser, users: Informer[Any], stored: str
 ) -> None:
     bring(users, user("alice", password=stored))
@@ -160,7 +162,7 @@ async def test_what_is_no_usable_hash_lets_nobody_in(
     assert (await browser.login("alice", stored)).status_code == 401
 
 
-async def test_the_event_loop_goes_on_while_passwords_are_checked(users: Informer[Any]) -> None:
+async def test_password_checks_do_not_block_the_event_loop(users: Informer[Any]) -> None:
     bring(users, user("alice", password=hashed(PASSWORD, 10)))
     worst = 0.0
     done = False
@@ -182,16 +184,14 @@ async def test_the_event_loop_goes_on_while_passwords_are_checked(users: Informe
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no niceness of their own")
-async def test_passwords_are_checked_by_threads_that_give_way() -> None:
+async def test_password_checks_run_in_threads_with_low_priority() -> None:
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 
     assert await passwords._run(niceness) == min(19, niceness() + passwords.NICENESS)
 
 
-async def test_more_logins_than_can_be_checked_soon_are_turned_away(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_excess_sign_ins_get_503(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords._places, "acquire", lambda blocking: False)
     answer = await browser.login("alice")
     assert answer.status_code == 503
@@ -199,7 +199,7 @@ async def test_more_logins_than_can_be_checked_soon_are_turned_away(
     assert browser.key is None
 
 
-# Where one goes.
+# Redirects.
 
 GOOD = ("/", "/dashboard", PODS, f"{PODS}?namespace=shop&q=web", "/clusters/host/pods?q=%20a")
 BAD = (
@@ -213,7 +213,7 @@ BAD = (
 
 
 @pytest.mark.parametrize("target", GOOD)
-async def test_after_the_login_one_is_where_one_wanted_to_be(browser: Browser, target: str) -> None:
+async def test_sign_in_redirects_to_the_requested_page(browser: Browser, target: str) -> None:
     page = await browser.get("/login?" + "next=" + target.replace("%", "%25").replace("&", "%26"))
     assert page.context["form"].next == target
     wrong = await browser.login("alice", "wrong", next=target)
@@ -222,14 +222,14 @@ async def test_after_the_login_one_is_where_one_wanted_to_be(browser: Browser, t
 
 
 @pytest.mark.parametrize("target", BAD, ids=range(len(BAD)))
-async def test_only_pages_of_this_console_are_targets(browser: Browser, target: str) -> None:
+async def test_unsafe_redirect_targets_are_ignored(browser: Browser, target: str) -> None:
     assert (await browser.login("alice", next=target))["Location"] == "/"
 
 
-# The session's key.
+# Session key.
 
 
-async def test_a_key_that_was_known_before_the_login_is_worth_nothing_after(
+async def test_sign_in_invalidates_the_previous_session_key(
     browser: Browser,
 ) -> None:
     await browser.login("alice")
@@ -243,16 +243,16 @@ async def test_a_key_that_was_known_before_the_login_is_worth_nothing_after(
     assert await Session.objects.acount() == 1
 
 
-async def test_a_key_of_the_visitors_choice_is_not_adopted(browser: Browser) -> None:
+async def test_a_session_key_set_by_the_browser_is_not_adopted(browser: Browser) -> None:
     browser.key = "a" * 32
     await browser.login("alice")
     assert browser.key != "a" * 32
 
 
-# The form.
+# Form.
 
 
-async def test_the_form_works_without_scripts_and_needs_its_token() -> None:
+async def test_the_form_works_without_javascript_and_requires_a_csrf_token() -> None:
     client = AsyncClient(enforce_csrf_checks=True, headers={"Host": "console.example.com"})
     page = await client.get("/login")
     assert page.status_code == 200
@@ -263,7 +263,7 @@ async def test_the_form_works_without_scripts_and_needs_its_token() -> None:
     assert answer.status_code == 302
 
 
-async def test_a_body_that_is_no_form_is_no_error(browser: Browser) -> None:
+async def test_a_malformed_body_is_not_a_server_error(browser: Browser) -> None:
     for body, kind in (
         (b"username=alice&password=%ff%fe%00", "application/x-www-form-urlencoded"),
         (b"\xff\x00\xfe", "application/x-www-form-urlencoded"),
@@ -277,14 +277,14 @@ async def test_a_body_that_is_no_form_is_no_error(browser: Browser) -> None:
         assert answer.status_code in (400, 401)
 
 
-async def test_the_token_changes_with_the_login(browser: Browser) -> None:
+async def test_the_csrf_token_changes_at_sign_in(browser: Browser) -> None:
     await browser.get("/login")
     before = browser.client.cookies["__Host-quarterdeck-csrf"].value
     await browser.login("alice")
     assert browser.client.cookies["__Host-quarterdeck-csrf"].value != before
 
 
-async def test_a_page_of_another_site_cannot_log_anybody_in(browser: Browser) -> None:
+async def test_cross_site_sign_in_is_refused(browser: Browser) -> None:
     form = {"username": "alice", "password": PASSWORD}
     for headers in (
         {"Sec_Fetch_Site": "cross-site"},
@@ -301,11 +301,11 @@ async def test_the_password_is_not_on_the_page(browser: Browser) -> None:
     assert "canary-2f9c" not in answer.content.decode()
 
 
-# While the users are not known.
+# Users not loaded.
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-async def test_before_the_users_have_arrived_the_page_says_so(
+async def test_unsynced_users_are_reported(
     browser: Browser, runtime: StaticRuntime, method: str
 ) -> None:
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
@@ -315,7 +315,7 @@ async def test_before_the_users_have_arrived_the_page_says_so(
     assert await AuditRecord.objects.acount() == 0
 
 
-async def test_an_old_cache_lets_nobody_in(
+async def test_sign_in_is_refused_with_a_stale_cache(
     browser: Browser, users: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()
@@ -327,10 +327,10 @@ async def test_an_old_cache_lets_nobody_in(
     assert (await Browser().login("alice")).status_code == 503
 
 
-# The trail.
+# Audit trail.
 
 
-async def test_logins_and_logouts_are_recorded(browser: Browser) -> None:
+async def test_signing_in_and_out_is_audited(browser: Browser) -> None:
     await browser.login("alice", "wrong")
     await browser.login("hunter2-typed-in-the-wrong-field", "x")
     await browser.login("alice@example.com")
@@ -346,7 +346,7 @@ async def test_logins_and_logouts_are_recorded(browser: Browser) -> None:
     assert "hunter2" not in "".join(str(vars(row)) for row in rows)
 
 
-async def test_without_a_trail_nobody_gets_in(
+async def test_sign_in_is_refused_without_an_audit_record(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:
@@ -360,7 +360,7 @@ async def test_without_a_trail_nobody_gets_in(
     assert await Session.objects.acount() == 0
 
 
-async def test_without_a_trail_one_still_gets_out(
+async def test_signing_out_works_without_an_audit_record(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await browser.login("alice")
@@ -373,7 +373,7 @@ async def test_without_a_trail_one_still_gets_out(
     assert await Session.objects.acount() == 0
 
 
-async def test_a_session_that_cannot_be_saved_is_no_login(
+async def test_sign_in_fails_if_the_session_cannot_be_saved(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Types, identities and controllers against a real kube-apiserver."""
+"""CRDs, identities and controllers with a real kube-apiserver."""
 
 import asyncio
 import json
@@ -55,7 +55,7 @@ def cluster(control_plane: ControlPlane) -> ControlPlane:
 
 @pytest.fixture(scope="module")
 def kubeconfig(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The console's own, after a bootstrap that was done twice."""
+    """The console's kubeconfig, after running bootstrap twice."""
     transport = Transport(Credentials("admin", str(cluster.kubeconfig)))
 
     async def prepare() -> dict[str, str]:
@@ -72,7 +72,7 @@ def kubeconfig(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(scope="module")
 def runtime(kubeconfig: Path) -> Iterator[Runtime]:
-    """With the controllers at work, as the identities that the manifests give them."""
+    """Run the controllers with the identities from the manifests."""
     runtime = Runtime(kubeconfig=str(kubeconfig))
     runtime.start()
     for factory in (UserReconciler, *FACTORIES):
@@ -100,14 +100,14 @@ def get(cluster: ControlPlane, *what: str) -> dict[str, Any]:
 
 
 def put(cluster: ControlPlane, item: dict[str, Any]) -> None:
-    """As people write manifests: without what the server adds."""
+    """Apply a manifest without server-side fields."""
     kubectl(cluster, "apply", "-f", "-", input=json.dumps(written(item)))
 
 
-# The identities.
+# Identities.
 
 
-async def test_the_reader_reads_lists_without_secrets_and_changes_nothing(
+async def test_the_reader_lists_types_without_secrets_and_cannot_write(
     runtime: Runtime, kubeconfig: Path
 ) -> None:
     transport = Transport(Credentials("reader", str(kubeconfig)))
@@ -123,7 +123,7 @@ async def test_the_reader_reads_lists_without_secrets_and_changes_nothing(
     await transport.close()
 
 
-async def test_the_writer_without_a_person_may_nothing(kubeconfig: Path) -> None:
+async def test_the_writer_has_no_permissions_without_impersonation(kubeconfig: Path) -> None:
     transport = Transport(Credentials("writer", str(kubeconfig)))
     writer = ConsoleClient(transport)
     assert await code_of(ReaderClient(transport).latest(PODS, "")) == 403
@@ -134,7 +134,9 @@ async def test_the_writer_without_a_person_may_nothing(kubeconfig: Path) -> None
     await transport.close()
 
 
-async def test_the_console_cannot_make_itself_more(cluster: ControlPlane, kubeconfig: Path) -> None:
+async def test_the_console_cannot_extend_its_permissions(
+    cluster: ControlPlane, kubeconfig: Path
+) -> None:
     transport = Transport(Credentials("console", str(kubeconfig)))
     console = ConsoleClient(transport)
     await policies_are_in_force(console)
@@ -167,7 +169,7 @@ async def test_the_console_cannot_make_itself_more(cluster: ControlPlane, kubeco
     await transport.close()
 
 
-async def test_the_console_takes_people_out_of_bindings_and_nobody_in(
+async def test_the_console_may_remove_subjects_from_bindings_but_not_add_any(
     cluster: ControlPlane, kubeconfig: Path
 ) -> None:
     transport = Transport(Credentials("console", str(kubeconfig)))
@@ -200,30 +202,30 @@ async def test_the_console_takes_people_out_of_bindings_and_nobody_in(
 
 
 def written(item: dict[str, Any]) -> dict[str, Any]:
-    """Without what the server adds."""
+    """Return the object without server-side fields."""
     meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
     return {**item, "metadata": meta}
 
 
-# Their tokens.
+# Tokens.
 
 
-def test_no_secret_has_a_token(cluster: ControlPlane, kubeconfig: Path) -> None:
-    """Somebody who may read all Secrets would be the writer, and so everybody."""
+def test_no_secret_contains_a_token(cluster: ControlPlane, kubeconfig: Path) -> None:
+    """Otherwise a user who may read all Secrets could act as the writer, and impersonate any user."""
     secrets = json.loads(kubectl(cluster, "get", "secrets", "-A", "-o", "json"))["items"]
     assert not [one for one in secrets if one["metadata"]["namespace"] == "quarterdeck-system"]
     assert "kubernetes.io/service-account-token" not in {one["type"] for one in secrets}
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_tokens_end_within_the_hour(kubeconfig: Path, role: str) -> None:
+def test_tokens_expire_within_an_hour(kubeconfig: Path, role: str) -> None:
     credentials = Credentials(role, str(kubeconfig))
     found = claims_of(str(credentials.authorization()).removeprefix("Bearer "))
     assert found.subject == f"system:serviceaccount:quarterdeck-system:quarterdeck-{role}"
     assert 0 < found.lifetime <= 3600 and credentials.are_requested
 
 
-async def test_the_issuer_asks_for_their_tokens_and_may_nothing_else(kubeconfig: Path) -> None:
+async def test_the_issuer_may_only_request_tokens_of_the_identities(kubeconfig: Path) -> None:
     transport = Transport(Credentials("issuer", str(kubeconfig)))
     issuer = ConsoleClient(transport)
 
@@ -239,7 +241,7 @@ async def test_the_issuer_asks_for_their_tokens_and_may_nothing_else(kubeconfig:
     await transport.close()
 
 
-def test_the_kubeconfig_is_renewed_past_half_of_its_time(
+def test_the_kubeconfig_is_renewed_after_half_of_its_lifetime(
     kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "kubeconfig"
@@ -253,7 +255,7 @@ def test_the_kubeconfig_is_renewed_past_half_of_its_time(
     assert Credentials("writer", str(path)).authorization()
 
 
-def test_a_kubeconfig_that_cannot_be_read_costs_nobody_the_last_token(
+def test_the_last_token_is_used_while_the_kubeconfig_is_unreadable(
     kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "kubeconfig"
@@ -272,7 +274,7 @@ def test_a_kubeconfig_that_cannot_be_read_costs_nobody_the_last_token(
     assert credentials.authorization() != first
 
 
-def test_what_else_is_in_the_kubeconfig_stops_no_renewal(
+def test_other_kubeconfig_entries_and_symlinks_do_not_prevent_renewal(
     kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written_once, link = tmp_path / "written", tmp_path / "kubeconfig"
@@ -286,10 +288,10 @@ def test_what_else_is_in_the_kubeconfig_stops_no_renewal(
     assert not replace_token(written_once, "another", "new")
 
 
-async def test_a_token_that_counts_no_more_is_asked_for_anew(
+async def test_a_refused_token_is_requested_again(
     cluster: ControlPlane, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when somebody has deleted the service account, and `install` has made it again."""
+    """Example: the service account was deleted and recreated by `install`."""
     monkeypatch.setattr(credentials_module, "RELOAD_INTERVAL", 0.0)
     transport = Transport(Credentials("reader", str(kubeconfig)))
     reader = ReaderClient(transport)
@@ -304,7 +306,7 @@ async def test_a_token_that_counts_no_more_is_asked_for_anew(
     await transport.close()
 
 
-async def test_who_edits_everything_gets_no_identity_of_the_console(
+async def test_cluster_editors_cannot_use_the_console_identities(
     cluster: ControlPlane, kubeconfig: Path
 ) -> None:
     role = native_role("editor", rule("*", "pods secrets serviceaccounts/token pods/exec", "core"))
@@ -326,7 +328,7 @@ async def test_who_edits_everything_gets_no_identity_of_the_console(
             "annotations": {"kubernetes.io/service-account.name": "quarterdeck-writer"},
         },
     }
-    # kube-apiserver takes note of a new admission policy within seconds.
+    # kube-apiserver applies a new admission policy within seconds.
     async with asyncio.timeout(30):
         while await tried(eddy, SECRETS, grab) != 403:
             await asyncio.sleep(0.2)
@@ -356,7 +358,7 @@ async def test_who_edits_everything_gets_no_identity_of_the_console(
 
 
 async def policies_are_in_force(console: ConsoleClient) -> None:
-    """kube-apiserver takes note of a new admission policy within seconds."""
+    """Wait for the admission policies, which kube-apiserver applies within seconds."""
     async with asyncio.timeout(30):
         while True:
             try:
@@ -367,10 +369,10 @@ async def policies_are_in_force(console: ConsoleClient) -> None:
                 return
 
 
-# The projection.
+# Projection.
 
 
-async def test_a_platform_admin_is_allowed_by_kubernetes_itself(
+async def test_kubernetes_authorizes_a_platform_administrator(
     cluster: ControlPlane, runtime: Runtime
 ) -> None:
     eventually(
@@ -383,7 +385,7 @@ async def test_a_platform_admin_is_allowed_by_kubernetes_itself(
     await runtime.close_connections()
 
 
-def test_the_projection_follows_repairs_itself_and_goes(
+def test_the_projection_is_updated_reverted_and_deleted(
     cluster: ControlPlane, runtime: Runtime
 ) -> None:
     name = "quarterdeck:globalrolebinding:ops"
@@ -471,7 +473,7 @@ def test_users_of_a_kubesphere_cluster_can_be_applied(
     assert found["status"] == moved["status"]
 
 
-async def test_a_user_without_an_address_is_refused_in_plain_words(
+async def test_a_user_without_an_email_address_is_refused_with_a_clear_message(
     cluster: ControlPlane, kubeconfig: Path
 ) -> None:
     transport = Transport(Credentials("admin", str(cluster.kubeconfig)))
@@ -494,7 +496,7 @@ async def test_a_user_without_an_address_is_refused_in_plain_words(
     await transport.close()
 
 
-def test_a_password_that_only_we_refuse_is_reported(
+def test_a_password_refused_only_by_the_console_is_reported(
     cluster: ControlPlane, runtime: Runtime
 ) -> None:
     long = "Aa1" + "\u00e9" * 40
@@ -527,14 +529,13 @@ def test_a_type_with_a_status_subresource_works_as_well(
     finally:
         undo = [{"op": "remove", "path": "/spec/versions/0/subresources"}]
         kubectl(cluster, "patch", *crd, "--type=json", "-p", json.dumps(undo))
-    # The server begins anew with what it has of the type, and ends the watches of before. Whoever comes
-    # after this relies on a cache that follows.
+    # kube-apiserver reloads the type and closes existing watches. Later tests need synced caches.
     eventually(lambda: not takes_no_status(), "the subresource is gone")
     put(cluster, user("after", password=PASSWORD, state=None))
     eventually(lambda: state_of(cluster, "after") == "Active", "the cache follows")
 
 
-# People whom an identity provider knows.
+# Users of identity providers.
 
 
 @pytest.fixture
@@ -546,7 +547,7 @@ def current(runtime: Runtime) -> Iterator[Runtime]:
     options.forget()
 
 
-async def test_a_person_becomes_a_user_with_the_rights_that_the_console_has(
+async def test_a_user_of_a_provider_is_created_with_the_console_identity(
     cluster: ControlPlane, current: Runtime
 ) -> None:
     assert await current.wait_synced(USERS, timeout=20)
@@ -557,7 +558,7 @@ async def test_a_person_becomes_a_user_with_the_rights_that_the_console_has(
     for name, email in (("jane", "x@example.com"), ("x", "jane@example.com")):
         with pytest.raises(Taken):
             await make_user("company", Person("other"), name, email)
-    # The certificate of this cluster's administrator says so, and no User does.
+    # This name is used by the certificate of the cluster's administrator, not by a User.
     kubectl(cluster, "create", "clusterrolebinding", "old", "--clusterrole=view", "--user=ghost")
     eventually(lambda: current.informer(CLUSTER_ROLE_BINDINGS).store.get(Key("", "old")), "it")
     with pytest.raises(Taken):
@@ -565,7 +566,7 @@ async def test_a_person_becomes_a_user_with_the_rights_that_the_console_has(
     await current.close_connections()
 
 
-async def test_providers_are_read_where_kubesphere_has_them(
+async def test_providers_are_read_from_the_kubesphere_config_map(
     cluster: ControlPlane, current: Runtime
 ) -> None:
     assert await options.catalogue() == options.Catalogue()

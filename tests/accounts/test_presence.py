@@ -1,4 +1,4 @@
-"""What a request began lasts as long as the session or the token that it came with."""
+"""Presence: a long-running request lasts as long as its session or token."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ async def of_session(browser: Browser) -> Presence:
     return found
 
 
-async def test_it_ends_with_the_session_and_its_user(
+async def test_presence_ends_with_the_session_and_the_user(
     browser: Browser, users: Informer[Any], runtime: StaticRuntime
 ) -> None:
     await browser.login("admin")
@@ -48,11 +48,13 @@ async def test_it_ends_with_the_session_and_its_user(
     assert not await presence.lasts()
 
 
-async def test_nobody_has_none() -> None:
+async def test_an_anonymous_request_has_no_presence() -> None:
     assert session_presence(None, await find_session(None)) is None
 
 
-async def test_it_ends_with_the_token(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_presence_ends_with_the_token(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await browser.login("admin")
     token = await make(browser)
     presence = token_presence(token, "admin")
@@ -70,8 +72,10 @@ async def test_it_ends_with_the_token(browser: Browser, monkeypatch: pytest.Monk
     assert not await presence.lasts()
 
 
-async def test_who_may_send_much(browser: Browser, config: None) -> None:
-    """A key or a token that holds: whoever has none of these is nobody, whatever they send."""
+async def test_large_requests_require_a_valid_session_or_token(
+    browser: Browser, config: None
+) -> None:
+    """Requests without a valid key or token are anonymous, regardless of other content."""
     assert not await is_signed_in({})
     assert not await is_signed_in({b"Cookie": [b"__Host-quarterdeck=made-up"]})
     assert not await is_signed_in({b"Authorization": [b"Bearer made-up", b"Basic \xff"]})

@@ -1,5 +1,6 @@
-"""Users of a KubeSphere 3.4 cluster log in, choose a password, are locked, unlocked and deleted: on the
-embedded cluster and on a real one, with the controllers at work."""
+"""Users of a KubeSphere 3.4 cluster sign in, choose a password, are locked, unlocked and deleted,
+on the embedded and on a real cluster with running controllers.
+"""
 
 from typing import Any
 from uuid import uuid4
@@ -23,7 +24,9 @@ NEW = "Quarterdeck-7"
 
 
 def of_kubesphere(name: str, **spec: Any) -> dict[str, Any]:
-    """As `kubectl get users -o yaml` of a 3.4 cluster shows it: a hash of Go's bcrypt, and the mark."""
+    """Return a user as in a KubeSphere 3.4 cluster: with Go's bcrypt prefix and the uninitialized
+    annotation.
+    """
     item = user(
         name,
         password="$2a$" + HASH[4:],
@@ -41,7 +44,7 @@ def of_kubesphere(name: str, **spec: Any) -> dict[str, Any]:
     return item
 
 
-async def test_a_user_of_kubesphere_logs_in_and_chooses_a_password(world: World) -> None:
+async def test_a_kubesphere_user_signs_in_and_chooses_a_password(world: World) -> None:
     await world.create(USERS, of_kubesphere("mover"))
     browser = Browser()
     assert (await browser.login("mover")).status_code == 302
@@ -82,9 +85,9 @@ async def test_failures_lock_and_an_administrator_unlocks(world: World) -> None:
     assert world.state("lena") == "Active"
 
 
-async def test_an_administrator_makes_disables_and_enables(world: World) -> None:
+async def test_an_administrator_creates_disables_and_enables_a_user(world: World) -> None:
     admin, nina = Browser(), Browser()
-    # Another one for each try.
+    # Different names for each run.
     name = f"nina-{uuid4().hex[:8]}"
     await admin.login("admin")
     fields = {"name": name, "email": f"{name}@example.com", "password": NEW}
@@ -103,7 +106,7 @@ async def test_an_administrator_makes_disables_and_enables(world: World) -> None
     assert (await Browser().login(name, NEW)).status_code == 302
 
 
-async def test_with_a_deleted_user_goes_what_the_name_could_do(world: World) -> None:
+async def test_deleting_a_user_deletes_bindings_of_the_name(world: World) -> None:
     await world.create(USERS, of_kubesphere("otto"))
     granted = binding("otto-platform-admin", ("User", "otto"))
     granted["metadata"]["labels"] = {"iam.kubesphere.io/user-ref": "otto"}

@@ -1,7 +1,7 @@
-"""Where each step of signing in leads: what KubeSphere's console does, and what is deliberately other.
+"""Redirects of each sign-in step: KubeSphere's behavior and intended differences.
 
-Those of the identity providers' callbacks and of `/login/confirm` are in `federation`, those of the
-second factor in `factors`.
+`federation` tests the callbacks of identity providers and `/login/confirm`, `factors` the second
+factor.
 """
 
 import base64
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PODS = "/clusters/host/pods"
 
 
-async def test_the_start_is_the_dashboard(browser: Browser) -> None:
+async def test_the_root_redirects_to_the_dashboard(browser: Browser) -> None:
     await browser.login("alice")
     assert (await browser.get("/"))["Location"] == "/dashboard"
 
 
-async def test_nobody_is_sent_to_the_login_and_comes_back(browser: Browser) -> None:
+async def test_anonymous_requests_redirect_to_sign_in_and_back(browser: Browser) -> None:
     answer = await browser.get(f"{PODS}?q=web")
     assert (answer.status_code, answer["Location"]) == (
         302, "/login?next=%2Fclusters%2Fhost%2Fpods%3Fq%3Dweb"
@@ -34,7 +34,7 @@ async def test_nobody_is_sent_to_the_login_and_comes_back(browser: Browser) -> N
     assert (await browser.login("alice", next=form.next))["Location"] == f"{PODS}?q=web"
 
 
-async def test_kubesphere_calls_the_return_address_referer(browser: Browser) -> None:
+async def test_the_referer_parameter_of_kubesphere_is_accepted(browser: Browser) -> None:
     page = await browser.get("/login?referer=/clusters/host/pods")
     assert page.context["form"].next == PODS
     for bad in ("//e", "https://e", "javascript:alert(1)", "/login"):
@@ -42,13 +42,13 @@ async def test_kubesphere_calls_the_return_address_referer(browser: Browser) -> 
         assert page.context["form"].next == "/"
 
 
-async def test_whoever_is_signed_in_has_nothing_to_do_at_the_login(browser: Browser) -> None:
+async def test_the_sign_in_page_redirects_signed_in_users(browser: Browser) -> None:
     await browser.login("alice")
     assert (await browser.get("/login"))["Location"] == "/"
     assert (await browser.get(f"/login?next={PODS}"))["Location"] == PODS
 
 
-async def test_a_first_password_is_chosen_before_anything_else(
+async def test_an_initial_password_must_be_changed_first(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     mark = {"iam.kubesphere.io/uninitialized": "true"}
@@ -61,36 +61,38 @@ async def test_a_first_password_is_chosen_before_anything_else(
     assert (await browser.post("/password/confirm", {**new, "next": PODS}))["Location"] == PODS
 
 
-async def test_a_password_is_chosen_by_whoever_has_to(browser: Browser) -> None:
+async def test_the_password_page_redirects_other_users(browser: Browser) -> None:
     assert (await browser.get("/password/confirm"))["Location"].startswith("/login?next=")
     await browser.login("alice")
     assert (await browser.get("/password/confirm"))["Location"] == "/account"
 
 
-async def test_a_name_is_confirmed_by_whoever_comes_from_a_provider(browser: Browser) -> None:
+async def test_the_confirmation_page_redirects_without_a_pending_sign_in(browser: Browser) -> None:
     assert (await browser.get("/login/confirm"))["Location"] == "/login"
     await browser.login("alice")
     assert (await browser.get("/login/confirm"))["Location"] == "/login"
 
 
-async def test_a_logout_leads_to_the_login(browser: Browser) -> None:
+async def test_signing_out_redirects_to_the_sign_in_page(browser: Browser) -> None:
     await browser.login("alice")
     assert (await browser.post("/logout"))["Location"] == "/login"
     assert (await Browser().get("/dashboard"))["Location"] == "/login?next=%2Fdashboard"
-    # Also of somebody who is nobody any more.
+    # Applies to a user without a session too.
     assert (await browser.post("/logout"))["Location"] == "/login"
     assert (await browser.get("/logout")).status_code == 405
 
 
-async def test_another_user_in_the_same_browser_starts_where_they_wanted_to(
+async def test_another_user_in_the_same_browser_is_redirected_by_the_form(
     browser: Browser,
 ) -> None:
-    """KubeSphere sends them to the start, since the address was the other's: here it is the form's."""
+    """KubeSphere redirects a different user to the start page, because the URL belonged to the
+    previous user. Here the form's value decides.
+    """
     await browser.login("alice", next=PODS)
     assert (await browser.login("bob"))["Location"] == "/"
 
 
-async def test_after_a_session_has_ended_the_login_says_so(browser: Browser) -> None:
+async def test_an_ended_session_is_reported_on_the_sign_in_page(browser: Browser) -> None:
     await browser.login("alice")
     browser.key = "a" * 32
     answer = await browser.get(PODS)
@@ -98,13 +100,13 @@ async def test_after_a_session_has_ended_the_login_says_so(browser: Browser) -> 
     assert "Your session has ended." in (await browser.get(answer["Location"])).content.decode()
 
 
-# The language.
+# Language.
 
 
 @pytest.mark.parametrize(
     ("lang", "cookie"), [("zh", "zh-hans"), ("en", "en"), ("tlh", None), (None, None), ({}, None)]
 )
-async def test_the_console_speaks_the_language_of_the_user(
+async def test_sign_in_sets_the_language_of_the_user(
     browser: Browser, runtime: StaticRuntime, lang: object, cookie: str | None
 ) -> None:
     found = user("alice", password=HASH)
@@ -116,11 +118,13 @@ async def test_the_console_speaks_the_language_of_the_user(
     assert "quarterdeck-lang" not in (await Browser().login("alice", "wrong")).cookies
 
 
-# KubeSphere's form of a password.
+# KubeSphere's password encoding.
 
 
 def encode(password: str) -> str:
-    """What KubeSphere's page sends as `encrypt`: the lowest bit of each sum, and half of it."""
+    """Encode a password as KubeSphere's page does for the field `encrypt`: the lowest bit of each
+    sum, and half of it.
+    """
     text = base64.b64encode(password.encode()).decode()
     salt = KEY + text[: max(0, len(text) - len(KEY))]
     sums = [
@@ -138,13 +142,13 @@ def encode(password: str) -> str:
         ("abc", "MDAwMTEwMDEwMQ==@bfVgYXTRYR"),
     ],
 )
-def test_the_published_values(password: str, value: str) -> None:
+def test_published_encoded_values(password: str, value: str) -> None:
     assert encode(password) == value
     assert decode(value) == password
 
 
 @pytest.mark.parametrize("password", ["x", "é漢字Aa1!", "a" * 64, "P@ss@word", "\0"])
-def test_what_goes_in_comes_out(password: str) -> None:
+def test_encoding_round_trip(password: str) -> None:
     assert decode(encode(password)) == password
 
 
@@ -152,11 +156,11 @@ def test_what_goes_in_comes_out(password: str) -> None:
     "value",
     ["@", "x@y", "MDAx@", "MDA=@\ud800\ud800", "MDAw@ab", "MjIy@abc", "=@=", "MA==@" + "x" * 9000],
 )  # fmt: skip
-def test_what_nobody_sends(value: str) -> None:
+def test_malformed_encoded_passwords_are_empty(value: str) -> None:
     assert decode(value) == ""
 
 
-async def test_programs_log_in_as_they_do_at_kubesphere(browser: Browser) -> None:
+async def test_the_encrypt_field_of_kubesphere_is_accepted(browser: Browser) -> None:
     form = {"username": "alice", "encrypt": encode(PASSWORD)}
     assert (await browser.post("/login", form)).status_code == 302
     for wrong in (encode("wrong"), "x@y", "@", ""):

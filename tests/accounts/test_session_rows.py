@@ -1,4 +1,4 @@
-"""A row of a session is read where that is quickest, and is never an old one."""
+"""Session rows are read on the event loop from SQLite files, without caching."""
 
 import sqlite3
 import time
@@ -23,9 +23,9 @@ def configured(tmp_path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def file(configured: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A database that is a file, without sessions."""
+    """An SQLite database file without sessions."""
     path: Path = configured["NAME"]
-    # It has no connections, which would stay with whoever asks for one.
+    # Django connections would stay open in the threads that use them.
     monkeypatch.setattr(
         session_rows, "connections", SimpleNamespace(settings={"default": configured})
     )
@@ -35,7 +35,7 @@ def file(configured: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
-    """The keys that the database's thread was asked for."""
+    """The session keys requested from the database thread."""
     found: list[str | None] = []
     monkeypatch.setattr(session_rows, "_read", found.append)
     return found
@@ -54,13 +54,15 @@ def save(path: Path, content: dict[str, Any], *, hours: int = 1) -> None:
     run(path, statement, KEY, SessionStore().encode(content), str(expires))
 
 
-async def test_a_file_is_read_on_the_loop(file: Path, asked: list[str | None]) -> None:
+async def test_an_sqlite_file_is_read_on_the_event_loop(
+    file: Path, asked: list[str | None]
+) -> None:
     save(file, {"account": "admin"})
     assert await SessionStore(KEY).aload() == {"account": "admin"}
     assert not asked
 
 
-async def test_what_somebody_else_ends_or_changes_is_seen_at_once(
+async def test_external_changes_are_visible_immediately(
     file: Path, asked: list[str | None]
 ) -> None:
     save(file, {"account": "admin"})
@@ -78,13 +80,13 @@ async def test_what_somebody_else_ends_or_changes_is_seen_at_once(
     assert not asked
 
 
-async def test_an_expired_session_is_none(file: Path, asked: list[str | None]) -> None:
+async def test_an_expired_session_is_empty(file: Path, asked: list[str | None]) -> None:
     save(file, {"account": "admin"}, hours=-1)
     assert await SessionStore(KEY).aload() == {}
     assert not asked
 
 
-async def test_nothing_waits_for_a_file_that_somebody_holds(
+async def test_a_locked_file_is_read_in_the_database_thread(
     file: Path, asked: list[str | None]
 ) -> None:
     save(file, {"account": "admin"})
@@ -92,18 +94,18 @@ async def test_nothing_waits_for_a_file_that_somebody_holds(
     holder.execute("BEGIN EXCLUSIVE")
     began = time.monotonic()
     assert await SessionStore(KEY).aload() == {}
-    assert time.monotonic() - began < 4  # it would wait for 5 s
+    assert time.monotonic() - began < 4  # SQLite would wait for 5 s.
     holder.close()
     assert asked == [KEY]
     assert await SessionStore(KEY).aload() == {"account": "admin"}
 
 
-async def test_the_reader_cannot_write(file: Path) -> None:
+async def test_the_reader_connection_is_read_only(file: Path) -> None:
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         session_rows._reader(file).execute("DELETE FROM django_session")
 
 
-async def test_any_other_database_is_asked_by_its_thread(
+async def test_other_databases_are_read_in_the_database_thread(
     configured: dict[str, Any], file: Path, asked: list[str | None]
 ) -> None:
     configured["NAME"] = file.with_name("none")

@@ -1,4 +1,4 @@
-"""What ends a session, and what a visitor without one may see."""
+"""Session lifetime and revocation, and access without a session."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -38,7 +38,9 @@ async def is_in(browser: Browser) -> bool:
 
 
 async def assert_ended(browser: Browser) -> None:
-    """Sent to the login, told why, and the row is gone."""
+    """Assert that the browser is redirected to sign-in with a reason, and that the session row is
+    deleted.
+    """
     answer = await browser.get(HOME)
     assert answer["Location"] == "/login?next=%2F&ended=1"
     assert browser.key is None
@@ -47,13 +49,15 @@ async def assert_ended(browser: Browser) -> None:
     assert await Session.objects.acount() == 0
 
 
-async def test_a_session_stays(browser: Browser) -> None:
+async def test_a_session_lasts_across_requests(browser: Browser) -> None:
     await browser.login("alice")
     for _ in range(3):
         assert await is_in(browser)
 
 
-async def test_it_ends_when_the_user_is_disabled(browser: Browser, users: Informer[Any]) -> None:
+async def test_disabling_the_user_revokes_the_session(
+    browser: Browser, users: Informer[Any]
+) -> None:
     await browser.login("alice")
     bring(users, user("alice", password=HASH, state="Disabled"))
     await assert_ended(browser)
@@ -61,27 +65,29 @@ async def test_it_ends_when_the_user_is_disabled(browser: Browser, users: Inform
     assert not await is_in(browser)
 
 
-async def test_failed_attempts_of_somebody_else_end_nothing(
-    browser: Browser, users: Informer[Any]
-) -> None:
+async def test_a_lockout_keeps_the_session(browser: Browser, users: Informer[Any]) -> None:
     await browser.login("alice")
     bring(users, user("alice", password=HASH, state="AuthLimitExceeded"))
     assert await is_in(browser)
 
 
-async def test_it_ends_with_the_password(browser: Browser, users: Informer[Any]) -> None:
+async def test_changing_the_password_revokes_the_session(
+    browser: Browser, users: Informer[Any]
+) -> None:
     await browser.login("alice")
     bring(users, user("alice", password=hashed(PASSWORD)))
     await assert_ended(browser)
 
 
-async def test_it_ends_when_the_user_is_gone(browser: Browser, users: Informer[Any]) -> None:
+async def test_deleting_the_user_revokes_the_session(
+    browser: Browser, users: Informer[Any]
+) -> None:
     await browser.login("alice")
     take_away(users, user("alice"))
     await assert_ended(browser)
 
 
-async def test_a_new_user_of_the_same_name_does_not_inherit_it(
+async def test_a_recreated_user_does_not_inherit_the_session(
     browser: Browser, users: Informer[Any]
 ) -> None:
     await browser.login("alice")
@@ -89,7 +95,7 @@ async def test_a_new_user_of_the_same_name_does_not_inherit_it(
     await assert_ended(browser)
 
 
-async def test_it_ends_twelve_hours_after_the_login_however_much_it_is_used(
+async def test_a_session_expires_twelve_hours_after_sign_in(
     browser: Browser, clock: MovableClock
 ) -> None:
     await browser.login("alice")
@@ -102,9 +108,7 @@ async def test_it_ends_twelve_hours_after_the_login_however_much_it_is_used(
     await assert_ended(browser)
 
 
-async def test_use_does_not_move_the_end_in_the_database(
-    browser: Browser, clock: MovableClock
-) -> None:
+async def test_use_does_not_extend_the_expiry_date(browser: Browser, clock: MovableClock) -> None:
     answer = await browser.login("alice")
     end = (await Session.objects.aget()).expire_date
     assert abs((end - clock.now()).total_seconds() - 12 * 3600) < 1
@@ -116,7 +120,9 @@ async def test_use_does_not_move_the_end_in_the_database(
     assert row.get_decoded()["seen"] == clock.now().timestamp()
 
 
-async def test_it_ends_two_hours_after_its_last_use(browser: Browser, clock: MovableClock) -> None:
+async def test_a_session_expires_two_hours_after_the_last_use(
+    browser: Browser, clock: MovableClock
+) -> None:
     await browser.login("alice")
     clock.move(minutes=119)
     assert await is_in(browser)
@@ -126,9 +132,7 @@ async def test_it_ends_two_hours_after_its_last_use(browser: Browser, clock: Mov
     await assert_ended(browser)
 
 
-async def test_reading_pages_writes_to_the_database_once_a_minute(
-    browser: Browser, clock: MovableClock
-) -> None:
+async def test_the_last_use_is_saved_once_per_minute(browser: Browser, clock: MovableClock) -> None:
     await browser.login("alice")
     before = (await Session.objects.aget()).session_data
     clock.move(seconds=59)
@@ -140,7 +144,7 @@ async def test_reading_pages_writes_to_the_database_once_a_minute(
 
 
 @pytest.mark.parametrize("key", ["x", "a" * 32, "ü", "'; --", "\\000", "a" * 4000])
-async def test_a_cookie_that_is_no_session_is_taken_away(browser: Browser, key: str) -> None:
+async def test_an_invalid_session_cookie_is_deleted(browser: Browser, key: str) -> None:
     browser.key = key
     answer = await browser.get(HOME)
     assert answer["Location"] == "/login?next=%2F&ended=1"
@@ -152,7 +156,7 @@ async def test_a_cookie_that_is_no_session_is_taken_away(browser: Browser, key: 
 
 
 @pytest.mark.parametrize("change", ["data", "since", "seen", "uid"])
-async def test_a_row_that_somebody_changed_is_no_session(browser: Browser, change: str) -> None:
+async def test_a_modified_session_row_is_refused(browser: Browser, change: str) -> None:
     await browser.login("alice")
     row = await Session.objects.aget()
     if change == "data":
@@ -165,7 +169,7 @@ async def test_a_row_that_somebody_changed_is_no_session(browser: Browser, chang
     assert not await is_in(browser)
 
 
-async def test_logging_out_ends_it_for_copies_of_the_cookie_too(browser: Browser) -> None:
+async def test_signing_out_invalidates_copies_of_the_cookie(browser: Browser) -> None:
     await browser.login("alice")
     copy = Browser()
     copy.key = browser.key or ""
@@ -176,32 +180,32 @@ async def test_logging_out_ends_it_for_copies_of_the_cookie_too(browser: Browser
     assert not await is_in(copy)
 
 
-async def test_logging_out_tells_what_else_is_open(
+async def test_signing_out_notifies_open_websockets(
     browser: Browser, runtime: StaticRuntime, clock: MovableClock
 ) -> None:
-    """On all replicas: sockets look at their sessions when their User changes."""
+    """Applies to all replicas: they check the websockets of a user when the User changes."""
     await browser.login("alice")
     await browser.post("/logout")
     annotations = runtime.console.of(USERS)["alice"]["metadata"]["annotations"]
     assert annotations[ENDED_ANNOTATION] == clock.now().isoformat()
-    # Nobody has nothing open.
+    # Without a session there are no websockets to notify.
     calls = list(runtime.console.calls)
     await browser.post("/logout")
     assert runtime.console.calls == calls
 
 
-async def test_logging_out_needs_a_form_of_ours(browser: Browser) -> None:
+async def test_signing_out_requires_a_same_origin_post(browser: Browser) -> None:
     await browser.login("alice")
     assert (await browser.get("/logout")).status_code == 405
     assert (await browser.post("/logout", Sec_Fetch_Site="cross-site")).status_code == 403
     assert await is_in(browser)
 
 
-async def test_logging_out_twice_is_no_error(browser: Browser) -> None:
+async def test_signing_out_twice_is_not_an_error(browser: Browser) -> None:
     assert (await browser.post("/logout"))["Location"] == "/login"
 
 
-async def test_while_nobody_knows_the_users_a_session_waits(
+async def test_a_session_survives_unsynced_users(
     browser: Browser, runtime: StaticRuntime, users: Informer[Any]
 ) -> None:
     await browser.login("alice")
@@ -212,7 +216,7 @@ async def test_while_nobody_knows_the_users_a_session_waits(
     assert await is_in(browser)
 
 
-async def test_while_the_database_is_away_nobody_is_let_in_or_thrown_out(
+async def test_an_unavailable_database_returns_503_and_keeps_the_session(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await browser.login("alice")
@@ -232,7 +236,7 @@ async def test_while_the_database_is_away_nobody_is_let_in_or_thrown_out(
 
 @pytest.fixture
 async def unwritable(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[[], Any]]:
-    """Makes the database one that can only be read, as on a full disk."""
+    """Return a function that makes the database read-only, as on a full disk."""
     monkeypatch.setattr(session_rows, "_rest_until", 0.0)
 
     @sync_to_async
@@ -244,7 +248,7 @@ async def unwritable(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[
     await only_read(False)
 
 
-async def test_reading_goes_on_while_nothing_can_be_written(
+async def test_pages_work_with_a_read_only_database(
     browser: Browser, clock: MovableClock, unwritable: Callable[[], Any]
 ) -> None:
     await browser.login("alice")
@@ -254,13 +258,13 @@ async def test_reading_goes_on_while_nothing_can_be_written(
         assert await is_in(browser)
 
 
-async def test_nobody_waits_again_and_again_for_what_cannot_be_written(
+async def test_failed_session_writes_are_not_repeated_for_each_request(
     browser: Browser,
     clock: MovableClock,
     unwritable: Callable[[], Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On a disk that is full, or held, each try takes its time."""
+    """Each attempt on a full or locked disk takes time."""
     await browser.login("alice")
     await unwritable()
     tried, save = [], session_rows.SessionStore.save
@@ -276,7 +280,7 @@ async def test_nobody_waits_again_and_again_for_what_cannot_be_written(
     assert len(tried) == 1
 
 
-async def test_what_must_be_written_says_that_it_cannot_be(
+async def test_sign_in_with_a_read_only_database_is_reported(
     browser: Browser, unwritable: Callable[[], Any]
 ) -> None:
     await unwritable()
@@ -286,7 +290,7 @@ async def test_what_must_be_written_says_that_it_cannot_be(
     assert browser.key is None
 
 
-async def test_a_session_ends_though_nothing_can_be_written(
+async def test_a_session_ends_with_a_read_only_database(
     browser: Browser, users: Informer[Any], unwritable: Callable[[], Any]
 ) -> None:
     await browser.login("alice")
@@ -297,7 +301,7 @@ async def test_a_session_ends_though_nothing_can_be_written(
     assert browser.key is None
 
 
-async def test_a_stale_cache_keeps_people_in(browser: Browser, users: Informer[Any]) -> None:
+async def test_a_stale_cache_keeps_sessions(browser: Browser, users: Informer[Any]) -> None:
     await browser.login("alice")
     set_stale(users, datetime.fromisoformat("2026-01-01T00:00:00Z"))
     assert await is_in(browser)
@@ -307,7 +311,7 @@ async def test_a_stale_cache_keeps_people_in(browser: Browser, users: Informer[A
 
 
 def _one(converter: Any) -> str:
-    """Something that it takes: the first word of those that know some."""
+    """Return a value that the path converter accepts."""
     if isinstance(converter, IntConverter):
         return "1"
     known = "[" not in converter.regex and "." not in converter.regex
@@ -315,7 +319,7 @@ def _one(converter: Any) -> str:
 
 
 def routes(patterns: list[Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Names and paths of every route, with something in each blank."""
+    """Return names and paths of all routes, with a value for each parameter."""
     found = []
     for pattern in patterns:
         path = prefix + str(pattern.pattern)
@@ -336,7 +340,7 @@ def test_the_public_routes_exist() -> None:
     assert names >= PUBLIC_ROUTES
 
 
-async def test_every_other_route_wants_a_login(browser: Browser) -> None:
+async def test_all_other_routes_require_sign_in(browser: Browser) -> None:
     private = [(n, p) for n, p in routes(get_resolver().url_patterns) if n not in PUBLIC_ROUTES]
     assert len(private) >= 3
     for _name, path in private:
@@ -353,7 +357,7 @@ async def test_every_other_route_wants_a_login(browser: Browser) -> None:
         assert fragment["HX-Redirect"].startswith("/login?next=")
 
 
-async def test_public_routes_need_none(browser: Browser) -> None:
+async def test_public_routes_require_no_sign_in(browser: Browser) -> None:
     assert (await browser.get("/login")).status_code == 200
     assert (await browser.get("/livez")).status_code == 200
     assert (await browser.get("/nowhere")).status_code == 404
@@ -362,14 +366,14 @@ async def test_public_routes_need_none(browser: Browser) -> None:
 @pytest.mark.parametrize(
     "path", ["//login/../dashboard", "/login/dashboard", "/LOGIN", "/login%2f..%2fdashboard"]
 )
-async def test_a_path_that_looks_public_is_not(browser: Browser, path: str) -> None:
+async def test_paths_similar_to_public_ones_are_private(browser: Browser, path: str) -> None:
     answer = await browser.get(path)
     assert answer.status_code in (302, 404)
     if answer.status_code == 302:
         assert answer["Location"].startswith("/login?next=")
 
 
-def test_it_works_under_a_synchronous_server_too() -> None:
+def test_sessions_work_with_a_synchronous_server() -> None:
     client = Client(headers={"Host": "console.example.com"})
     answer = client.post("/login", {"username": "alice", "password": PASSWORD})
     assert answer.status_code == 302

@@ -1,4 +1,4 @@
-"""Cookies that no other host can set or get."""
+"""Cookie settings that prevent other hosts from setting or reading cookies."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from accounts.signin.session_settings import cookie_settings
 KINDS = ("SESSION", "CSRF", "LANGUAGE")
 
 
-def test_behind_tls_every_cookie_is_bound_to_this_host() -> None:
+def test_all_cookies_use_the_host_prefix_with_tls() -> None:
     found = cookie_settings("https://console.example.com")
     for kind in KINDS:
         assert found[f"{kind}_COOKIE_NAME"].startswith("__Host-quarterdeck")
@@ -21,7 +21,7 @@ def test_behind_tls_every_cookie_is_bound_to_this_host() -> None:
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:8000", "http://[::1]:8000"])
-def test_browsers_refuse_such_names_over_plain_http(address: str) -> None:
+def test_cookies_have_no_host_prefix_over_plain_http(address: str) -> None:
     found = cookie_settings(address)
     assert found["SESSION_COOKIE_NAME"] == "quarterdeck"
     for kind in KINDS:

@@ -1,4 +1,4 @@
-"""Sockets: from which pages, as whom, and for how long."""
+"""Websockets: allowed origins, authentication and lifetime."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Inner:
-    """Accepts and keeps the scope."""
+    """Application that accepts the connection and stores the scope."""
 
     scope: dict[str, Any] | None = None
 
@@ -72,7 +72,7 @@ def from_ours(browser: Browser | None = None) -> Headers:
         [b"\xff"],
     ],
 )
-async def test_pages_of_other_origins_cannot_open_one(
+async def test_other_origins_cannot_open_a_websocket(
     browser: Browser, origins: list[bytes]
 ) -> None:
     await browser.login("admin")
@@ -85,7 +85,7 @@ async def test_pages_of_other_origins_cannot_open_one(
         assert scope == {}
 
 
-async def test_a_session_gives_a_socket_its_user(browser: Browser) -> None:
+async def test_a_websocket_has_the_user_of_the_session(browser: Browser) -> None:
     await browser.login("admin")
     accepted, scope = await connect(from_ours(browser))
     assert accepted
@@ -105,7 +105,7 @@ async def test_a_session_gives_a_socket_its_user(browser: Browser) -> None:
         ([(b"accept-language", b"zh-CN"), (b"cookie", b"%s=../en")], "zh-hans"),
     ],
 )
-async def test_it_speaks_as_the_pages_do(
+async def test_a_websocket_uses_the_language_of_the_pages(
     settings: Settings, headers: Headers, language: str
 ) -> None:
     name = settings.LANGUAGE_COOKIE_NAME.encode()
@@ -114,7 +114,7 @@ async def test_it_speaks_as_the_pages_do(
     assert scope["language"] == language
 
 
-async def test_who_may_nothing_on_pages_may_nothing_on_a_socket(browser: Browser) -> None:
+async def test_a_websocket_has_the_permissions_of_the_user(browser: Browser) -> None:
     await browser.login("alice")
     _, scope = await connect(from_ours(browser))
     assert scope["account"] == "alice"
@@ -124,13 +124,13 @@ async def test_who_may_nothing_on_pages_may_nothing_on_a_socket(browser: Browser
 @pytest.mark.parametrize(
     "cookie", [b"", b"__Host-quarterdeck=", b"__Host-quarterdeck=" + b"a" * 32, b"\xff=\xff", b";;"]
 )
-async def test_without_a_session_it_is_nobodys(cookie: bytes) -> None:
+async def test_a_websocket_without_a_session_is_anonymous(cookie: bytes) -> None:
     _, scope = await connect([*from_ours(), (b"cookie", cookie)])
     assert (scope["account"], scope["access_in"]) == (None, None)
     assert not await scope["session_alive"]()
 
 
-async def test_it_notices_the_end_of_its_session(
+async def test_a_websocket_notices_the_end_of_its_session(
     browser: Browser, users: Informer[Any], runtime: StaticRuntime
 ) -> None:
     await browser.login("admin")
@@ -148,7 +148,7 @@ async def test_it_notices_the_end_of_its_session(
     assert not await alive()
 
 
-async def test_while_the_database_is_away_it_is_nobodys(
+async def test_a_websocket_is_anonymous_without_the_database(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await browser.login("admin")
@@ -163,14 +163,14 @@ async def test_while_the_database_is_away_it_is_nobodys(
     assert (scope["account"], scope["access_in"]) == (None, None)
 
 
-async def test_the_next_login_of_the_same_browser_is_another_session(browser: Browser) -> None:
+async def test_a_new_sign_in_ends_the_session_of_a_websocket(browser: Browser) -> None:
     await browser.login("admin")
     _, scope = await connect(from_ours(browser))
     await browser.login("alice")
     assert not await scope["session_alive"]()
 
 
-async def test_the_demos_origin_is_plain_http(settings: Settings) -> None:
+async def test_the_origin_of_the_demo_is_plain_http(settings: Settings) -> None:
     settings.ORIGINS = frozenset({"http://127.0.0.1:8000"})
     accepted, _ = await connect([(b"origin", b"http://127.0.0.1:8000")])
     assert accepted

@@ -1,6 +1,6 @@
-"""Threats to signing in that concern every address at once: cookies, other sites, what nobody may see.
+"""Threats to sign-in that concern every URL: cookies, cross-site requests, and anonymous access.
 
-`docs/asvs.md` says which test proves which defence.
+`docs/asvs.md` lists which test covers which requirement.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ def every_route() -> list[tuple[str, str]]:
 # S2: cookies.
 
 
-async def test_every_cookie_is_for_this_host_alone_and_no_script(settings: Settings) -> None:
+async def test_all_cookies_are_host_only_secure_and_http_only(settings: Settings) -> None:
     settings.LANGUAGE_COOKIE_NAME = "__Host-quarterdeck-lang"
     settings.LANGUAGE_COOKIE_SECURE = True
     seen: set[str] = set()
@@ -62,7 +62,7 @@ async def test_every_cookie_is_for_this_host_alone_and_no_script(settings: Setti
         for name, morsel in cookies.items():
             seen.add(name)
             if not morsel.value:
-                # Being dropped.
+                # The cookie is being deleted.
                 continue
             assert morsel["httponly"] and morsel["secure"], name
             assert morsel["samesite"] == "Lax" and morsel["path"] == "/", name
@@ -71,7 +71,7 @@ async def test_every_cookie_is_for_this_host_alone_and_no_script(settings: Setti
     assert {"__Host-quarterdeck", "__Host-quarterdeck-csrf"} <= seen
 
 
-# S3: other sites.
+# S3: cross-site requests.
 
 FOREIGN = [
     {"Sec-Fetch-Site": "cross-site"},
@@ -82,19 +82,19 @@ FOREIGN = [
     {"Origin": "https://console.example.com.evil.example"},
 ]
 
-#: Of what is sent. Each address and method gets one in the gate.
+#: Content types. In the gate, each URL and method is tested with one of them.
 TYPES = ("application/x-www-form-urlencoded", "text/plain", "application/json")
 
 
 @pytest.mark.parametrize("foreign", FOREIGN, ids=range(len(FOREIGN)))
-async def test_what_another_site_sends_reaches_nothing(
+async def test_cross_site_requests_are_refused_everywhere(
     foreign: dict[str, str], runtime: StaticRuntime
 ) -> None:
     browser = Browser()
     await browser.login("admin")
     before, seen = list(runtime.console.calls), 0
     for _name, path in every_route():
-        # Forms are sent with the first; the others are all the same to what looks at them.
+        # Forms use POST. The middleware treats the other methods alike.
         others = some(f"{foreign} {path}", ("PUT", "PATCH", "DELETE"), 1)
         for method in ("POST", *others):
             for kind in some(f"{method} {path}", TYPES, 1):
@@ -107,10 +107,10 @@ async def test_what_another_site_sends_reaches_nothing(
     assert (await browser.get("/account")).status_code == 200
 
 
-# S4: what locks stays locked.
+# S4: lockouts persist.
 
 
-def test_names_that_nobody_has_push_nobody_out(clock: MovableClock) -> None:
+def test_attempts_for_unknown_names_do_not_evict_counters(clock: MovableClock) -> None:
     limits = Limits()
     for _ in range(limits.tries):
         attempts.begin("admin", "", limits, clock.now())
@@ -123,10 +123,12 @@ def test_names_that_nobody_has_push_nobody_out(clock: MovableClock) -> None:
 # S6: hashes.
 
 
-async def test_a_hash_that_is_typed_as_a_password_is_one(
+async def test_a_hash_entered_as_a_password_is_hashed(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
-    """KubeSphere would keep it as the hash, and its preimage would open the account."""
+    """KubeSphere would store it as the hash, and the corresponding password would give access to
+    the account.
+    """
     await browser.login("alice")
     fields = {"current": PASSWORD, "password": HASH, "again": HASH}
     answer = await browser.post("/account/password", fields)
@@ -137,10 +139,10 @@ async def test_a_hash_that_is_typed_as_a_password_is_one(
         assert (await Browser().login("alice", HASH)).status_code == 302
 
 
-# S7: no password that everybody knows.
+# S7: no default password.
 
 
-async def test_where_there_are_no_users_nobody_gets_in(runtime: StaticRuntime) -> None:
+async def test_sign_in_is_refused_without_users(runtime: StaticRuntime) -> None:
     runtime._informers[USERS] = preloaded(USERS)
     for name in ("admin", "admin@kubesphere.io", "admin@quarterdeck.local", "root"):
         for known in (PASSWORD, "admin", "kubesphere", ""):
@@ -148,26 +150,26 @@ async def test_where_there_are_no_users_nobody_gets_in(runtime: StaticRuntime) -
             assert (await Program().login(name, known or "x")).status_code == 400
 
 
-def test_only_the_demo_knows_kubespheres_first_password() -> None:
+def test_only_the_demo_contains_the_default_password_of_kubesphere() -> None:
     folders = (ROOT / name for name in ("accounts", "console", "rbac"))
     sources = (path for folder in folders for path in folder.rglob("*.py"))
     assert [path.name for path in sources if PASSWORD in path.read_text()] == ["demo.py"]
 
 
-# S8: addresses are for display.
+# S8: email addresses are for display only.
 
 
 @pytest.mark.parametrize(
     "address", ["a@b@c", "admin@x@example.com", "", "@", "a@", "a b@c", "a@b\n"]
 )
-def test_an_address_has_one_at(address: str) -> None:
+def test_invalid_email_addresses(address: str) -> None:
     assert not is_address(address)
 
 
-# T8: secrets are where they belong.
+# T8: secrets are not exposed.
 
 
-async def test_no_secret_is_in_a_log_or_in_the_trail(
+async def test_secrets_are_not_in_logs_or_the_audit_trail(
     caplog: pytest.LogCaptureFixture, runtime: StaticRuntime
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -199,13 +201,15 @@ async def test_no_secret_is_in_a_log_or_in_the_trail(
 
 
 def ours(record: logging.LogRecord) -> bool:
-    """What is logged in production: the libraries' debugging is not."""
+    """Return True for records that are logged in production, which excludes debug messages of
+    libraries.
+    """
     return record.levelno >= logging.INFO or record.name.startswith(("accounts", "console", "rbac"))
 
 
-# T9: what nobody may see.
+# T9: anonymous access.
 
-#: Every address that answers somebody who is not signed in with 200, by name.
+#: Names of all routes that return 200 for anonymous requests.
 OPEN = {
     "accounts:login", "accounts:login_through", "accounts:oauth:discovery",
     "accounts:oauth:discovery_below", "accounts:oauth:keys", "livez", "readyz",
@@ -221,7 +225,7 @@ DISCOVERY = {
 KEYS = {"kty", "kid", "use", "alg", "crv", "x", "y", "n", "e"}
 
 
-async def test_nobody_sees_what_is_on_this_list_and_no_more() -> None:
+async def test_anonymous_users_can_open_exactly_these_routes() -> None:
     found = set()
     for name, path in every_route():
         answer: Any = await Browser().get(path)
@@ -237,7 +241,7 @@ async def test_nobody_sees_what_is_on_this_list_and_no_more() -> None:
 
 
 @pytest.mark.parametrize("who", fewer(["", "admin"], "admin"))
-async def test_no_other_site_reads_anything(who: str) -> None:
+async def test_no_route_sends_cors_headers(who: str) -> None:
     browser = Browser()
     if who:
         await browser.login(who)

@@ -1,4 +1,4 @@
-"""An address of ours with a slash at its end leads to the one without."""
+"""URLs with a trailing slash redirect to the URL without it."""
 
 import pytest
 
@@ -14,18 +14,18 @@ from tests.accounts.conftest import Browser
         ("/clusters/host/projects/shop/", "/clusters/host/projects/shop"),
     ],
 )
-async def test_it_leads_to_the_page(browser: Browser, path: str, to: str) -> None:
+async def test_a_trailing_slash_redirects_to_the_page(browser: Browser, path: str, to: str) -> None:
     answer = await browser.get(path)
     assert (answer.status_code, answer["Location"]) == (301, to)
 
 
 @pytest.mark.parametrize("path", ["/nowhere/", "//login/", "/\\login/", "/%0alogin/"])
-async def test_it_leads_nowhere_else(browser: Browser, path: str) -> None:
+async def test_other_urls_are_not_redirected(browser: Browser, path: str) -> None:
     answer = await browser.get(path)
     assert answer.status_code != 301
     assert "Location" not in answer or answer["Location"].startswith("/login?")
 
 
-async def test_what_is_sent_is_not_sent_again(browser: Browser) -> None:
+async def test_posts_are_not_redirected(browser: Browser) -> None:
     answer = await browser.post("/login/", {"username": "alice"})
     assert answer.status_code != 301

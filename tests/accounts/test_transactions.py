@@ -1,4 +1,4 @@
-"""What belongs together is written together: wherever the database fails, nothing of it is left."""
+"""Atomicity: a database failure at any statement leaves no partial changes."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -43,7 +43,7 @@ Act = Callable[[], object]
 
 
 class Failing:
-    """Lets so many statements that write pass, and no more."""
+    """Execute wrapper that allows a number of write statements and then fails."""
 
     def __init__(self, passes: int) -> None:
         self.passes, self.failed = passes, False
@@ -58,7 +58,7 @@ class Failing:
 
 
 def rows() -> dict[str, list[dict[str, Any]]]:
-    """Everything that is kept."""
+    """Return the rows of all models."""
     return {
         model._meta.label: list(model._default_manager.order_by("pk").values())
         for model in apps.get_models()
@@ -177,7 +177,9 @@ ACTS = [found for name, found in globals().items() if name.startswith("to_")]
 
 
 @pytest.mark.parametrize("make", ACTS)
-def test_nothing_is_left_half_done(make: Callable[[], Act], config: Config) -> None:
+def test_a_database_failure_leaves_no_partial_changes(
+    make: Callable[[], Act], config: Config
+) -> None:
     act = make()
     before = rows()
     for passes in range(100):
@@ -189,13 +191,13 @@ def test_nothing_is_left_half_done(make: Callable[[], Act], config: Config) -> N
             assert rows() == before, f"after {passes} statements"
         if not failing.failed:
             break
-    # Of one statement nothing could be left.
+    # A single statement is atomic anyway.
     assert passes > 1
     assert rows() != before
 
 
-def test_an_attempt_counts_for_the_name_and_for_the_name_from_here_or_for_neither() -> None:
-    """That it came from here counts whoever it wanted to be, and before."""
+def test_the_two_counters_of_an_attempt_are_updated_atomically() -> None:
+    """The counter of the address is updated separately before, for any name."""
     begin = partial(attempts.begin, "alice", "192.0.2.0/24", options().limits, NOW)
     ticket = begin()
     of_the_name = FailedAttempts.objects.filter(key__in=(ticket.user, ticket.here))

@@ -1,4 +1,4 @@
-"""Addresses that clients cannot choose for themselves."""
+"""Source addresses that clients cannot forge."""
 
 from ipaddress import ip_network
 
@@ -27,10 +27,10 @@ PROXIES = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
         ("", "203.0.113.9", ""),
     ],
 )
-def test_the_nearest_hop_that_is_not_trusted(peer: str, forwarded: str, expected: str) -> None:
+def test_the_source_is_the_nearest_untrusted_hop(peer: str, forwarded: str, expected: str) -> None:
     assert source_address(peer, forwarded, PROXIES) == expected
 
 
-def test_without_proxies_nothing_is_trusted() -> None:
+def test_no_peer_is_trusted_without_proxies() -> None:
     assert not is_trusted("10.1.1.1", ())
     assert not is_trusted("unix:", PROXIES)

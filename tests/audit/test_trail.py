@@ -1,4 +1,4 @@
-"""One record per act, before the act, for ever."""
+"""The audit trail: one immutable record per action, written before the action."""
 
 import asyncio
 import errno
@@ -26,7 +26,7 @@ async def rows() -> list[AuditRecord]:
     return [row async for row in AuditRecord.objects.select_related("outcome").order_by("id")]
 
 
-async def test_the_record_is_there_before_the_act_and_the_outcome_after() -> None:
+async def test_the_record_is_written_before_the_action_and_the_outcome_after_it() -> None:
     async with record(ACTION) as entry:
         (row,) = await rows()
         assert row.audit_id == entry.audit_id
@@ -39,7 +39,7 @@ async def test_the_record_is_there_before_the_act_and_the_outcome_after() -> Non
     assert row.outcome.time >= row.time
 
 
-async def test_a_refusal_of_the_cluster_is_recorded_and_goes_on() -> None:
+async def test_an_api_error_is_recorded_and_raised() -> None:
     status = {"reason": "Forbidden", "message": 'pods "web" is forbidden'}
     with pytest.raises(Forbidden):
         async with record(ACTION):
@@ -49,7 +49,7 @@ async def test_a_refusal_of_the_cluster_is_recorded_and_goes_on() -> None:
     assert row.outcome.message == 'pods "web" is forbidden'
 
 
-async def test_an_act_that_was_cut_off_has_code_0() -> None:
+async def test_a_cancelled_action_has_code_0() -> None:
     entered = asyncio.Event()
 
     async def act() -> None:
@@ -66,7 +66,7 @@ async def test_an_act_that_was_cut_off_has_code_0() -> None:
     assert (row.outcome.code, row.outcome.reason) == (0, "CancelledError")
 
 
-async def test_the_block_can_say_what_came_of_it() -> None:
+async def test_the_block_can_set_the_outcome() -> None:
     async with record(ACTION) as entry:
         entry.answered(401, "WrongPassword", "x" * 5000)
     (row,) = await rows()
@@ -74,7 +74,9 @@ async def test_the_block_can_say_what_came_of_it() -> None:
     assert len(row.outcome.message) == 1024
 
 
-async def test_what_cannot_be_recorded_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_action_is_not_run_if_the_record_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise DatabaseError("attempt to write a readonly database")
 
@@ -86,7 +88,7 @@ async def test_what_cannot_be_recorded_is_not_done(monkeypatch: pytest.MonkeyPat
     assert not done
 
 
-async def test_an_outcome_that_cannot_be_recorded_does_not_undo_the_act(
+async def test_a_failed_outcome_write_is_logged_and_keeps_the_record(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:
@@ -99,7 +101,7 @@ async def test_an_outcome_that_cannot_be_recorded_does_not_undo_the_act(
     assert await AuditRecord.objects.acount() == 1
 
 
-def test_rows_are_never_changed_or_deleted() -> None:
+def test_rows_cannot_be_changed_or_deleted() -> None:
     row = AuditRecord(audit_id="1", verb="delete")
     row.save()
     outcome = AuditOutcome(record=row, code=200)
@@ -127,7 +129,7 @@ def test_rows_are_never_changed_or_deleted() -> None:
         assert getattr(again, field) == ""
 
 
-def test_a_row_with_a_key_that_exists_is_not_overwritten() -> None:
+def test_a_row_with_an_existing_key_is_not_overwritten() -> None:
     first = AuditRecord(audit_id="1", verb="delete", actor="alice")
     first.save()
     with pytest.raises(DatabaseError):
@@ -145,7 +147,7 @@ def test_a_row_with_a_key_that_exists_is_not_overwritten() -> None:
 HOSTILE = 'curl/8\r\n{"actor":"admin"}\x1b[2J\x00\x7f\x9b\u2028\u202e'
 
 
-async def test_a_record_is_one_line_of_json_whatever_it_says(
+async def test_a_record_is_printed_as_one_ascii_line_of_json(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.AUDIT_STDOUT = True
@@ -174,7 +176,7 @@ class FullDisk(io.StringIO):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-async def test_what_cannot_be_printed_is_done_all_the_same(
+async def test_a_print_error_does_not_fail_the_action(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.AUDIT_STDOUT = True
@@ -185,7 +187,7 @@ async def test_what_cannot_be_printed_is_done_all_the_same(
     assert row.outcome.code == 200
 
 
-async def test_nothing_is_printed_unless_asked(
+async def test_records_are_printed_only_if_enabled(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.AUDIT_STDOUT = False
@@ -194,7 +196,7 @@ async def test_nothing_is_printed_unless_asked(
     assert capsys.readouterr().out == ""
 
 
-async def test_long_texts_are_cut_and_queries_left_out() -> None:
+async def test_long_values_are_truncated_and_query_strings_omitted() -> None:
     path = "/" + "p" * 3000 + "?token=s3cret-canary"
     request = RequestFactory().get(path, headers={"User-Agent": "a" * 3000})
     async with record(request_action(request, "delete", PODS, name="n" * 3000)):

@@ -1,8 +1,9 @@
-"""A Chromium that may hang or end without taking the rest of the run with it.
+"""A Chromium that can hang or crash without affecting the rest of the test run.
 
-Now and then Chromium never answers that a context is closed, and Playwright would wait for ever. The
-browser is then killed, and the next context is opened in a new one. What a test saw before that
-counts; contexts that other fixtures still hold open in the killed browser are lost, and their tests fail.
+Chromium sometimes never confirms that a context was closed, and Playwright would wait forever.
+The browser is then killed, and the next context opens in a new browser. The result of the
+current test still counts. Contexts of other fixtures in the killed browser are lost, and their
+tests fail.
 """
 
 import logging
@@ -21,7 +22,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Playwright
 
 from tests.controlplane.plugin import left_out
 
-#: The shell draws the same pages without the windows that nobody sees, for half of the work.
+#: The headless shell renders the same pages without invisible windows, with half the CPU usage.
 PROGRAM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
@@ -32,13 +33,13 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-#: Seconds; a second is what it takes.
+#: Seconds. Closing usually takes one second.
 PATIENCE = 60.0
 _log = logging.getLogger(__name__)
 
 
 def need_chromium(what: str) -> None:
-    """Leaves `what` out where there is no Chromium; `REQUIRE_BROWSER` makes that a failure."""
+    """Skip `what` if Chromium is missing. With `REQUIRE_BROWSER` set, fail instead."""
     if Path(PROGRAM).exists():
         return
     why = f"{PROGRAM} is missing"
@@ -49,7 +50,7 @@ def need_chromium(what: str) -> None:
 
 
 class Chromium:
-    """Opens contexts as Playwright's `Browser` does, whose `close()` always returns."""
+    """A replacement for Playwright's `Browser` whose `close()` always returns."""
 
     def __init__(self, playwright: Playwright, patience: float = PATIENCE) -> None:
         self._playwright = playwright
@@ -82,7 +83,7 @@ class Chromium:
 
 @contextmanager
 def _killing_after(seconds: float) -> Iterator[list[int]]:
-    """The ids of browsers that were killed. Only those that Playwright started for this process end."""
+    """Kill the browsers of this process after a timeout. Yield the list of killed process IDs."""
     killed: list[int] = []
     timer = Timer(seconds, _kill_browsers, [killed])
     timer.start()
@@ -95,7 +96,7 @@ def _killing_after(seconds: float) -> Iterator[list[int]]:
 def _kill_browsers(killed: list[int]) -> None:
     for driver in _children(os.getpid()):
         for browser in _children(driver):
-            # Either may have ended by now.
+            # Either process may have exited in the meantime.
             with suppress(OSError):
                 if b"chromium" in Path(f"/proc/{browser}/cmdline").read_bytes():
                     killed.append(browser)

@@ -1,4 +1,4 @@
-"""A browser that reports what goes wrong in it."""
+"""Fixtures for tests in a browser. A page fails its test if the browser reports an error."""
 
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -18,13 +18,15 @@ from tests.browser.chromium import Chromium, need_chromium
 
 SIZE: Any = {"width": 1280, "height": 800}
 _FAILED = pytest.StashKey[bool]()
-# What is expected comes in a moment, but not on a machine that does much else.
+# A generous timeout for slow machines. The expected state usually appears within a moment.
 expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Chromium]:
-    """Not for the whole run: while Playwright is there, its loop runs and no asynchronous test can."""
+    """Start the browser. The scope is not the session, because no asynchronous test can run while
+    Playwright's event loop is running.
+    """
     need_chromium("tests in a browser")
     with sync_playwright() as playwright:
         browser = Chromium(playwright)
@@ -57,8 +59,9 @@ def context(browser: Chromium) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="package")
 def _tabs(browser: Chromium) -> Iterator[list[Page]]:
-    """The one for all tests, unless a test has it or failed with it: to open another costs more than what
-    most of them do in it."""
+    """Yield the list with the shared tab. A test takes it while it runs, and a failed test does not
+    return it. Opening another tab takes longer than most of these tests.
+    """
     tabs: list[Page] = []
     yield tabs
     for tab in tabs:
@@ -67,12 +70,12 @@ def _tabs(browser: Chromium) -> Iterator[list[Page]]:
 
 @pytest.fixture
 def apart() -> None:
-    """What leaves something in its tab for good has this: it gets a tab of its own."""
+    """Request a separate tab for a test that leaves state in its tab."""
 
 
 @pytest.fixture
 def page(request: pytest.FixtureRequest, browser: Chromium, _tabs: list[Page]) -> Iterator[Page]:
-    """A page that fails its test if the browser reported an error, CSP violations included."""
+    """Yield a page that fails its test if the browser reported an error, including CSP violations."""
     alone = "apart" in request.fixturenames
     page = _tabs.pop() if _tabs and not alone else _opened(browser).new_page()
     problems: list[str] = []
@@ -96,20 +99,21 @@ def page(request: pytest.FixtureRequest, browser: Chromium, _tabs: list[Page]) -
             _empty(page)
             _tabs.append(page)
         except Error:
-            # It was on its way to somewhere else by itself.
+            # A redirect of the page can interrupt this navigation.
             page.context.close()
     assert problems == []
 
 
 def _empty(page: Page) -> None:
-    """As if it were new. It stays at the console: an empty page would be another process of Chromium,
-    which costs as much as half of what most tests do."""
+    """Reset the tab. It stays on the console's origin, because an empty page would start another
+    Chromium process, which takes half as long as most tests.
+    """
     for other in page.context.pages:
         if other != page:
             other.close()
     page.unroute_all()
     if page.url.startswith("http"):
-        # A page may still store something while it goes; this one has no scripts.
+        # A page may still store data while it unloads. This page has no scripts.
         page.goto(urljoin(page.url, "/readyz"))
         page.evaluate("localStorage.clear(); sessionStorage.clear()")
     page.context.clear_cookies()

@@ -1,4 +1,4 @@
-"""The console as people run it, on the embedded cluster or on a real one."""
+"""Run the console as a user would, on the embedded cluster or on a real one."""
 
 import json
 import os
@@ -28,30 +28,30 @@ from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "Browser-test-1"
-#: The list that an administrator starts at.
+#: The start page of an administrator.
 PODS = "/clusters/host/pods"
 
 
 class Cluster(Protocol):
-    """What the browser tests do to a cluster."""
+    """The operations on a cluster that browser tests need."""
 
     kubeconfig: Path
 
     def kill(self) -> None:
-        """kube-apiserver ends without a goodbye."""
+        """Kill kube-apiserver without a shutdown."""
         ...
 
     def restart(self) -> None:
-        """The same server with the same data, on the same port."""
+        """Start the server again with the same data on the same port."""
         ...
 
     def requests(self, user: str) -> list[tuple[str, str, str]]:
-        """(verb, group, resource) of every request of that user so far."""
+        """Return (verb, group, resource) of all requests of this user so far."""
         ...
 
 
 class Embedded:
-    """The embedded cluster behind the same few calls as the real one."""
+    """The embedded cluster with the same interface as the real one."""
 
     def __init__(self, folder: Path, *, world: bool = False) -> None:
         self._cluster = DevCluster(folder, world=world, churn=0)
@@ -76,8 +76,9 @@ class Embedded:
 def started(
     request: pytest.FixtureRequest, folder: Path, *, world: bool = False
 ) -> Iterator[Cluster]:
-    """The cluster that the fixture's parameter names, "embedded" or "real"; `world`: the embedded one has
-    the sample world."""
+    """Start the cluster that the fixture's parameter names, "embedded" or "real". With `world`, the
+    embedded cluster has sample objects.
+    """
     if request.param == "embedded":
         embedded = Embedded(folder, world=world)
         yield embedded
@@ -90,7 +91,7 @@ def started(
 
 @dataclass
 class Console:
-    """A running console. `kubectl` acts as the cluster's administrator. `serve` starts its server."""
+    """A running console. `kubectl` acts as the cluster's administrator; `serve` starts the server."""
 
     url: str
     cluster: Cluster
@@ -98,19 +99,19 @@ class Console:
     log: Path
     serve: Callable[[], subprocess.Popen[bytes]]
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    #: Cookies of the administrator, once somebody has signed in.
+    #: Cookies of the administrator after the first sign-in.
     session: list[Any] = field(default_factory=list)
-    #: Pods that tests made, as (namespace, name).
+    #: Pods created by tests, as (namespace, name).
     made: list[tuple[str, str]] = field(default_factory=list)
 
     def kill(self) -> None:
-        """Its server ends without a goodbye."""
+        """Kill the server without a shutdown."""
         server = self.processes.pop()
         server.kill()
         server.wait()
 
     def restart(self) -> None:
-        """The same server with the same data, on the same port; it may not be ready yet."""
+        """Start the server again with the same data on the same port. It may not be ready yet."""
         self.processes.append(self.serve())
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:
@@ -126,7 +127,9 @@ class Console:
         return done.stdout
 
     def pod(self, *names: str, namespace: str = "default", **labels: str) -> None:
-        """Creates pods that nothing will ever run: their status is ours to write. They go in the end."""
+        """Create pods that never run, so that tests can set their status. They are deleted at the
+        end.
+        """
         pods = [
             {
                 "apiVersion": "v1",
@@ -142,7 +145,7 @@ class Console:
 
     @contextmanager
     def tidied(self) -> Iterator[None]:
-        """Pods that are made meanwhile go in the end."""
+        """Delete the pods that are created in this context at its end."""
         stay = len(self.made)
         yield
         for namespace, made in groupby(sorted(self.made[stay:]), key=lambda one: one[0]):
@@ -179,9 +182,13 @@ def running(
     state: Path | None = None,
     controllers: bool = True,
 ) -> Iterator[Console]:
-    """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says. Without
-    `controllers` nobody who is made later can sign in, and no workspace gets its roles.
-    `node_shells`: the project of their pods. `state`: where the database is, `folder` by default."""
+    """Install the console with `manage.py install` and run it with `serve` and `controllers`, as
+    the README describes.
+
+    Without `controllers`, users that are created later cannot sign in and workspaces get no
+    roles. `node_shells` is the project of node shell pods. `state` is the directory of the
+    database (default: `folder`).
+    """
     port = free_port()
     more = {"PROXY_BASE_URL": f"http://ports.localhost:{port}"} if opens_ports else {}
     environment = {
@@ -229,7 +236,7 @@ def running(
 
 
 def kubectl_program() -> str:
-    """The machine's, or the one that is built with the control plane."""
+    """Return the kubectl installed on this machine, or the one built with the control plane."""
     found = shutil.which("kubectl")
     if found is not None:
         return found
@@ -241,8 +248,9 @@ def kubectl_program() -> str:
 
 
 def live(page: Page) -> None:
-    """Returns when the page is live, and its socket open if it has one: it is live when it comes.
-    AssertionError says what it knows of its socket."""
+    """Wait until the page is live and its websocket, if it has one, is open. A failure reports the
+    state of the connection.
+    """
     told = "body[data-live=live]:is([data-socket=open], :not([ws-connect]))"
     try:
         expect(page.locator(told)).to_have_count(1)
@@ -253,15 +261,16 @@ def live(page: Page) -> None:
 
 
 def offered(page: Page, what: str, press: Callable[[Locator], None] = Locator.click) -> Locator:
-    """What can be done, above an object's page, by a selector. If that is in the menu, the menu is opened
-    by `press`."""
+    """Return the element for an action on an object's page, found by a selector. If the action is
+    in the menu, open the menu with `press`.
+    """
     found = page.locator(f".acts {what}")
     expect(found.first).to_be_attached()
     seen = found.locator("visible=true")
     if not seen.count():
         press(page.locator(".acts [popovertarget]"))
         menu = page.locator(".acts > li > .menu")
-        # A click on what still moves can go to the page beneath, which closes the menu.
+        # A click on a moving menu can hit the page below, which closes the menu.
         eventually(
             lambda: not menu.evaluate("(one) => one.getAnimations().length"),
             "the menu stands still",
@@ -270,15 +279,16 @@ def offered(page: Page, what: str, press: Callable[[Locator], None] = Locator.cl
 
 
 def act(page: Page, action: str) -> None:
-    """Opens the page of an action, or of the YAML, from above the object's page."""
+    """Open the page of an action, or of the YAML editor, from the object's page."""
     path = "/edit" if action == "edit" else f"/actions/{action}"
     offered(page, f"a[href$='{path}']").click()
     page.wait_for_url(f"**{path}*")
 
 
 def sign_in(page: Page, console: Console, at: str = PODS, *, anew: bool = False) -> None:
-    """The administrator at the list of pods, or elsewhere; nowhere yet without a path. `anew`: in a
-    session of this page's own, which may end."""
+    """Sign in as the administrator and open the list of pods or another path; open no page if the
+    path is empty. With `anew`, use a separate session that the test may end.
+    """
     if not console.session or anew:
         page.goto(f"{console.url}/login?next={quote(at or PODS)}")
         page.fill("input[name=username]", "admin")

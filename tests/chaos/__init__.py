@@ -1,1 +1,1 @@
-"""Random faults on a real control plane: whatever happens, the cache ends equal to the server."""
+"""Random faults on a real control plane: the cache always converges to the server's state."""

@@ -1,7 +1,8 @@
 """python -m tests.chaos [--schedules N] [--seed N]
 
-Runs schedules with the seeds from `--seed` on (`CHAOS_SEED`, 1), 200 of them unless told otherwise
-(`CHAOS_SCHEDULES`); a seed alone runs its one schedule. Exit code 1 if the cache was wrong in one.
+Run schedules with consecutive seeds starting at `--seed` (`CHAOS_SEED`, default 1): 200 by
+default (`CHAOS_SCHEDULES`), or one if only a seed is given. The exit code is 1 if the cache was
+wrong in any schedule.
 """
 
 import argparse
@@ -19,7 +20,7 @@ _SCHEDULES = 200
 
 
 def main() -> int:
-    """Prints a line for each schedule and a summary."""
+    """Print one line per schedule and a summary."""
     arguments = _arguments()
     seeds = range(arguments.seed, arguments.seed + arguments.schedules)
     logging.getLogger("console.kube").setLevel(logging.ERROR)

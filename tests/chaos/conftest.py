@@ -1,4 +1,4 @@
-"""One world for all tests of this folder."""
+"""Fixtures for the chaos tests: a shared environment."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +11,9 @@ from tests.depth import number
 
 @pytest.fixture(scope="package")
 def world(control_plane_programs: Mapping[str, Path]) -> Iterator[World]:
-    """The control plane, the proxy before it, and objects of each kind. Each test leaves it whole."""
-    # A list of 30 takes several reads, too.
+    """Start the control plane, the proxy, and the objects of each kind. Each test must remove its
+    faults.
+    """
+    # A list of 30 objects already needs several reads.
     with World(lambda _text: None, number(30, 100)) as world:
         yield world

@@ -1,4 +1,4 @@
-"""A console that follows through the faulty line, for tests of one fault at a time."""
+"""A console behind the fault-injecting proxy, for tests of single faults."""
 
 import time
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ __all__ = ["Console", "following"]
 
 
 class Console:
-    """The console's side of a test, and a hand that writes past the proxy."""
+    """The console's side of a test, and writes that bypass the proxy."""
 
     def __init__(self, world: World, observer: Observer) -> None:
         self._world, self.observer = world, observer
         self._mark = len(world.proxy.seen)
 
     def requests(self, verb: str, target: Target) -> list[Seen]:
-        """Those made since the test began, or since the last `mark`."""
+        """Return the requests since the test started or since the last `mark`."""
         seen = self._world.proxy.seen[self._mark :]
         return [one for one in seen if one.verb == verb and one.resource == target.gvr.resource]
 
@@ -30,7 +30,7 @@ class Console:
         self._mark = len(self._world.proxy.seen)
 
     def write(self, target: Target, name: str, *, times: int = 1) -> None:
-        """Creates an object and changes it so often."""
+        """Create an object and change it this many times."""
         path = target.gvr.path(target.namespaces[0])
         self._world.ask("POST", path, target.body(name))
         for number in range(times):
@@ -49,15 +49,16 @@ class Console:
         return any(key.name == name for key in entries)
 
     def stale(self) -> bool:
-        """Every informer says so."""
+        """Return True if every informer reports that it is stale."""
         found = [one.freshness.stale_since for one in self.observer.informers.values()]
         return all(since is not None for since in found)
 
 
 @contextmanager
 def following(world: World) -> Iterator[Console]:
-    """A console that follows; at the end it must be equal to the server within 10 s, and must have
-    been right all the time."""
+    """Run a console. At the end it must equal the server's state within 10 s, and its cache must
+    have been correct the whole time.
+    """
     history, began = History(), time.monotonic()
     mark = len(world.proxy.seen)
     try:

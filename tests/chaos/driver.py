@@ -1,4 +1,4 @@
-"""Does to the control plane and to the line what a schedule says."""
+"""Apply the faults of a schedule to the control plane and the connection."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,13 +13,15 @@ from tests.controlplane.proxy import Answer, Script, Seen, refusal
 
 __all__ = ["Driver"]
 
-#: After so many seconds without a sign of life an informer must say so; and what a loaded machine may
-#: add to it.
+#: Seconds without data after which an informer must report that it is stale, and the tolerance for
+#: a loaded machine.
 _HONEST, _SLACK = 15.0, 1.5
 
 
 class Driver:
-    """`run` returns when all faults are over; `restarts` counts what may make informers list again."""
+    """Runs schedules. `run` returns when all faults are over; `restarts` counts the faults after
+    which informers may list again.
+    """
 
     def __init__(self, world: World, observer: Observer, history: History) -> None:
         self._world, self._observer, self._history = world, observer, history
@@ -27,7 +29,7 @@ class Driver:
         self._problems: list[BaseException] = []
 
     def run(self, schedule: Schedule) -> None:
-        """Both lanes. Raises what went wrong in either."""
+        """Run both lanes. Raise the first error of either lane."""
         lanes = [
             Thread(target=self._lane, args=(lane,)) for lane in (schedule.server, schedule.wire)
         ]
@@ -70,7 +72,8 @@ class Driver:
                 self._cluster.compact()
             case Fault.REVOKE:
                 self._world.revoke()
-                # An open watch outlives its right, so it is the next one that fails.
+                # An open watch continues after its permission was revoked, so only the next watch
+                # fails.
                 self._proxy.reset()
                 self._hold(step)
                 self._world.grant()
@@ -101,7 +104,9 @@ class Driver:
         proxy.heal()
 
     def _hold(self, step: Step) -> None:
-        """The time of the fault, in which the informers must say that they hear nothing."""
+        """Wait for the duration of the fault. If it is long enough, check that the informers report
+        that they are stale.
+        """
         began = time.monotonic()
         watched = step.fault in SILENT and step.seconds > _HONEST + _SLACK
         if watched:
@@ -118,7 +123,7 @@ class Driver:
 
 
 def _storm(seconds: int) -> Script:
-    """429 to all, as from an overloaded server's own proxy."""
+    """Answer all requests with 429, as an overloaded server does."""
 
     def answer(seen: Seen) -> Answer | None:
         return refusal(429, "TooManyRequests", retry_after=seconds)
@@ -127,7 +132,7 @@ def _storm(seconds: int) -> Script:
 
 
 def _errors() -> Script:
-    """500, 503, 504 and "too large resource version" by turns, to lists and watches."""
+    """Answer lists and watches with 500, 503, 504, and "Too large resource version" in turn."""
     count = iter(range(10**9))
     answers = (
         refusal(500, "InternalError"),

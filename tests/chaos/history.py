@@ -1,4 +1,4 @@
-"""What happened during a schedule, from all its threads, in one list."""
+"""A log of the events of a schedule from all threads."""
 
 import json
 import time
@@ -9,11 +9,13 @@ __all__ = ["History", "Violation"]
 
 
 class Violation(AssertionError):
-    """The cache, or what it told its listeners, was wrong; `str()` says how."""
+    """The cache, or a notification to its listeners, was wrong. `str()` describes the error."""
 
 
 class History:
-    """Appended to from any thread. Times are seconds since the schedule began."""
+    """A list of events. Any thread can append to it. Times are seconds since the start of the
+    schedule.
+    """
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -24,15 +26,15 @@ class History:
         return time.monotonic() - self._began
 
     def note(self, what: str, **fields: Any) -> None:
-        """One event; `fields` must be JSON."""
+        """Add an event. `fields` must be serializable as JSON."""
         self._events.append({"t": round(self.now, 4), "what": what, **fields})
 
     def all(self, what: str) -> list[dict[str, Any]]:
-        """The events of one sort, in order."""
+        """Return the events of one type, in order."""
         return [event for event in self._events if event["what"] == what]
 
     def save(self, path: Path) -> None:
-        """One JSON object a line."""
+        """Write one JSON object per line."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w") as file:
             for event in sorted(self._events, key=lambda event: float(event["t"])):

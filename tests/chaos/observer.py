@@ -1,4 +1,4 @@
-"""The console's side: a runtime as it runs in production, and listeners that write down what they see."""
+"""A runtime of the console as in production, and listeners that record what they receive."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ _SYNC_SECONDS = 30.0
 
 
 class Replica:
-    """A copy of a store that follows it from another thread, by what it says has changed."""
+    """A copy of a store, updated from another thread by the store's changes."""
 
     def __init__(self, store: Store[Any]) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class Replica:
 
 
 class Errors(logging.Handler):
-    """Whatever is logged as an error, which includes tasks whose exception nobody took."""
+    """Collects error log records, including unretrieved task exceptions."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -55,7 +55,7 @@ class Errors(logging.Handler):
 
 
 class Observer:
-    """Use as a context manager: inside, the runtime follows the cluster through the faulty line."""
+    """Runs the runtime behind the fault-injecting proxy. Use it as a context manager."""
 
     def __init__(self, world: World, history: History) -> None:
         self._world = world
@@ -77,14 +77,15 @@ class Observer:
             self._listen(informer)
         self._reader.start()
         eventually(lambda: all(map(fresh, self._all)), "all synced", timeout=_SYNC_SECONDS)
-        # What is listed is fresh already; a fault must not meet the first watch while it is asked for,
-        # for the HTTP client asks again at once when its connection goes before the answer.
+        # Wait for the first watch. The caches are already fresh after the list, but a fault must
+        # not hit the first watch request: the HTTP client retries it immediately when its
+        # connection closes before the response.
         wanted = {gvr.resource for gvr in self.informers}
         eventually(lambda: wanted <= self._watched(mark), "all are watched", timeout=_SYNC_SECONDS)
         return self
 
     def _watched(self, mark: int) -> set[str]:
-        """The resources of which a watch has begun since then."""
+        """Return the resources for which a watch was started since `mark`."""
         seen = self._world.proxy.seen[mark:]
         return {one.resource for one in seen if one.verb == "watch" and one.status == 200}
 
@@ -96,7 +97,7 @@ class Observer:
 
     @property
     def errors(self) -> list[str]:
-        """What was logged as an error so far."""
+        """Return the errors logged so far."""
         return list(self._errors.found)
 
     @property
@@ -104,7 +105,7 @@ class Observer:
         return list(self.informers.values())
 
     def tasks(self) -> int:
-        """How many tasks the core's loop has."""
+        """Return the number of tasks in the core's event loop."""
 
         async def count() -> int:
             return len(asyncio.all_tasks())
@@ -127,7 +128,7 @@ class Observer:
         informer.add_listener(changed, stated)
 
     def _read(self) -> None:
-        """Reads all the time what is kept up to date by readers."""
+        """Continuously read the data that readers keep up to date."""
         while not self._stop.wait(0.03):
             for gvr, replica in self.replicas.items():
                 replica.catch_up()
@@ -139,5 +140,5 @@ def _version(entry: Entry[Any]) -> str:
 
 
 def fresh(informer: Informer[Any]) -> bool:
-    """It says that it has all and follows."""
+    """Return True if the informer is synced and not stale."""
     return informer.freshness.synced and informer.freshness.stale_since is None

@@ -1,4 +1,4 @@
-"""Requests to kube-apiserver on one connection that is kept, with short patience."""
+"""Requests to kube-apiserver on one reused connection with a short timeout."""
 
 import http.client
 import json
@@ -11,11 +11,11 @@ __all__ = ["Pen", "Silence"]
 
 
 class Silence(OSError):
-    """No answer: what was asked for may have happened, or may yet."""
+    """The server did not respond. The request may have been processed or may be processed later."""
 
 
 class Pen:
-    """For one thread at a time."""
+    """A connection for writes. Not thread-safe."""
 
     def __init__(self, url: str, ca_file: Path, token: str, *, timeout: float = 2.0) -> None:
         address = urlsplit(url)
@@ -33,7 +33,7 @@ class Pen:
     def send(
         self, method: str, path: str, body: Any = None, content_type: str = "application/json"
     ) -> tuple[int, dict[str, Any]]:
-        """Status and body. Raises `Silence`."""
+        """Return status and body. Raise `Silence` if there is no response."""
         data = None if body is None else json.dumps(body).encode()
         headers = {**self._headers, "Content-Type": content_type}
         try:

@@ -1,4 +1,4 @@
-"""One schedule from its beginning to the verdict."""
+"""Run one schedule and check the result."""
 
 import gc
 import time
@@ -23,7 +23,9 @@ _FOLDER = Path(__file__).parents[2] / "build" / "chaos"
 
 @dataclass(frozen=True)
 class Outcome:
-    """`seconds` to converge; `problem` "" if all was well, and else where the history is."""
+    """The result of a schedule. `seconds` is the time to converge. `problem` is empty on success;
+    otherwise `history` is the path of the event log.
+    """
 
     schedule: Schedule
     seconds: float
@@ -44,7 +46,7 @@ class Outcome:
 
 
 def run(world: World, schedule: Schedule) -> Outcome:
-    """Breaks things while writing, and says whether the cache was right all the time."""
+    """Run the faults during writes, and check that the cache was correct the whole time."""
     history = History()
     mark, began = len(world.proxy.seen), time.monotonic()
     seconds, problem = 0.0, ""

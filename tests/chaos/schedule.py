@@ -1,4 +1,4 @@
-"""Which faults a schedule has, and when: all of it follows from its seed."""
+"""The faults of a schedule and their times, derived from its seed."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,9 @@ __all__ = ["SERVER", "WIRE", "Fault", "Schedule", "Step", "schedule"]
 
 
 class Fault(StrEnum):
-    """The first half happens to the control plane, the second to the line before it."""
+    """The types of faults. The first half affects the control plane, the second half the
+    connection.
+    """
 
     KILL_API = "kill-api"
     FREEZE_API = "freeze-api"
@@ -44,13 +46,15 @@ WIRE = (
     Fault.ERRORS,
     Fault.PIECES,
 )
-#: Those that leave the console without any sign of life.
+#: Faults during which the console receives no data at all.
 SILENT = frozenset({Fault.KILL_API, Fault.FREEZE_API, Fault.REFUSE, Fault.HALF_OPEN})
 
 
 @dataclass(frozen=True)
 class Step:
-    """One fault: `pause` seconds of peace, then `seconds` of it. `number` is its size, if any."""
+    """A fault after `pause` seconds that lasts for `seconds`. `number` is the size of the fault, if
+    it has one.
+    """
 
     fault: Fault
     pause: float
@@ -63,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Two lanes that run side by side; the steps of each one after the other."""
+    """Two lanes that run in parallel. The steps of a lane run in sequence."""
 
     seed: int
     server: tuple[Step, ...]
@@ -75,12 +79,12 @@ class Schedule:
 
     @property
     def faults(self) -> frozenset[Fault]:
-        """All that occur."""
+        """Return all faults of the schedule."""
         return frozenset(step.fault for step in (*self.server, *self.wire))
 
 
 def schedule(seed: int) -> Schedule:
-    """One of the schedules; the same for the same seed."""
+    """Return the schedule for this seed."""
     random = Random(seed)  # noqa: S311 - it need not be a secret
     server = tuple(_step(random, random.choice(SERVER)) for _ in range(random.randint(0, 2)))
     fewest = 0 if server else 1
@@ -95,7 +99,8 @@ def _step(random: Random, fault: Fault) -> Step:
         seconds = random.choice([18.0, 30.0])
     if fault in (Fault.RESET, Fault.COMPACT, Fault.RESTART_COMPACTED):
         seconds = 0.0
-    # Seconds of Retry-After, or bytes: often within the first event, seldom within a list.
+    # Seconds of Retry-After, or a number of bytes: often within the first event, rarely within a
+    # list.
     number = random.randint(1, 3)
     if fault in (Fault.CUT, Fault.PIECES):
         number = random.choice([1, 50, 300, 1000, 5000, 100_000])

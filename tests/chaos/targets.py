@@ -1,4 +1,4 @@
-"""The kinds that schedules write to, each as small as the API allows, and how they are written."""
+"""The kinds of objects that schedules write, as small as the API allows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from console.kube.projections import DECODERS
 
 __all__ = ["NAMESPACES", "TARGETS", "Target"]
 
-#: Empty for what is cluster-scoped.
+#: Empty for cluster-scoped kinds.
 NAMESPACES = ("chaos-a", "chaos-b")
 CONFIGMAPS = GVR("", "v1", "configmaps")
 
 
 @dataclass(frozen=True)
 class Target:
-    """A kind, the namespaces it is written in, and what its objects say beside their metadata."""
+    """A kind, the namespaces for its objects, and their content besides metadata."""
 
     gvr: GVR
     kind: str
@@ -24,7 +24,7 @@ class Target:
     content: Mapping[str, Any]
 
     def body(self, name: str, padding: int = 0) -> dict[str, Any]:
-        """A new object; `padding` bytes make it as large as real ones are."""
+        """Return a new object. `padding` is a number of bytes that gives it a realistic size."""
         metadata = {"name": name, "annotations": {"chaos/padding": "x" * padding}}
         head = {"apiVersion": self.gvr.group_version, "kind": self.kind, "metadata": metadata}
         return {**head, **self.content}
@@ -43,7 +43,7 @@ _ALL = (
     Target(PODS, "Pod", NAMESPACES, _POD),
     Target(CONFIGMAPS, "ConfigMap", NAMESPACES, {"data": {"key": "value"}}),
     Target(CLUSTER_ROLE_BINDINGS, "ClusterRoleBinding", ("",), _BINDING),
-    # A custom resource, which kube-apiserver serves by other code.
+    # A custom resource, which kube-apiserver serves with different code.
     Target(GLOBAL_ROLES, "GlobalRole", ("",), {"rules": []}),
 )
 TARGETS = tuple(target for target in _ALL if target.gvr in DECODERS)

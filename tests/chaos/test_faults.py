@@ -1,4 +1,4 @@
-"""The faults by name, one at a time, on the real control plane through the cutting proxy."""
+"""Single faults on the real control plane behind the fault-injecting proxy."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from tests.controlplane.cluster import ETCD
 from tests.controlplane.proxy import Answer, Script, Seen, refusal
 from tests.controlplane.waiting import eventually
 
-#: Seconds after the last sign of life by which it must be said (G4).
+#: Seconds after the last data by which an informer must report that it is stale (G4).
 HONEST = 15.0
 PODS_OF = next(target for target in TARGETS if target.gvr == PODS)
 ROLES_OF = next(target for target in TARGETS if target.gvr == GLOBAL_ROLES)
@@ -21,7 +21,7 @@ IN_STREAM = refusal(410, "Expired").body
 
 
 def on(verb: str, resource: str, *answers: Answer) -> Script:
-    """Gives these answers, one after the other, to requests of one sort."""
+    """Return a script that gives these responses, in order, to requests of one type."""
     left = iter(answers)
 
     def script(seen: Seen) -> Answer | None:
@@ -31,13 +31,13 @@ def on(verb: str, resource: str, *answers: Answer) -> Script:
     return script
 
 
-# F1: frames that are cut, in pieces, merged.
+# F1: truncated, fragmented, and merged frames.
 
 
 @pytest.mark.parametrize(
     ("piece", "hold"), [(1, 0.0), pytest.param(7, 0.0, marks=pytest.mark.deep), (None, 0.3)]
 )
-def it_puts_together_what_comes_in_pieces_or_at_once(
+def test_fragmented_and_merged_events_are_parsed(
     world: World, piece: int | None, hold: float
 ) -> None:
     with following(world) as console:
@@ -48,10 +48,10 @@ def it_puts_together_what_comes_in_pieces_or_at_once(
             console.delete(PODS_OF, f"piece-{number}")
 
 
-def it_takes_up_a_watch_that_is_cut_within_an_event(world: World) -> None:
+def test_a_watch_resumes_after_a_cut_within_an_event(world: World) -> None:
     with following(world) as console:
         for number, after in enumerate((1, 30, 200, 700, 2000)):
-            # The answers to the last round's reconnecting must not use up the bytes.
+            # The responses to the previous reconnects must not use up the bytes.
             eventually(lambda: all(map(fresh, console.observer.informers.values())), "it follows")
             world.proxy.cut(after=after)
             console.write(PODS_OF, f"cut-{number}", times=3)
@@ -60,7 +60,7 @@ def it_takes_up_a_watch_that_is_cut_within_an_event(world: World) -> None:
             console.delete(PODS_OF, f"cut-{number}")
         assert console.requests("list", PODS_OF) == []
         asked = [seen.query for seen in console.requests("watch", PODS_OF)]
-        # Where nothing changes, bookmarks alone keep the version from being forgotten.
+        # Without changes, only bookmarks keep the resource version from expiring.
         assert all(int(query["resourceVersion"]) > 1 for query in asked)
         assert all(query["allowWatchBookmarks"] == "true" for query in asked)
 
@@ -68,7 +68,7 @@ def it_takes_up_a_watch_that_is_cut_within_an_event(world: World) -> None:
 # F2: half-open connections.
 
 
-def it_notices_a_line_that_swallows_everything(world: World) -> None:
+def test_a_silent_connection_is_reported_as_stale(world: World) -> None:
     with following(world) as console:
         world.proxy.swallow()
         console.write(PODS_OF, "swallowed")
@@ -79,7 +79,7 @@ def it_notices_a_line_that_swallows_everything(world: World) -> None:
         console.delete(PODS_OF, "swallowed")
 
 
-# F3: 410 in three ways.
+# F3: 410 in three variants.
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def it_notices_a_line_that_swallows_everything(world: World) -> None:
         ),
     ],
 )
-def it_lists_once_more_when_its_version_is_forgotten(world: World, answer: Answer) -> None:
+def test_an_expired_version_causes_one_new_list(world: World, answer: Answer) -> None:
     with following(world) as console:
         console.write(PODS_OF, "forgotten")
         eventually(lambda: console.holds(PODS_OF, "forgotten"), "it follows")
@@ -105,7 +105,7 @@ def it_lists_once_more_when_its_version_is_forgotten(world: World, answer: Answe
         assert len(console.requests("list", PODS_OF)) == 1
 
 
-def it_lists_once_more_when_the_history_was_compacted(world: World) -> None:
+def test_a_compaction_causes_one_new_list(world: World) -> None:
     with following(world) as console:
         console.write(PODS_OF, "compacted")
         eventually(lambda: console.holds(PODS_OF, "compacted"), "it follows")
@@ -123,7 +123,7 @@ def it_lists_once_more_when_the_history_was_compacted(world: World) -> None:
         assert len(console.requests("list", PODS_OF)) == 1
 
 
-# F4: refusals.
+# F4: error responses.
 
 TOO_LARGE = refusal(
     504, "Timeout", "Too large resource version", retry_after=1, cause="ResourceVersionTooLarge"
@@ -139,13 +139,13 @@ TOO_LARGE = refusal(
     ],
     ids=["429", "500 and 503", "too large version"],
 )
-def it_tries_a_refused_watch_again_without_a_list(world: World, answers: list[Answer]) -> None:
+def test_a_failed_watch_is_retried_without_a_list(world: World, answers: list[Answer]) -> None:
     with following(world) as console:
         console.mark()
         world.proxy.answer(on("watch", "pods", *answers))
-        # That one alone: a probe that fails would have every watch taken up anew once more.
+        # Only this watch: a failed probe would restart every watch again.
         world.proxy.reset("pods")
-        # Another one at each try.
+        # A different name for each retry of the test.
         name = f"refused-{answers[0].status}-{len(world.proxy.seen)}"
         console.write(PODS_OF, name)
         eventually(lambda: console.holds(PODS_OF, name), "it follows", timeout=15)
@@ -157,10 +157,10 @@ def it_tries_a_refused_watch_again_without_a_list(world: World, answers: list[An
         console.delete(PODS_OF, name)
 
 
-# F5: rights and tokens.
+# F5: permissions and tokens.
 
 
-def it_keeps_what_it_has_without_rights_and_recovers_with_them(world: World) -> None:
+def test_the_cache_is_kept_while_permissions_are_revoked(world: World) -> None:
     with following(world) as console:
         world.revoke()
         world.proxy.reset()
@@ -174,7 +174,7 @@ def it_keeps_what_it_has_without_rights_and_recovers_with_them(world: World) -> 
         console.delete(PODS_OF, "unseen")
 
 
-def it_reads_a_token_that_was_rotated(world: World) -> None:
+def test_a_rotated_token_is_used(world: World) -> None:
     before, mark = world.kubeconfig.read_text(), len(world.proxy.seen)
     with following(world) as console:
         world.rotate()
@@ -186,10 +186,10 @@ def it_reads_a_token_that_was_rotated(world: World) -> None:
         console.delete(PODS_OF, "rotated")
 
 
-# F6: a server that hangs.
+# F6: a hanging server.
 
 
-def it_says_when_the_server_hangs_and_that_it_is_back(world: World) -> None:
+def test_a_hanging_server_is_reported_until_it_recovers(world: World) -> None:
     with following(world) as console:
         world.cluster.freeze()
         eventually(console.stale, "it says that it is stale", timeout=HONEST)
@@ -200,8 +200,8 @@ def it_says_when_the_server_hangs_and_that_it_is_back(world: World) -> None:
         console.delete(PODS_OF, "thawed")
 
 
-def it_says_when_etcd_is_gone_and_that_it_is_back(world: World) -> None:
-    """kube-apiserver keeps its watches open, and says nothing on them."""
+def test_an_etcd_outage_is_reported_until_it_recovers(world: World) -> None:
+    """kube-apiserver keeps its watches open but sends nothing."""
     with following(world) as console:
         world.cluster.freeze(ETCD)
         try:
@@ -214,10 +214,10 @@ def it_says_when_etcd_is_gone_and_that_it_is_back(world: World) -> None:
         console.delete(PODS_OF, "stored")
 
 
-# F9: a type that goes and comes back.
+# F9: a type that is deleted and defined again.
 
 
-def it_follows_a_type_that_was_removed_and_defined_again(world: World) -> None:
+def test_a_redefined_type_is_watched_again(world: World) -> None:
     definition = CUSTOM_RESOURCE_DEFINITIONS.path("", GLOBAL_ROLES.qualified)
     with following(world) as console:
         informer = console.observer.informers[GLOBAL_ROLES]
@@ -225,8 +225,9 @@ def it_follows_a_type_that_was_removed_and_defined_again(world: World) -> None:
         try:
             world.ask("DELETE", definition)
             eventually(lambda: world.ask("GET", definition)[0] == 404, "the type is removed")
-            # kube-apiserver may end the watch before it has told of each object. What is left is shown as
-            # stale: a type that is not served for a moment must not look as if all had been deleted.
+            # kube-apiserver can close the watch before it has reported each deletion. The remaining
+            # objects are shown as stale: a type that is briefly not served must not look as if all
+            # its objects were deleted.
             eventually(
                 lambda: not len(informer.store) or informer.freshness.stale_since is not None,
                 "its objects are gone, or told to be stale",
@@ -238,23 +239,23 @@ def it_follows_a_type_that_was_removed_and_defined_again(world: World) -> None:
         console.delete(ROLES_OF, "again")
 
 
-# F10: much at once.
+# F10: high load.
 
 
-def it_follows_an_object_that_changes_all_the_time(world: World) -> None:
+def test_a_frequently_changed_object_is_up_to_date(world: World) -> None:
     with following(world) as console:
         console.write(PODS_OF, "hot", times=300)
         console.delete(PODS_OF, "hot")
 
 
-def it_sees_what_is_deleted_while_it_lists(world: World) -> None:
+def test_deletions_during_a_list_are_noticed(world: World) -> None:
     bindings = next(target for target in TARGETS if target.gvr == CLUSTER_ROLE_BINDINGS)
     names = [f"during-{number}" for number in range(60)]
     with following(world) as console:
         for name in names:
             console.write(bindings, name, times=0)
         eventually(lambda: console.holds(bindings, names[-1]), "it follows")
-        # The list is on its way in little pieces for about a second.
+        # The list is transferred in small pieces for about a second.
         gone = refusal(410, "Expired")
         world.proxy.answer(on("watch", bindings.gvr.resource, gone))
         world.proxy.deliver(piece=200, hold=0.02)
@@ -270,7 +271,7 @@ def it_sees_what_is_deleted_while_it_lists(world: World) -> None:
 # F11: listeners.
 
 
-def it_tells_a_removed_listener_nothing_and_the_others_all(world: World) -> None:
+def test_a_removed_listener_receives_nothing_more(world: World) -> None:
     heard: list[object] = []
     with following(world) as console:
         remove = console.observer.informers[PODS].add_listener(heard.append)

@@ -1,4 +1,6 @@
-"""Rights whose removal arrives later than the objects they were for, through the faulty line."""
+"""Permissions whose revocation arrives later than changes of the objects, through the
+fault-injecting proxy.
+"""
 
 from collections.abc import Iterator
 
@@ -15,7 +17,8 @@ from tests.chaos.world import World
 from tests.controlplane.waiting import eventually
 from tests.rbac.objects import native_binding, native_role, rule, user
 
-#: Seconds without a word after which a watch counts as dead; less than the console's, for this test.
+#: Seconds of silence after which a watch counts as dead; shorter than the console's value, for this
+#: test.
 PATIENCE = 4.0
 WHO = Identity("late-bob")
 PLACE = NAMESPACES[0]
@@ -34,9 +37,7 @@ def runtime(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     world.heal()
 
 
-def it_ends_a_right_that_was_taken_while_its_watch_was_silent(
-    world: World, runtime: Runtime
-) -> None:
+def test_a_permission_revoked_during_a_silent_watch_expires(world: World, runtime: Runtime) -> None:
     role = native_role("late", rule("get list watch", "pods", "core"))
     bound = native_binding("late", "late", f"User {WHO.name}", namespace=PLACE)
     for gvr, item in ((USERS, user(WHO.name)), (CLUSTER_ROLES, role), (ROLE_BINDINGS, bound)):
@@ -54,7 +55,7 @@ def it_ends_a_right_that_was_taken_while_its_watch_was_silent(
     body = {"spec": {"containers": [{"name": "app", "image": "example/app"}]}}
     pod = {"metadata": {"name": "made-after"}, **body}
     assert world.ask("POST", PODS.path(PLACE), pod)[0] == 201
-    # The line of the pods is well, and that of the bindings says nothing of what was taken.
+    # The watch of pods works, while the watch of role bindings silently misses the revocation.
     eventually(lambda: any(key.name == "made-after" for key in pods.store.snapshot().entries), "it")
     assert may_list()
     eventually(lambda: not may_list(), "the right has ended", timeout=PATIENCE + 6)

@@ -1,4 +1,4 @@
-"""Some of the schedules that `make chaos` runs: together they have every fault."""
+"""A sample of the schedules of `make chaos` that together cover every fault."""
 
 import pytest
 
@@ -9,11 +9,11 @@ from tests.chaos.world import World
 SEEDS = (94, 195, 356, 393)
 
 
-def test_the_sample_has_every_fault() -> None:
+def test_the_sample_covers_every_fault() -> None:
     assert frozenset().union(*(schedule(seed).faults for seed in SEEDS)) == frozenset(Fault)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_cache_is_right_after_a_random_schedule(world: World, seed: int) -> None:
+def test_the_cache_is_correct_after_a_random_schedule(world: World, seed: int) -> None:
     outcome = run(world, schedule(seed))
     assert not outcome.problem, str(outcome)

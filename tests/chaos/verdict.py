@@ -1,4 +1,4 @@
-"""What must be so after a schedule."""
+"""Checks after a schedule."""
 
 import time
 from collections import Counter, defaultdict
@@ -16,19 +16,21 @@ from tests.controlplane.proxy import Seen
 
 __all__ = ["CONVERGE_SECONDS", "converge", "judge"]
 
-#: From the end of the last fault.
+#: Seconds since the end of the last fault.
 CONVERGE_SECONDS = 10.0
-#: Requests of one kind: at first, and then so many a second at most on average.
+#: Limit of requests for one kind: initial number, and average number per second.
 _FIRST_REQUESTS, _REQUESTS_PER_SECOND = 12, 2.0
-#: Lists of one kind that were answered: at first, and for each fault. A server that was killed forgets,
-#: and may forget again while its memory fills.
+#: Limit of successful lists of one kind: initial number, and number per fault. A restarted server
+#: may reject a version again while its cache fills.
 _FIRST_LISTS, _LISTS_PER_FAULT = 3, 3
 
 Listed = dict[Key, dict[str, Any]]
 
 
 def converge(world: World, observer: Observer, history: History) -> float:
-    """Waits until every store equals a fresh list and says so; returns the seconds it took."""
+    """Wait until every store equals a fresh list and reports that it is fresh. Return the seconds
+    it took.
+    """
     began = time.monotonic()
     pause = 0.1
     while True:
@@ -47,7 +49,7 @@ def converge(world: World, observer: Observer, history: History) -> float:
 
 
 def _differs(world: World, observer: Observer, gvr: GVR) -> str:
-    """In what the store differs from the server, or ""."""
+    """Return the difference between the store and the server, or ""."""
     informer = observer.informers[gvr]
     if not fresh(informer):
         return f"{gvr.qualified} is stale: {informer.freshness.problem}"
@@ -69,7 +71,9 @@ def _differs(world: World, observer: Observer, gvr: GVR) -> str:
 
 
 def _bare(item: dict[str, Any]) -> dict[str, Any]:
-    """Without what the cache drops, and what the objects of a list lack and those of a watch have."""
+    """Return the object without fields that the cache drops and fields that differ between lists
+    and watches.
+    """
     metadata = {key: item["metadata"][key] for key in item["metadata"] if key != "managedFields"}
     rest = {key: item[key] for key in item if key not in ("kind", "apiVersion", "metadata")}
     return {**rest, "metadata": metadata}
@@ -78,7 +82,7 @@ def _bare(item: dict[str, Any]) -> dict[str, Any]:
 def judge(
     world: World, observer: Observer, history: History, seen: Sequence[Seen], seconds: float
 ) -> None:
-    """All that must be so when the stores are equal to the server. Raises `Violation`."""
+    """Check everything that must hold when the stores equal the server's state. Raise `Violation`."""
     for informer in observer.informers.values():
         _judge_notifications(informer, history)
         _judge_derived(observer, informer)
@@ -88,7 +92,7 @@ def judge(
 
 
 def _judge_notifications(informer: Informer[Any], history: History) -> None:
-    """Nothing went backwards, came back from the dead, or was left untold."""
+    """Check that no version went backwards, no deleted object came back, and no change was missed."""
     resource = informer.gvr.qualified
     last: dict[str, tuple[str, int]] = {}
     gone: dict[str, set[str]] = defaultdict(set)
@@ -125,7 +129,7 @@ def _judge_notifications(informer: Informer[Any], history: History) -> None:
 
 
 def _judge_derived(observer: Observer, informer: Informer[Any]) -> None:
-    """What readers keep up to date by changes is what they would work out anew."""
+    """Check that the data that readers update incrementally equals a full computation."""
     replica = observer.replicas[informer.gvr]
     replica.catch_up()
     entries = dict(informer.store.snapshot().entries)
@@ -137,7 +141,7 @@ def _judge_derived(observer: Observer, informer: Informer[Any]) -> None:
 
 
 def _judge_requests(seen: Sequence[Seen], seconds: float, faults: int) -> None:
-    """No storm: neither in all nor of lists that were answered."""
+    """Check the number of all requests and of successful lists."""
     allowed = _FIRST_REQUESTS + _REQUESTS_PER_SECOND * seconds
     count = Counter(one.resource for one in seen if one.verb != "get")
     for resource, number in count.items():

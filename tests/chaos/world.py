@@ -1,4 +1,4 @@
-"""What all schedules of a run share: the control plane, the line before it, and who may do what."""
+"""The environment shared by all schedules of a run: control plane, proxy, and permissions."""
 
 import time
 from collections.abc import Iterator
@@ -22,14 +22,15 @@ __all__ = ["World"]
 _MANIFESTS = Path(__file__).parents[2] / "manifests"
 _USER = "chaos"
 _SECONDS = 30.0
-#: Bytes that pad each object that is there from the start.
+#: Padding in bytes of each initial object.
 _PADDING = 2000
 _BINDING = f"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{service_account('reader')}"
 
 
 class World:
-    """Use as a context manager; one schedule at a time. `base`: objects of each kind and namespace that
-    are there from the start."""
+    """The environment of schedules, which run one at a time. Use it as a context manager. `base` is
+    the number of initial objects of each kind and namespace.
+    """
 
     def __init__(self, report: Report, base: int = 100) -> None:
         self._stack = ExitStack()
@@ -37,7 +38,7 @@ class World:
         self._base = base
 
     def __enter__(self) -> Self:
-        # Config maps past the watch cache, so that a compaction alone makes their watches fail.
+        # ConfigMaps bypass the watch cache, so that a compaction alone makes their watches fail.
         options = ApiserverOptions(uncached=["configmaps"])
         self.cluster = self._stack.enter_context(
             ControlPlane(
@@ -58,7 +59,7 @@ class World:
 
     @contextmanager
     def pen(self) -> Iterator[Pen]:
-        """A connection past the proxy that may do everything."""
+        """Yield a connection that bypasses the proxy and has all permissions."""
         pen = Pen(self.cluster.url, self.cluster.ca_file, self.cluster.token(_USER))
         try:
             yield pen
@@ -68,7 +69,7 @@ class World:
     def ask(
         self, method: str, path: str, body: Any = None, content_type: str = "application/json"
     ) -> tuple[int, dict[str, Any]]:
-        """As a pen does, again and again until there is an answer."""
+        """Send a request like a pen, and retry it until the server responds."""
         deadline = time.monotonic() + _SECONDS
         while True:
             try:
@@ -83,20 +84,20 @@ class World:
             time.sleep(0.1)
 
     def items(self, target: Target) -> list[dict[str, Any]]:
-        """All objects of a kind in a fresh, consistent list."""
+        """Return all objects of a kind from a fresh, consistent list."""
         status, answer = self.ask("GET", target.gvr.path())
         assert status == 200, answer
         found: list[dict[str, Any]] = answer["items"]
         return found
 
-    # Rights
+    # Permissions
 
     def revoke(self) -> None:
-        """Takes all rights from the reader. Watches that are open go on, as Kubernetes has it."""
+        """Revoke all permissions of the reader. Open watches continue, as usual in Kubernetes."""
         self.ask("DELETE", _BINDING)
 
     def grant(self) -> None:
-        """Gives them back, if they were taken."""
+        """Restore the permissions of the reader."""
         if self.ask("GET", _BINDING)[0] != 200:
             metadata = {key: self._binding["metadata"][key] for key in ("name", "labels")}
             body = {**self._binding, "metadata": metadata}
@@ -104,7 +105,9 @@ class World:
             assert status in (201, 409), answer
 
     def rotate(self) -> None:
-        """A new account of the reader's name: its old token is refused, the kubeconfig has a new one."""
+        """Recreate the reader's service account: its old token becomes invalid, and the kubeconfig
+        gets a new one.
+        """
         old = self.cluster.api_with(self._tokens["reader"])
         path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
         name = service_account("reader")
@@ -112,20 +115,20 @@ class World:
         status, answer = self.ask("POST", path, {"metadata": {"name": name}})
         assert status == 201, answer
         self._write_kubeconfig()
-        # kube-apiserver remembers for some seconds that the old one was good.
+        # kube-apiserver caches a valid token for some seconds.
         eventually(
             lambda: old.get("/api/v1/pods?limit=1").status == 401, "the old token is refused"
         )
 
     def define(self) -> None:
-        """The custom types, as the console brings them."""
+        """Install the custom types that come with the console."""
         self._kubectl("apply", "-f", str(_MANIFESTS / "crds.yaml"))
         self._kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
 
-    # Health
+    # Recovery
 
     def heal(self) -> None:
-        """Ends every fault, whatever was broken."""
+        """Remove all faults."""
         self.proxy.heal()
         for program in (ETCD, APISERVER):
             if program in self.cluster.pids:
@@ -137,7 +140,7 @@ class World:
         self.cluster.wait_ready()
         self.grant()
 
-    # Making it
+    # Setup
 
     def _prepare(self) -> None:
         self.define()
@@ -150,7 +153,7 @@ class World:
                 for number in range(self._base):
                     body = target.body(f"base-{number}", _PADDING)
                     status, answer = self.ask("POST", target.gvr.path(namespace), body)
-                    # It is there already if its first try was not answered in time.
+                    # The object exists already if the response to the first attempt was late.
                     assert status in (201, 409), answer
         folder = self._stack.enter_context(TemporaryDirectory(prefix="chaos-"))
         self.kubeconfig = Path(folder) / "kubeconfig"

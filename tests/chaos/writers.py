@@ -1,4 +1,4 @@
-"""Those who change the cluster while it is being broken. They write past the faulty line."""
+"""Threads that write to the cluster during faults. They bypass the fault-injecting proxy."""
 
 from collections.abc import Sequence
 from random import Random
@@ -12,7 +12,7 @@ from tests.chaos.targets import Target
 __all__ = ["Writers"]
 
 _PER_SECOND = 25.0
-#: Few names, so that the same are deleted and made again often.
+#: Few names, so that the same objects are often deleted and recreated.
 _NAMES = 15
 _BURST = 25
 _MERGE = "application/merge-patch+json"
@@ -20,7 +20,7 @@ _OPERATIONS = {"create": 6, "update": 8, "delete": 4, "recreate": 3, "burst": 1}
 
 
 class Writers:
-    """Some threads that write until the end of the `with` block."""
+    """Writer threads that run until the end of the `with` block."""
 
     def __init__(
         self,

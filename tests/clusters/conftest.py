@@ -1,4 +1,4 @@
-"""One console with two clusters that look alike: the same namespaces and names, other objects."""
+"""A console with two clusters that contain the same namespaces and names but different objects."""
 
 import asyncio
 import re
@@ -32,7 +32,7 @@ from tests.live.conftest import Browser
 from tests.rbac.objects import native_binding, native_role, rule, user
 
 MEMBER = "member"
-#: Who may do everything where. Zoe may do nothing anywhere.
+#: Permissions of the users. Zoe has none.
 PEOPLE = {"ann": (HOST,), "bea": (HOST, MEMBER), "mel": (MEMBER,), "zoe": ()}
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
@@ -43,8 +43,11 @@ _numbers = count()
 
 @dataclass(frozen=True)
 class Part:
-    """One of the two. `token`: a word that every object of it has, and nothing else. `server` and `api`:
-    whatever changes it from outside."""
+    """One of the two clusters.
+
+    `token` is a word that occurs in every object of this cluster only. `server` and `api` modify
+    the cluster directly.
+    """
 
     cluster: Cluster
     token: str
@@ -59,7 +62,7 @@ class Part:
         return f"/clusters/{self.name}/{rest}"
 
     def add_pod(self) -> str:
-        """Its name, which no other has."""
+        """Add a pod with a unique name and return the name."""
         name = f"new-{next(_numbers)}-{self.token}"
         self.api.post("/api/v1/namespaces/shop/pods", pod(name, self.token))
         return name
@@ -84,7 +87,7 @@ class Two:
 
 
 def new(manifest: dict[str, Any]) -> dict[str, Any]:
-    """An object of a test's, as it is before a server has it."""
+    """Return an object without the fields that the server sets."""
     names = {"name": manifest["metadata"]["name"]}
     return {**manifest, "metadata": names}
 
@@ -99,7 +102,7 @@ def pod(name: str, token: str) -> dict[str, Any]:
 
 
 def definition(version: str, column: str) -> dict[str, Any]:
-    """Of widgets, which are not the same in both."""
+    """Return the definition of widgets, which differs between the two clusters."""
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -196,7 +199,7 @@ def _runtime(stack: ExitStack, server: DevCluster) -> Runtime:
 
 
 class PersonMiddleware:
-    """Signs requests in by the header `X-Person`; what they may do is worked out as always."""
+    """Authenticate requests by the header `X-Person`. Permissions are evaluated as usual."""
 
     async_capable, sync_capable = True, False
 
@@ -231,7 +234,7 @@ def _site(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Person:
-    """Somebody with a browser."""
+    """A user with a browser."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -248,7 +251,7 @@ class Person:
 
 
 async def told(response: Any, status: int = 200) -> str:
-    """The whole answer, which must have this status."""
+    """Return the text of the response, which must have this status."""
     pieces = [piece async for piece in response] if response.streaming else [response.content]
     text = b"".join(pieces).decode()
     assert response.status_code == status, text[:2000]
@@ -256,7 +259,7 @@ async def told(response: Any, status: int = 200) -> str:
 
 
 class Socket(Browser):
-    """A socket of somebody, with the rights that sockets have."""
+    """A user's websocket, with the permissions that websockets evaluate."""
 
     def __init__(self, name: str) -> None:
         super().__init__(None)
@@ -267,5 +270,5 @@ class Socket(Browser):
 
 
 def without_picker(text: str) -> str:
-    """A page without the picker of clusters, which has all of them."""
+    """Return a page without the cluster picker, which links to all clusters."""
     return re.sub(r'<div id="cluster-menu".*?</div>', "", text, flags=re.DOTALL)

@@ -1,8 +1,9 @@
-"""Whatever is kept between two answers is kept for one cluster.
+"""Caches are kept per cluster.
 
-The member has what the host has, and of every kind an object more, which no page of the host may tell of.
-Pages of both are asked for at random, again and again, by somebody who may see everything in both: each
-says what it said when it was first asked for, and none of the host's knows of the member.
+The member cluster has the same objects as the host, plus one object of every kind that no page
+of the host may show. A user with full access requests pages of both clusters in random order.
+Each page must always return its first response, and no page of the host may contain an object of
+the member.
 """
 
 import re
@@ -22,7 +23,7 @@ from tests.depth import SEED, number
 from tests.leaks.world import ADMIN, CANARY, KINDS, Clusters, key_of, visible
 from tests.staticruntime import StaticRuntime
 
-#: What the request itself and the clock put into a page.
+#: Parts of a page that depend on the request or the clock.
 _OWN = re.compile(r"\b\w{64}\b|data-etag=\"[^\"]*\"|data-now=\"[^\"]*\"|(<time [^>]*>)[^<]*")
 _NOW = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d{6}")
 
@@ -34,7 +35,7 @@ def _two_that_are_alike() -> Iterator[None]:
     worlds = Clusters()
     use_host(worlds.runtime(False))
     informers = dict(worlds.runtime(True).informers())
-    # A member has no users of its own.
+    # A member cluster has no users.
     del informers[USERS]
     member = StaticRuntime(informers)
     clusters.add(cluster_of(MEMBER, member))
@@ -48,18 +49,18 @@ def pages(cluster: str, kind: ResourceKind) -> Iterator[str]:
     yield from (listed, f"{listed}?limit=500&sort=-name", f"{listed}?format=json")
     key = key_of(visible(kind))
     for at, tab in enumerate(tabs_of(kind)):
-        # The address without a tab may lead to another page.
+        # The URL without a tab may redirect to another page.
         named = at or kind.page_url(cluster, key)
         yield detail_url(cluster, kind.segment, key, tab.id if named else "")
 
 
-async def test_an_answer_is_the_same_whatever_was_asked_of_the_other_cluster() -> None:
+async def test_response_does_not_depend_on_requests_to_the_other_cluster() -> None:
     random, asker, first = Random(SEED), Person(ADMIN), dict[str, str]()  # noqa: S311  chance
     known = [kind for kind in KINDS if not kind.private and kind.gvr != USERS]
     asked: list[tuple[str, str]] = []
     for _ in range(number(30, 1500)):
         kind = random.choice(known)
-        # The same of both, one after the other and in any order.
+        # The same page of both clusters, in random order.
         both = [(one, page) for one in (HOST, MEMBER) for page in pages(one, kind)]
         asked += random.sample(both, 4)
     extra = (f"/search?q={CANARY[:6]}", "/palette?q=anchor", "/clusters/{}", "/clusters/{}/cache")

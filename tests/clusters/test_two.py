@@ -1,4 +1,4 @@
-"""Nothing of one cluster is in what somebody is told of the other."""
+"""Responses for one cluster contain no data of the other."""
 
 import asyncio
 import json
@@ -20,18 +20,18 @@ from tests.clusters.conftest import MEMBER, Part, Person, Socket, Two, told, wit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
 
-#: Pages of a cluster, below its address.
+#: Pages of a cluster, relative to its URL.
 PAGES = (
     "", "pods", "pods?sort=-name&limit=1", "pods?q=web", "projects/shop", "projects/shop/pods/web-1",
     "projects/shop/pods/web-1/yaml", "projects/shop/configmaps/settings", "widgets.x.org",
     "projects/shop/widgets.x.org/gear", "customresourcedefinitions", "namespaces", "nodes", "events",
     "clusterrolebindings", "cache", "projects/shop/pods/web-1/actions/delete",
 )  # fmt: skip
-#: The same as data.
+#: The same data as CSV, JSON or YAML.
 EXPORTS = ("pods?format=json", "pods?format=csv", "projects/shop/pods/web-1?format=json",
            "projects/shop/pods/web-1?format=yaml", "widgets.x.org?format=json")  # fmt: skip
 
-#: What an answer has of its request alone: tokens, and the second.
+#: Parts of a response that depend on the request: tokens and the current second.
 _OWN = re.compile(r'\b\w{64}\b|data-now="\d+"')
 
 
@@ -50,7 +50,7 @@ async def sockets() -> AsyncIterator[list[Socket]]:
 
 
 async def opened(sockets: list[Socket], who: str, url: str) -> Socket:
-    """A socket that follows the page at `url`, and has been told all that there was to tell."""
+    """Return a websocket subscribed to the page at `url`, after it received all initial messages."""
     socket = Socket(who)
     assert await socket.connect()
     sockets.append(socket)
@@ -67,13 +67,13 @@ async def follow(socket: Socket, url: str) -> None:
 
 
 async def drain(socket: Socket) -> None:
-    """Takes what is still on its way."""
+    """Read the pending messages."""
     while not await socket.quiet():
         await socket.frame()
 
 
 async def listed(url: str, *names: str) -> None:
-    """Waits until a list has these."""
+    """Wait until a list contains these names."""
     bea = Person("bea")
     async with asyncio.timeout(20):
         while True:
@@ -92,7 +92,7 @@ async def _both_are_listed(two: Two) -> None:
 
 
 @pytest.mark.parametrize("rest", [*PAGES, *EXPORTS])
-async def test_a_page_is_of_its_cluster_alone(two: Two, part: Part, rest: str) -> None:
+async def test_page_contains_objects_of_its_cluster_only(two: Two, part: Part, rest: str) -> None:
     text = await Person("bea").text(part.url(rest).rstrip("/"))
     assert two.other(part).token not in text
     assert clusters_named(text) <= {part.name}
@@ -105,7 +105,7 @@ def clusters_named(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("path", ["/search?q=", "/search?format=json&q=", "/palette?q="])
-async def test_a_search_is_of_one_cluster(two: Two, part: Part, path: str) -> None:
+async def test_search_results_are_from_one_cluster(two: Two, part: Part, path: str) -> None:
     asked = "" if part is two.host else f"&cluster={part.name}"
     for word in ("web", "lone", "po web", "widgets", "gear"):
         text = await Person("bea").text(f"{path}{word.replace(' ', '+')}{asked}")
@@ -115,7 +115,7 @@ async def test_a_search_is_of_one_cluster(two: Two, part: Part, path: str) -> No
     assert f"lone-{part.token}" in text
 
 
-async def test_a_search_leads_back_to_its_cluster(two: Two) -> None:
+async def test_search_form_keeps_the_cluster_of_the_page(two: Two) -> None:
     text = await Person("bea").text(two.member.url("pods"))
     assert f'href="/search?cluster={MEMBER}"' in text
     assert f'name="cluster" value="{MEMBER}"' in text
@@ -125,8 +125,8 @@ async def test_a_search_leads_back_to_its_cluster(two: Two) -> None:
     )
 
 
-async def test_the_menu_of_a_member_leads_nowhere_else(two: Two) -> None:
-    """But to the overview of all clusters. Accounts, roles by level and workspaces are the host's."""
+async def test_menu_of_a_member_cluster_links_only_to_itself_and_the_dashboard(two: Two) -> None:
+    """Accounts, roles by level and workspaces belong to the host cluster."""
 
     async def leads(part: Part) -> set[str]:
         text = await Person("bea").text(part.url("pods"))
@@ -142,12 +142,14 @@ async def test_the_menu_of_a_member_leads_nowhere_else(two: Two) -> None:
 
 
 @pytest.mark.parametrize("path", ["/clusters/{}/pods", "/clusters/{}", "/search?q=a&cluster={}"])
-async def test_there_is_no_page_of_a_cluster_that_there_is_not(two: Two, path: str) -> None:
+async def test_unknown_cluster_returns_404(two: Two, path: str) -> None:
     for name in ("nowhere", "HOST", "host%00", "..", "member.", "%E4%B8%AD"):
         await Person("bea").text(path.format(name), status=404)
 
 
-async def test_strangers_get_the_same_answer_for_every_name(two: Two, settings: Settings) -> None:
+async def test_anonymous_requests_get_the_same_response_for_every_cluster_name(
+    two: Two, settings: Settings
+) -> None:
     settings.MIDDLEWARE = MIDDLEWARE
     answers = set()
     for name in ("host", MEMBER, "nowhere"):
@@ -160,7 +162,9 @@ async def test_strangers_get_the_same_answer_for_every_name(two: Two, settings: 
 
 
 @pytest.mark.parametrize(("who", "where"), [("ann", "member"), ("mel", "host"), ("zoe", "member")])
-async def test_rights_in_one_say_nothing_in_the_other(two: Two, who: str, where: str) -> None:
+async def test_permissions_in_one_cluster_do_not_apply_to_the_other(
+    two: Two, who: str, where: str
+) -> None:
     part: Part = getattr(two, where)
     person = Person(who)
     assert part.token not in await person.text(part.url("pods"), status=403)
@@ -181,7 +185,9 @@ async def test_rights_in_one_say_nothing_in_the_other(two: Two, who: str, where:
     assert await socket.closed() == 4403
 
 
-async def test_a_socket_hears_of_its_cluster_alone(two: Two, sockets: list[Socket]) -> None:
+async def test_websocket_receives_changes_of_its_cluster_only(
+    two: Two, sockets: list[Socket]
+) -> None:
     there = {one.name: await opened(sockets, "bea", one.url("pods")) for one in two}
     for one in two:
         name = one.add_pod()
@@ -190,7 +196,7 @@ async def test_a_socket_hears_of_its_cluster_alone(two: Two, sockets: list[Socke
         await drain(there[one.name])
 
 
-async def test_whoever_goes_to_the_other_cluster_hears_no_more_of_the_first(
+async def test_resubscribing_to_the_other_cluster_stops_messages_of_the_first(
     two: Two, sockets: list[Socket]
 ) -> None:
     socket = await opened(sockets, "bea", two.host.url("pods"))
@@ -201,7 +207,7 @@ async def test_whoever_goes_to_the_other_cluster_hears_no_more_of_the_first(
     assert f'data-key="shop/{name}"' in await socket.html()
 
 
-async def test_a_right_that_is_lost_in_one_ends_what_is_open_there(
+async def test_losing_a_permission_in_one_cluster_closes_only_its_websockets(
     two: Two, part: Part, sockets: list[Socket]
 ) -> None:
     other = two.other(part)
@@ -219,7 +225,7 @@ async def test_a_right_that_is_lost_in_one_ends_what_is_open_there(
     await listed(part.url("pods"), "web-1")
 
 
-async def test_screens_are_of_one_cluster(two: Two, sockets: list[Socket]) -> None:
+async def test_shared_views_are_kept_per_cluster(two: Two, sockets: list[Socket]) -> None:
     for one in two:
         for rest in ("pods", "widgets.x.org", "configmaps"):
             await opened(sockets, "bea", one.url(rest))
@@ -231,8 +237,10 @@ async def test_screens_are_of_one_cluster(two: Two, sockets: list[Socket]) -> No
         assert cluster.kinds.find(kind.segment) is kind
 
 
-async def test_two_definitions_of_one_name_stay_apart(two: Two, sockets: list[Socket]) -> None:
-    """Neither remakes the other's kind, so that nobody's page is fetched again and again."""
+async def test_custom_resource_definitions_with_the_same_name_stay_separate(
+    two: Two, sockets: list[Socket]
+) -> None:
+    """Neither cluster replaces the other's kind, which would reload pages over and over."""
     kinds = [one.cluster.kinds.find("widgets.x.org") for one in two]
     socket = await opened(sockets, "bea", two.host.url("widgets.x.org"))
     for _again in range(3):
@@ -243,7 +251,7 @@ async def test_two_definitions_of_one_name_stay_apart(two: Two, sockets: list[So
     assert await socket.quiet()
 
 
-async def test_what_is_deleted_is_deleted_there(two: Two, part: Part) -> None:
+async def test_deleting_an_object_affects_its_cluster_only(two: Two, part: Part) -> None:
     doomed = part.add_pod()
     await listed(part.url("pods"), doomed)
     url = part.url(f"projects/shop/pods/{doomed}/actions/delete")
@@ -260,19 +268,21 @@ async def test_what_is_deleted_is_deleted_there(two: Two, part: Part) -> None:
     assert (record.cluster, record.name) == (part.name, doomed)
 
 
-async def test_several_are_deleted_there(two: Two, part: Part) -> None:
+async def test_bulk_delete_affects_its_cluster_only(two: Two, part: Part) -> None:
     url = f"/bulk/{part.name}/pods/delete"
     text = await told(
         await Person("bea").post(url, {"keys": "shop/web-1\nshop/lone-amber\nshop/lone-birch"})
     )
     assert f"lone-{part.token}" in text and two.other(part).token not in text
-    # A list of the other cluster is none of this one's.
+    # UIDs of objects in the other cluster do not match.
     listing = {"list": two.other(part).url("pods"), "all": "1"}
     await told(await Person("bea").post(url, listing), status=400)
 
 
-async def test_accounts_are_administered_on_the_host_alone(two: Two) -> None:
-    """Whoever may change a User of another cluster ends nothing of the host's user of that name."""
+async def test_accounts_are_administered_on_the_host_cluster_only(two: Two) -> None:
+    """Changing a User of another cluster does not revoke sessions of the host's user with the same
+    name.
+    """
     bea = Person("bea")
     for part, status in ((two.host, 200), (two.member, 403)):
         for action in ("disable", "end-sessions"):
@@ -280,14 +290,14 @@ async def test_accounts_are_administered_on_the_host_alone(two: Two) -> None:
             assert (await bea.get(url)).status_code == status, url
 
 
-async def test_metrics_name_the_cluster(two: Two) -> None:
+async def test_metrics_have_a_cluster_label(two: Two) -> None:
     text = generate_latest(ConsoleCollector()).decode()
     for one in two:
         labels = f'cluster="{one.name}",group="",resource="pods",version="v1"'
         assert f"quarterdeck_cache_synced{{{labels}}} 1" in text
 
 
-async def test_a_member_that_is_away_is_no_trouble_elsewhere(two: Two) -> None:
+async def test_unreachable_member_cluster_does_not_affect_the_host(two: Two) -> None:
     two.member.server.kill()
     try:
         assert "web-1" in await Person("bea").text(two.host.url("pods"))
@@ -298,8 +308,8 @@ async def test_a_member_that_is_away_is_no_trouble_elsewhere(two: Two) -> None:
     await listed(two.member.url("pods"), two.member.add_pod())
 
 
-async def test_a_project_elsewhere_is_below_its_workspace(two: Two) -> None:
-    """For whoever may see that, which the host says; as KubeSphere has its addresses."""
+async def test_project_of_a_member_cluster_redirects_below_its_workspace(two: Two) -> None:
+    """The host decides who may see the workspace. The URLs match KubeSphere's."""
     labels = {"kubesphere.io/workspace": "acme"}
     for part in two:
         part.api.post("/api/v1/namespaces", {"metadata": {"name": "acme-shop", "labels": labels}})
@@ -314,11 +324,11 @@ async def test_a_project_elsewhere_is_below_its_workspace(two: Two) -> None:
     level = response.context["scope"].level
     assert level == Level("project", MEMBER, "acme", "acme-shop")
     assert "/workspaces/acme/projects/acme-shop" not in await told(response)
-    # Another workspace, and those who may not see it.
+    # Another workspace, and users without permission to see it.
     led = await Person("bea").get(f"/workspaces/other{below}")
     assert led["Location"] == f"/workspaces/acme{below}"
     assert (await Person("mel").get(plain)).status_code == 200
     assert (await Person("mel").get(f"/workspaces/acme{below}"))["Location"] == plain
     await Person("ann").text(f"/workspaces/acme{below}", status=403)
-    # The host's own is where it was.
+    # The URL of the host's own project is unchanged.
     assert (await Person("bea").get(two.host.url("projects/acme-shop"))).status_code == 200

@@ -1,4 +1,4 @@
-"""The commands as people type them: what they print, and how they end."""
+"""Management commands run from a shell: their output and exit codes."""
 
 import json
 import os
@@ -92,7 +92,7 @@ def demo(tmp_path: Path, port: int) -> Iterator[Demo]:
 
 
 def sign_in(url: str, password: str) -> str:
-    """The list of pods that somebody without a browser gets after signing in."""
+    """Sign in without a browser and return the list of pods."""
     opener = build_opener(HTTPCookieProcessor(CookieJar()))
     form = opener.open(url + "/login", timeout=20).read().decode()
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', form)
@@ -108,7 +108,7 @@ def sign_in(url: str, password: str) -> str:
     return page
 
 
-def it_demonstrates_keeps_its_data_and_leaves_nothing_running(demo: Demo, tmp_path: Path) -> None:
+def test_demo_keeps_its_data_and_leaves_no_process_running(demo: Demo, tmp_path: Path) -> None:
     ready = READY.search(demo.output)
     assert ready
     page = sign_in(ready[1], ready[2])
@@ -129,7 +129,7 @@ def it_demonstrates_keeps_its_data_and_leaves_nothing_running(demo: Demo, tmp_pa
         assert again.end() == 0, again.output
 
 
-def it_does_not_demonstrate_where_the_port_is_taken(port: int, settings: Settings) -> None:
+def test_demo_refuses_a_port_in_use(port: int, settings: Settings) -> None:
     settings.PORT = port
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", port))
@@ -139,7 +139,7 @@ def it_does_not_demonstrate_where_the_port_is_taken(port: int, settings: Setting
 
 
 @pytest.mark.deep
-def it_says_in_one_line_that_the_port_is_taken(tmp_path: Path, port: int) -> None:
+def test_serve_reports_a_port_in_use_in_one_line(tmp_path: Path, port: int) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", port))
         taken.listen()
@@ -150,16 +150,14 @@ def it_says_in_one_line_that_the_port_is_taken(tmp_path: Path, port: int) -> Non
 
 
 @pytest.mark.parametrize("text", ["abc", "-1", "0", "70000", "٣"])
-def it_says_in_one_line_what_a_port_is(tmp_path: Path, text: str) -> None:
+def test_serve_reports_an_invalid_port_in_one_line(tmp_path: Path, text: str) -> None:
     done = run("demo", env=environment(tmp_path / "state", PORT=text))
     assert done.returncode == 1
     assert done.stderr.strip().count("\n") == 0
     assert "PORT must be a number" in done.stderr
 
 
-def it_does_not_demonstrate_where_it_cannot_write(
-    tmp_path: Path, port: int, settings: Settings
-) -> None:
+def test_demo_refuses_an_unwritable_folder(tmp_path: Path, port: int, settings: Settings) -> None:
     (tmp_path / "file").touch()
     settings.PORT, settings.STATE_DIR = port, tmp_path / "file" / "state"
     with pytest.raises(CommandError, match="^Cannot write to [^\n]*$"):
@@ -167,10 +165,10 @@ def it_does_not_demonstrate_where_it_cannot_write(
 
 
 @pytest.mark.parametrize("command", ["serve", "demo"])
-def it_does_not_begin_without_static_files(
+def test_demo_requires_static_files(
     tmp_path: Path, port: int, settings: Settings, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Before anything is written; what comes next would fail here."""
+    """The check runs before the first file is written; the next step would fail in this test."""
     (tmp_path / "file").touch()
     settings.PORT, settings.STATE_DIR = port, tmp_path / "file" / "state"
     settings.STATIC_ROOT = tmp_path
@@ -180,7 +178,7 @@ def it_does_not_begin_without_static_files(
 
 
 @pytest.mark.deep
-def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
+def test_serve_reports_an_unwritable_folder_in_one_line(tmp_path: Path, port: int) -> None:
     (tmp_path / "file").touch()
     done = run("demo", env=environment(tmp_path / "file" / "state", PORT=port))
     assert done.returncode == 1
@@ -189,7 +187,7 @@ def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
 
 
 @pytest.mark.parametrize("command", fewer(["serve", "controllers", "doctor"], "serve"))
-def it_says_what_to_set_when_there_is_no_cluster(tmp_path: Path, command: str) -> None:
+def test_missing_cluster_error_names_kubeconfig(tmp_path: Path, command: str) -> None:
     env = environment(tmp_path, SECRET_KEY="0123456789abcdef" * 4, HOME=tmp_path)
     done = run(command, env=env)
     assert done.returncode == 1
@@ -198,10 +196,10 @@ def it_says_what_to_set_when_there_is_no_cluster(tmp_path: Path, command: str) -
 
 
 @pytest.mark.parametrize("command", ["controllers", "doctor"])
-def it_ends_with_one_sentence_when_there_is_no_cluster(
+def test_missing_cluster_error_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """The same, where to start a program takes most of the time."""
+    """Checked in-process, because starting an interpreter takes most of the time."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("KUBECONFIG", raising=False)
     with pytest.raises(CommandError, match="^[^\n]*set KUBECONFIG[^\n]*$"):
@@ -209,7 +207,7 @@ def it_ends_with_one_sentence_when_there_is_no_cluster(
 
 
 def readiness(url: str) -> tuple[int, list[str]] | None:
-    """The code of the answer, and what is waited for; None while there is no answer."""
+    """Return the status code and the informers waited for, or None if the server does not respond."""
     try:
         with build_opener().open(f"{url}/readyz", timeout=20) as answer:
             return answer.status, json.load(answer)["waiting_for"]
@@ -219,8 +217,8 @@ def readiness(url: str) -> tuple[int, list[str]] | None:
         return None
 
 
-def it_is_not_ready_while_nothing_is_known_of_the_cluster(tmp_path: Path, port: int) -> None:
-    """Whoever shares requests out gives it none that nobody could be signed in for."""
+def test_readiness_fails_until_the_required_informers_are_synced(tmp_path: Path, port: int) -> None:
+    """A load balancer sends no requests to a replica on which users cannot sign in."""
     names = ("reader", "impersonator", "console")
     config = {
         "clusters": [{"name": "gone", "cluster": {"server": f"http://127.0.0.1:{free_port()}"}}],
@@ -252,7 +250,7 @@ def it_is_not_ready_while_nothing_is_known_of_the_cluster(tmp_path: Path, port: 
 
 
 @pytest.mark.parametrize("secret", NO_SECRETS)
-def it_takes_no_such_secret(monkeypatch: pytest.MonkeyPatch, secret: str) -> None:
+def test_invalid_secret_key_is_refused(monkeypatch: pytest.MonkeyPatch, secret: str) -> None:
     monkeypatch.setenv("SECRET_KEY", secret)
     with pytest.raises(CommandError, match="SECRET_KEY"):
         call_command("serve")
@@ -260,7 +258,7 @@ def it_takes_no_such_secret(monkeypatch: pytest.MonkeyPatch, secret: str) -> Non
 
 @pytest.mark.deep
 @pytest.mark.parametrize("secret", NO_SECRETS)
-def it_does_not_serve_without_a_secret(tmp_path: Path, secret: str) -> None:
+def test_serve_requires_a_secret_key(tmp_path: Path, secret: str) -> None:
     done = run("serve", env=environment(tmp_path, SECRET_KEY=secret))
     assert done.returncode == 1
     assert "SECRET_KEY" in done.stderr

@@ -1,4 +1,3 @@
-"""What kube-apiserver promises, tried on a real one and on the embedded cluster alike.
-
-Each test runs on both, with the same code. The real one says what is right.
+"""Contract tests of the Kubernetes API. Each test runs unchanged on a real kube-apiserver and on
+the embedded cluster. The real kube-apiserver defines the expected behavior.
 """

@@ -1,7 +1,7 @@
-"""A plain HTTP client, so that a test sees exactly what a server answers.
+"""A plain HTTP client, so that a test sees exactly what a server responds.
 
-Unlike the one of the real control plane's own tests it sends headers of choice, shows those of the
-answer, and keeps its connection, since these tests make thousands of small requests.
+Unlike the client of the real control plane's tests, it sends custom headers, exposes the
+response headers, and reuses its connection because these tests send thousands of small requests.
 """
 
 import base64
@@ -28,14 +28,16 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
-#: Servers name a manager of fields after it.
+#: kube-apiserver derives the default field manager from the User-Agent.
 AGENT = "quarterdeck-tests"
 _ANSWER_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """Who a client is: a bearer token, or a certificate with its key in PEM, or nobody."""
+    """A client's credentials: a bearer token, a certificate with its key in PEM, or none
+    (anonymous).
+    """
 
     token: str = ""
     certificate: bytes = b""
@@ -43,7 +45,7 @@ class Credentials:
 
     @classmethod
     def from_kubeconfig(cls, path: Path) -> "Credentials":
-        """Those of the first user, with everything inside the file."""
+        """Read the credentials of the file's first user. They must be embedded in the file."""
         user = yaml.safe_load(path.read_text())["users"][0]["user"]
         return cls(
             user.get("token", ""),
@@ -54,7 +56,7 @@ class Credentials:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, whatever the status."""
+    """A response of any status."""
 
     status: int
     headers: Mapping[str, str]
@@ -62,26 +64,29 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """The decoded body."""
         return json.loads(self.body)
 
     @property
     def reason(self) -> str:
-        """The `reason` of a Status; empty for anything else."""
+        """The `reason` of a Status, or an empty string for any other body."""
         return str(self.json.get("reason", ""))
 
     def ok(self) -> Any:
-        """The decoded body of a success; AssertionError with the server's words otherwise."""
+        """Return the decoded body of a success. Raise AssertionError with the server's message
+        otherwise.
+        """
         assert 200 <= self.status < 300, (self.status, self.body.decode())
         return self.json
 
 
 def tls_context(ca_file: Path, who: Credentials) -> ssl.SSLContext:
-    """Trusts that authority alone, and shows the certificate if there is one."""
+    """Return a context that trusts only this certificate authority and presents the client
+    certificate, if one is given.
+    """
     context = ssl.create_default_context(cafile=str(ca_file))
     context.verify_flags |= ssl.VERIFY_X509_STRICT
     if who.certificate:
-        # ssl reads keys from files only.
+        # The ssl module loads keys only from files.
         with tempfile.NamedTemporaryFile() as pair:
             pair.write(who.certificate + b"\n" + who.key)
             pair.flush()
@@ -91,21 +96,24 @@ def tls_context(ca_file: Path, who: Credentials) -> ssl.SSLContext:
 
 @dataclass
 class Transport:
-    """One connection to one server, kept open between requests."""
+    """A connection to one server that is reused between requests."""
 
     url: str
     tls: ssl.SSLContext
     _kept: http.client.HTTPSConnection | None = field(default=None, repr=False)
 
     def send(self, method: str, path: str, data: bytes | None, headers: Headers) -> Answer:
-        """One request; again on a new connection if the server had ended the idle one."""
+        """Send a request. Retry it once on a new connection if the server closed the idle
+        connection.
+        """
         try:
             return self._send(method, path, data, headers)
         except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
             self.close()
             return self._send(method, path, data, headers)
         except TimeoutError:
-            # Its answer may still come, and would be taken for the next one's.
+            # Close the connection: a late response would be read as the response to the next
+            # request.
             self.close()
             raise
 
@@ -124,7 +132,7 @@ class Transport:
         return Answer(response.status, found, response.read())
 
     def connect(self, timeout: float) -> http.client.HTTPSConnection:
-        """A connection of the caller's own."""
+        """Return a new connection that the caller closes."""
         address = urlsplit(self.url)
         host, port = address.hostname or "", address.port
         return http.client.HTTPSConnection(host, port, timeout=timeout, context=self.tls)
@@ -137,14 +145,14 @@ class Transport:
 
 @dataclass(frozen=True)
 class Client:
-    """Requests as one identity, for one thread at a time. `extra` is sent with each of them."""
+    """Send requests as one identity. Not thread-safe. `extra` headers are sent with each request."""
 
     transport: Transport
     token: str = ""
     extra: Headers = ()
 
     def with_headers(self, *extra: tuple[str, str]) -> "Client":
-        """The same identity, with more headers on each request."""
+        """Return a client with the same identity that sends additional headers with each request."""
         return Client(self.transport, self.token, (*self.extra, *extra))
 
     def request(
@@ -156,7 +164,7 @@ class Client:
         params: Params | None = None,
         content_type: str = JSON,
     ) -> Answer:
-        """One request; a body of bytes is sent as it is, any other as JSON."""
+        """Send a request. A body of bytes is sent unchanged, any other body as JSON."""
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         typed = () if data is None else (("Content-Type", content_type),)
         target = with_params(path, params)
@@ -178,14 +186,13 @@ class Client:
         return self.request("PATCH", path, body, params=params, content_type=kind)
 
     def apply(self, path: str, body: Obj, manager: str, **params: str | int | bool) -> Answer:
-        """Server-side apply."""
         return self.patch(path, body, APPLY_PATCH, fieldManager=manager, **params)
 
     @contextlib.contextmanager
     def stream(
         self, path: str, params: Params, timeout: float
     ) -> Iterator[http.client.HTTPResponse]:
-        """An answer that is read as it comes, on a connection of its own."""
+        """Send a request on a separate connection and yield the response for reading in chunks."""
         connection = self.transport.connect(timeout)
         try:
             headers = dict(self._headers())
@@ -205,7 +212,9 @@ class Client:
 
 
 def with_params(path: str, params: Params | None) -> str:
-    """The path with its query; truth is written as Kubernetes does."""
+    """Return the path with its query string. Booleans are written as `true` and `false`, as
+    Kubernetes expects.
+    """
     if not params:
         return path
     query = {key: _text(value) for key, value in params.items()}

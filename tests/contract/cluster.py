@@ -1,4 +1,4 @@
-"""The two clusters behind one small face."""
+"""A common interface to the embedded cluster and the real control plane."""
 
 import json
 import os
@@ -19,26 +19,26 @@ _KUBECTL_SECONDS = 60.0
 
 
 class Cluster(Protocol):
-    """A cluster that runs, and the ways to be somebody there."""
+    """A running cluster and the credentials for it."""
 
     url: str
     ca_file: Path
-    #: The administrator's, with everything inside.
+    #: Kubeconfig of the administrator, with embedded credentials.
     kubeconfig: Path
-    #: The folder that kubectl may keep its cache in.
+    #: Home directory for kubectl's cache.
     home: Path
 
     def credentials(self, user: str, groups: Sequence[str]) -> Credentials:
-        """Those of anybody; the user has no rights but those that RBAC gives."""
+        """Return credentials for this user. The user has only the permissions that RBAC grants."""
         ...
 
     def bearer(self) -> str:
-        """A token of the user `reader`, who is in no group."""
+        """Return a token of the user `reader`, who is in no group."""
         ...
 
 
 class Embedded:
-    """The embedded cluster, without a world of its own."""
+    """The embedded cluster, without sample objects."""
 
     def __init__(self, server: DevCluster, home: Path) -> None:
         self._server = server
@@ -53,7 +53,7 @@ class Embedded:
 
 
 class Real:
-    """etcd, kube-apiserver and the controllers."""
+    """A real control plane: etcd, kube-apiserver, and kube-controller-manager."""
 
     def __init__(self, server: ControlPlane, home: Path) -> None:
         self._server = server
@@ -69,29 +69,28 @@ class Real:
 
 @dataclass
 class Clients:
-    """Makes clients, and closes their connections at the end."""
+    """Factory of clients that closes their connections at the end."""
 
     cluster: Cluster
     stack: ExitStack
 
     def of(self, who: Credentials) -> Client:
-        """Requests with any credentials; `Credentials()` is nobody."""
+        """Return a client with these credentials. `Credentials()` is anonymous."""
         transport = Transport(self.cluster.url, tls_context(self.cluster.ca_file, who))
         self.stack.callback(transport.close)
         return Client(transport, who.token)
 
     def user(self, name: str, *groups: str) -> Client:
-        """Requests as this user."""
         return self.of(self.cluster.credentials(name, groups))
 
     def admin(self) -> Client:
-        """Requests that may do everything."""
+        """Return a client of the cluster administrator."""
         return self.of(Credentials.from_kubeconfig(self.cluster.kubeconfig))
 
 
 @dataclass(frozen=True)
 class Kubectl:
-    """kubectl as the administrator, in one namespace."""
+    """Run kubectl as the administrator in one namespace."""
 
     program: str
     kubeconfig: Path
@@ -99,11 +98,13 @@ class Kubectl:
     namespace: str
 
     def run(self, *arguments: str, input: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Whatever the exit code."""
+        """Run the command and return the process. The exit code is not checked."""
         return self._start([self.program, "--namespace", self.namespace, *arguments], input)
 
     def line(self, line: str) -> None:
-        """A line as it is shown to people, in a shell. AssertionError with its complaint if it fails."""
+        """Run a displayed kubectl command in a shell. Raise AssertionError with its error output if
+        it fails.
+        """
         done = self._start(["bash", "-c", line])
         assert done.returncode == 0, (line, done.stderr)
 
@@ -126,18 +127,20 @@ class Kubectl:
         )
 
     def __call__(self, *arguments: str, input: str | None = None) -> str:
-        """Its output; AssertionError with its complaint if it fails."""
+        """Run the command and return its output. Raise AssertionError with its error output if it
+        fails.
+        """
         done = self.run(*arguments, input=input)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def read(self, *what: str) -> Obj:
-        """An object, as `kubectl get` gives it."""
+        """Return an object in the JSON format of `kubectl get`."""
         found: Obj = json.loads(self("get", *what, "-o", "json"))
         return found
 
 
 def kubectl_program() -> str | None:
-    """The one that belongs to the real control plane, or the machine's own."""
+    """Return the kubectl of the real control plane, or else the one installed on this machine."""
     built = find("kubectl")
     return str(built) if built else shutil.which("kubectl")

@@ -1,4 +1,4 @@
-"""Each test of this folder runs on both clusters."""
+"""Fixtures that run each test of this directory on both clusters."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -46,21 +46,21 @@ def admin(clients: Clients) -> Client:
 
 @pytest.fixture(scope="module")
 def namespace(admin: Client) -> Iterator[str]:
-    """One for all tests of a file, whose objects have names of their own."""
+    """Yield one namespace for all tests of a module. Each test uses unique object names."""
     with temporary_namespace(admin) as name:
         yield name
 
 
 @pytest.fixture
 def empty_namespace(admin: Client) -> Iterator[str]:
-    """For a test that looks at all that is there."""
+    """Yield an empty namespace, for tests that read all objects in it."""
     with temporary_namespace(admin) as name:
         yield name
 
 
 @pytest.fixture
 def scrap(admin: Client) -> Iterator[Scrap]:
-    """Makes what is in no namespace, and deletes it after the test."""
+    """Create cluster-scoped objects and delete them after the test."""
     with ExitStack() as stack:
         yield Scrap(admin, stack)
 

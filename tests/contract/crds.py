@@ -1,4 +1,4 @@
-"""Definitions of custom resources that belong to one test each."""
+"""CustomResourceDefinitions for single tests."""
 
 import secrets
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from tests.contract.objects import CRDS, path
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 
-#: A widget has a size from 1 to 9, a colour that is blue if nothing is said, and notes.
+#: Schema of a widget: a size from 1 to 9, a color with the default blue, and free-form notes.
 SCHEMA: Obj = {
     "type": "object",
     "properties": {
@@ -43,7 +43,7 @@ SCHEMA: Obj = {
 
 
 def definition(**version: Any) -> Obj:
-    """Widgets in a group of their own; `version` adds to the description of v1."""
+    """Return the definition of widgets in a unique API group. `version` adds fields to version v1."""
     group = f"g{secrets.token_hex(4)}.example.com"
     names = {
         "plural": "widgets",
@@ -68,18 +68,21 @@ def definition(**version: Any) -> Obj:
 
 
 def establish(admin: Client, scrap: Scrap, crd: Obj, namespace: str) -> str:
-    """Creates the definition; the path of its objects in the namespace, once they are served."""
+    """Create the definition, wait until its type is served, and return the path of its objects in
+    the namespace.
+    """
     scrap.create(CRDS, crd)
     where = path(namespace, "widgets", group=f"{crd['spec']['group']}/v1")
     eventually(lambda: is_established(admin, crd), "the definition is established")
-    # Another replica, or the same a moment later, may be the one that begins to serve.
+    # A type can be unavailable for a moment after its definition is established, for example on
+    # another replica.
     eventually(lambda: admin.get(where).status == 200, "the type is served")
     return where
 
 
 @contextmanager
 def served(admin: Client, definitions: Iterable[Obj]) -> Iterator[None]:
-    """These types are there."""
+    """Create the definitions, wait until they are established, and delete them at the end."""
     names = []
     with ExitStack() as stack:
         scrap = Scrap(admin, stack)

@@ -1,4 +1,4 @@
-"""Roles and bindings of one test, and groups whose rights many tests share."""
+"""Roles and bindings of one test, and groups whose permissions are shared by many tests."""
 
 import json
 from collections.abc import Sequence
@@ -13,12 +13,14 @@ GROUP = "rbac.authorization.k8s.io"
 VERSION = f"{GROUP}/v1"
 REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-#: By the cluster, the namespace if it is about one, and the rules.
+#: Shared groups by cluster URL, namespace (empty for the whole cluster), and rules.
 _teams: dict[tuple[str, str, str], str] = {}
 
 
 def rule(verbs: str, resources: str, group: str = "", names: str = "") -> Obj:
-    """Words are separated by spaces; `group` is one."""
+    """Return an RBAC rule. Verbs, resources, and names are separated by spaces; `group` is a single
+    API group.
+    """
     found: Obj = {"verbs": verbs.split(), "apiGroups": [group], "resources": resources.split()}
     if names:
         found["resourceNames"] = names.split()
@@ -43,7 +45,7 @@ def role_ref(kind: str, name: str) -> Obj:
 
 @dataclass
 class Grants:
-    """Gives rights as the administrator; those over the whole cluster end with the test."""
+    """Grant permissions as the administrator. Cluster-wide grants are deleted after the test."""
 
     scrap: Scrap
     namespace: str
@@ -59,7 +61,7 @@ class Grants:
         return name
 
     def everywhere(self, subject: Obj, *rules: Obj) -> None:
-        """The rules, in all namespaces and beyond."""
+        """Grant the rules in the whole cluster."""
         self.bind_everywhere(subject, self.cluster_role(*rules))
 
     def bind_everywhere(self, subject: Obj, role: str) -> None:
@@ -71,7 +73,7 @@ class Grants:
         self.scrap.create(f"{RBAC}/clusterrolebindings", body)
 
     def here(self, subject: Obj, *rules: Obj) -> None:
-        """The rules, in the namespace."""
+        """Grant the rules in the namespace."""
         name = unique("contract")
         where = path(self.namespace, "roles", group=VERSION)
         self.admin.post(where, {"metadata": {"name": name}, "rules": list(rules)}).ok()
@@ -84,8 +86,10 @@ class Grants:
         return name
 
     def team(self, *rules: Obj, here: bool = False) -> str:
-        """A group that has these rights, everywhere or in the namespace. They are given once for all
-        tests that want the same, and stay: to give, await and take them are seven requests."""
+        """Return a group with these permissions, in the whole cluster or in the namespace. A group
+        is created once, shared by all tests that need the same rules, and never deleted: to
+        create a group, wait for it, and delete it takes seven requests.
+        """
         namespace = self.namespace if here else ""
         key = (self.admin.transport.url, namespace, json.dumps(rules))
         if key not in _teams:
@@ -105,12 +109,14 @@ class Grants:
         return _teams[key]
 
     def wait(self, who: str, groups: Sequence[str] = (), **attributes: str) -> None:
-        """Until the server has taken notice that this is allowed; it may take a moment."""
+        """Wait until the server allows this. New bindings take effect with a short delay."""
         eventually(lambda: review(self.admin, who, groups, **attributes), f"{who} may {attributes}")
 
 
 def review(admin: Client, who: str, groups: Sequence[str] = (), **attributes: str) -> bool:
-    """Whether the user may, as the server says; `path` asks for no resource but for a path."""
+    """Return the server's decision from a SubjectAccessReview. With `path` it is about a
+    non-resource URL.
+    """
     kind = "nonResourceAttributes" if "path" in attributes else "resourceAttributes"
     body = {"spec": {"user": who, "groups": list(groups), kind: attributes}}
     return bool(admin.post(REVIEWS, body).ok()["status"]["allowed"])

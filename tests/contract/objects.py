@@ -1,4 +1,4 @@
-"""Small objects, and where they are."""
+"""Small objects and their paths."""
 
 import json
 import secrets
@@ -14,14 +14,16 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def path(namespace: str, plural: str, name: str = "", *, group: str = "") -> str:
-    """Of a collection or an object in a namespace; `group` is `apps/v1` or empty for `v1`."""
+    """Return the path of a collection or object in a namespace. `group` is like `apps/v1`, or empty
+    for `v1`.
+    """
     root = f"/apis/{group}" if group else "/api/v1"
     found = f"{root}/namespaces/{namespace}/{plural}"
     return f"{found}/{name}" if name else found
 
 
 def unique(stem: str) -> str:
-    """A name that no other test has; the clusters are shared."""
+    """Return a unique name, because the clusters are shared between tests."""
     return f"{stem}-{secrets.token_hex(4)}"
 
 
@@ -30,7 +32,9 @@ def version_of(obj: Obj) -> str:
 
 
 def secret(name: str, labels: Mapping[str, str] | None = None, **text: str) -> Obj:
-    """Secrets, since no controller adds its own to a new namespace."""
+    """Return a Secret. Tests of lists use Secrets because no controller adds one to a new
+    namespace.
+    """
     about: Obj = {"name": name, "labels": dict(labels or {})}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": about, "stringData": text}
 
@@ -40,7 +44,7 @@ def config_map(name: str, **data: str) -> Obj:
 
 
 def pod(name: str, labels: Mapping[str, str] | None = None, **spec: Any) -> Obj:
-    """A pod that no scheduler of the cluster looks at, so that its state is the test's alone."""
+    """Return a pod that no scheduler assigns to a node, so that only the test changes its state."""
     about = {"name": name, "labels": dict(labels or {})}
     body = {
         "schedulerName": "nobody",
@@ -51,7 +55,7 @@ def pod(name: str, labels: Mapping[str, str] | None = None, **spec: Any) -> Obj:
 
 
 def deployment(name: str, *images: str, replicas: int = 0) -> Obj:
-    """Containers `c0`, `c1`, ... with those images."""
+    """Return a Deployment with containers `c0`, `c1`, … that run these images."""
     containers = [{"name": f"c{n}", "image": image} for n, image in enumerate(images)]
     labels = {"app": name}
     return {
@@ -67,7 +71,7 @@ def deployment(name: str, *images: str, replicas: int = 0) -> Obj:
 
 
 def create_pod(client: Client, namespace: str, body: Obj) -> Obj:
-    """Creates the pod, once the namespace has the service account that admission asks for."""
+    """Create the pod as soon as the namespace has the service account that admission requires."""
     where = path(namespace, "pods")
     created = eventually(
         lambda: (answer := client.post(where, body)).status != 403 and answer,
@@ -79,5 +83,4 @@ def create_pod(client: Client, namespace: str, body: Obj) -> Obj:
 
 
 def dump(obj: Any) -> str:
-    """As kubectl reads it."""
     return json.dumps(obj)

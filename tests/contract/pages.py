@@ -1,4 +1,4 @@
-"""Pages of the console with a cluster behind them, for somebody who has rights in both."""
+"""Helpers for tests of console pages that act on a cluster, for a user with permissions in both."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -32,7 +32,7 @@ JSON = {"Accept": "application/json"}
 
 @contextmanager
 def console_on(cluster: Cluster, types: Collection[GVR]) -> Iterator[Runtime]:
-    """The console's runtime, which knows the objects of these types."""
+    """Run the console on the cluster and watch these resource types. Yield the runtime."""
     runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
     runtime.start()
     try:
@@ -46,7 +46,7 @@ def console_on(cluster: Cluster, types: Collection[GVR]) -> Iterator[Runtime]:
 
 
 def known(runtime: Runtime, gvr: GVR, made: Obj) -> Entry[Any]:
-    """The object as the cache has it, once that is not older."""
+    """Wait until the cache holds this version of the object or a newer one, and return its entry."""
     meta = made["metadata"]
     key, store = Key(meta.get("namespace", ""), meta["name"]), runtime.informer(gvr).store
 
@@ -61,13 +61,15 @@ def known(runtime: Runtime, gvr: GVR, made: Obj) -> Entry[Any]:
 
 
 def _said(html: str) -> str:
-    """What a page says: the menu around it is longer than what a report keeps."""
+    """Return the content of the page's `main` element. The navigation around it would fill the
+    assertion message.
+    """
     return html.partition("<main")[2].partition("</main>")[0] or html
 
 
 @dataclass(frozen=True)
 class Page:
-    """An action on an object, as somebody."""
+    """The page of one action on one object, requested as one user."""
 
     who: str
     url: str
@@ -77,27 +79,27 @@ class Page:
         return ClientAs()(self.who, **headers)
 
     async def asks(self) -> str:
-        """The page that asks."""
+        """Return the HTML of the confirmation page."""
         answer = await self.client().get(self.url)
         text = await text_of(answer)
         assert answer.status_code == 200, _said(text)
         return text
 
     async def does(self, **data: Any) -> Any:
-        """It is done; the answer leads on."""
+        """Submit the action, check that the response is a redirect, and return it."""
         answer = await self.client().post(self.url, {"uid": self.uid, **data})
         assert answer.status_code == 302, _said(await text_of(answer))
         return answer
 
     async def refuses(self, code: int, **data: Any) -> str:
-        """It is not done; the page says why."""
+        """Submit the action, check that it fails with this status code, and return the page's HTML."""
         answer = await self.client().post(self.url, {"uid": self.uid, **data})
         text = await text_of(answer)
         assert answer.status_code == code, _said(text)
         return text
 
     async def status(self, **data: Any) -> dict[str, Any]:
-        """What a program is answered."""
+        """Submit the action as an API client and return the Kubernetes Status of the response."""
         answer = await self.client(**JSON).post(self.url, {"uid": self.uid, **data})
         found: dict[str, Any] = json.loads(await text_of(answer))
         assert found["kind"] == "Status" and found["code"] == answer.status_code
@@ -107,14 +109,16 @@ class Page:
         client = self.client()
         page = await client.get(detail_url("host", segment, key))
         if page.status_code == 302:
-            # What the object stands for has a page of its own.
+            # The object's detail URL redirects to a separate page.
             page = await client.get(page["Location"])
         return f'href="{self.url}"' in await text_of(page)
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who may do what `rules` say in the cluster, and everything as the console believes."""
+    """A user with the permissions of `rules` in the cluster, and with all permissions in the
+    console.
+    """
 
     name: str
     grants: Grants
@@ -135,12 +139,12 @@ def person(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, *rules
 
 
 def join(access: FakeAccess, team: str) -> None:
-    """What it does in the cluster it does as one of that group."""
+    """Add the user to this group. The user's requests to the cluster carry it."""
     access.identity = Identity(access.identity.name, (team,))
 
 
 async def recorded() -> list[tuple[str, str, str, str, int]]:
-    """Actor, verb, subresource, name and code of all records, in their order."""
+    """Return actor, verb, subresource, name, and status code of all audit records, in order."""
     return [
         (one.actor, one.verb, one.subresource, one.name, one.outcome.code)
         async for one in AuditRecord.objects.select_related("outcome").order_by("time", "pk")
@@ -148,7 +152,7 @@ async def recorded() -> list[tuple[str, str, str, str, int]]:
 
 
 async def refused_to_strangers(page: Page, noun: str) -> None:
-    """Charlie may see nothing and bob may change nothing: both are told so."""
+    """Check that charlie (no permissions) and bob (read-only) are both refused with 403."""
     for who in ("charlie", "bob"):
         other = Page(who, page.url, page.uid)
         assert f"{noun}" in await other.refuses(403)

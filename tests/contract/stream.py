@@ -1,4 +1,4 @@
-"""A watch as it comes over the wire."""
+"""A client for the raw event stream of a watch."""
 
 import http.client
 import json
@@ -7,12 +7,14 @@ from contextlib import contextmanager
 
 from tests.contract.client import Client, Obj
 
-#: For so long may a test wait for an event.
+#: Longest time to wait for an event.
 _SILENCE_SECONDS = 20.0
 
 
 class Stream:
-    """The events of one watch. After an answer other than 200 there are none: see `refusal`."""
+    """The events of one watch. If the status is not 200 there are no events, and `refusal` holds
+    the body.
+    """
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response
@@ -24,7 +26,9 @@ class Stream:
             yield json.loads(line)
 
     def next(self) -> Obj:
-        """The next event; TimeoutError after a silence, AssertionError if the watch has ended."""
+        """Return the next event. Raise TimeoutError after a silence and AssertionError if the watch
+        has ended.
+        """
         line = self._response.readline()
         assert line, "the watch ended"
         event: Obj = json.loads(line)
@@ -34,14 +38,14 @@ class Stream:
         return [self.next() for _ in range(number)]
 
     def until(self, is_last: Callable[[Obj], bool]) -> list[Obj]:
-        """The events up to the first of which that is true, with it."""
+        """Return the events up to and including the first for which `is_last` is true."""
         found = [self.next()]
         while not is_last(found[-1]):
             found.append(self.next())
         return found
 
     def error(self) -> Obj:
-        """The Status that refuses the watch: as the answer, or as its first event."""
+        """Return the Status that refused the watch, from the response body or from the first event."""
         if self.refusal:
             answer: Obj = json.loads(self.refusal)
             return answer
@@ -52,12 +56,12 @@ class Stream:
 
 
 def names(events: list[Obj]) -> list[tuple[str, str]]:
-    """Type and name of each event."""
+    """Return type and name of each event."""
     return [(event["type"], event["object"]["metadata"].get("name", "")) for event in events]
 
 
 @contextmanager
 def watch(client: Client, path: str, **params: str | int | bool) -> Iterator[Stream]:
-    """A watch with these parameters, on a connection of its own."""
+    """Start a watch with these parameters on a separate connection."""
     with client.stream(path, {**params, "watch": True}, _SILENCE_SECONDS) as response:
         yield Stream(response)

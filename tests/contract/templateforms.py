@@ -1,4 +1,4 @@
-"""Workloads for tests of the forms that are about their pods, and what all of these forms do alike."""
+"""Workloads and checks for tests of the forms that edit a pod template."""
 
 import html
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def make(
     gvr: GVR = types.DEPLOYMENTS,
     **spec: Any,
 ) -> Obj:
-    """A workload, the specification of whose pods has `pods` in it."""
+    """Create a workload whose pod template contains the fields of `pods`."""
     body = WORKLOADS[gvr](unique("web"))
     body["spec"] |= spec
     pods_of(body).update(deepcopy(pods))
@@ -96,7 +96,9 @@ async def says_what_is_wrong(
     field: str,
     said: str,
 ) -> None:
-    """At the field, or with "" for the whole form; to a program as well. Nothing is changed."""
+    """Check that invalid input is reported at the field, or for the whole form if `field` is empty,
+    in HTML and in the Status. The object must not change.
+    """
     page, sent = await form_of(olga, action, made)
     assert said in html.unescape(await page.refuses(400, **{**sent, **typed}))
     status = await page.status(**{**sent, **typed})
@@ -107,7 +109,9 @@ async def says_what_is_wrong(
 async def what_the_cluster_finds(
     admin: Client, olga: Person, action: str, made: Obj, **typed: str
 ) -> str:
-    """The page that says it. Nothing is changed."""
+    """Submit input that the cluster rejects with 422 and return the page. The object must not
+    change.
+    """
     page, sent = await form_of(olga, action, made)
     text = html.unescape(await page.refuses(422, **{**sent, **typed}))
     assert now(admin, made)["spec"] == made["spec"]

@@ -1,4 +1,4 @@
-"""The role of a service account in its project."""
+"""Changing the role of a service account in its project."""
 
 import html
 import re
@@ -90,7 +90,7 @@ def bindings_of(admin: Client, made: Obj) -> list[Obj]:
 
 
 def settled(admin: Client, runtime: Runtime, made: Obj) -> list[str]:
-    """The roles that it has, once the console knows, too."""
+    """Return the account's roles after the console has loaded them."""
     account_of(admin, runtime, made)
     found = bindings_of(admin, made)
     for one in found:
@@ -112,7 +112,7 @@ async def form_of(olga: Person, made: Obj) -> tuple[Page, dict[str, str]]:
     return page, drawn(await page.asks())
 
 
-async def test_it_gets_a_role_another_one_and_none(
+async def test_a_service_account_role_can_be_set_changed_and_removed(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -145,7 +145,7 @@ async def test_it_gets_a_role_another_one_and_none(
     assert await recorded() == [(olga.name, "patch", "role", name, 200)] * 3
 
 
-async def test_nobody_gives_more_than_they_have(
+async def test_granting_a_role_beyond_own_permissions_is_forbidden(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -157,7 +157,7 @@ async def test_nobody_gives_more_than_they_have(
     assert account_of(admin, runtime, made) == made
 
 
-async def test_other_bindings_are_named_and_stay(
+async def test_other_role_bindings_are_listed_and_kept(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, scrap: Scrap
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -175,7 +175,7 @@ async def test_other_bindings_are_named_and_stay(
     assert settled(admin, runtime, made) == [role, role]
 
 
-async def test_a_role_that_it_only_names_is_no_role(
+async def test_a_role_annotation_without_a_binding_grants_no_role(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     role = make_role(admin, runtime, namespace, rule("get", "secrets"))
@@ -198,7 +198,7 @@ async def test_a_role_that_it_only_names_is_no_role(
         ({"name": ""}, ""),
     ],
 )
-async def test_nothing_else_is_taken(
+async def test_invalid_role_values_are_rejected(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -213,7 +213,7 @@ async def test_nothing_else_is_taken(
     assert account_of(admin, runtime, made) == made
 
 
-async def test_its_line_does_the_same(
+async def test_the_displayed_kubectl_command_has_the_same_effect(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, kubectl: Kubectl
 ) -> None:
     roles = [make_role(admin, runtime, namespace, rule("get", "secrets")) for _ in range(2)]
@@ -250,13 +250,15 @@ def alike(admin: Client, runtime: Runtime, made: Obj) -> Any:
     return notes, told
 
 
-async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
+async def test_users_without_permission_cannot_change_the_role(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
     made = make(admin, runtime, namespace)
     await refused_to_strangers(olga.on("role", "serviceaccounts", made), "")
     assert account_of(admin, runtime, made) == made
 
 
-async def test_another_account_of_the_name_keeps_its_role(
+async def test_a_recreated_account_of_the_same_name_is_not_changed(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)

@@ -1,4 +1,4 @@
-"""Before a form of fields is saved its page shows what the cluster would make of it, and does nothing."""
+"""The review step of a form: the page shows the result of a dry run before anything is saved."""
 
 import html
 import re
@@ -61,13 +61,13 @@ async def stepped(page: Page, **sent: str) -> tuple[int, str]:
 
 
 def hidden(text: str) -> dict[str, str]:
-    """All that the page with the review would send."""
+    """Return the hidden fields of the review form."""
     form = text.partition('<form class="confirm')[2].partition("</form>")[0]
     found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form)
     return {name: html.unescape(value) for name, value in found if name != "csrfmiddlewaretoken"}
 
 
-async def test_it_shows_what_changes_and_the_line_and_then_does_it(
+async def test_review_shows_the_diff_and_the_kubectl_command_before_saving(
     admin: Client, made: Obj, page: Page, kubectl: Kubectl
 ) -> None:
     asked = await page.asks()
@@ -82,7 +82,7 @@ async def test_it_shows_what_changes_and_the_line_and_then_does_it(
     assert "<ins>    tier: x</ins>" in shown
     line = re.search(r"<code>(kubectl patch services .*?)</code>", shown, re.S)
     assert line is not None
-    # Nothing is done, and nothing is said to be.
+    # The dry run changes nothing and is not audited.
     assert now(admin, made) == made
     assert await recorded() == [] and await ObjectChange.objects.acount() == 0
     again = hidden(text)
@@ -98,7 +98,7 @@ async def test_it_shows_what_changes_and_the_line_and_then_does_it(
     assert now(admin, made)["spec"] == spec
 
 
-async def test_what_the_cluster_finds_is_at_its_field_before_anything_is_saved(
+async def test_review_reports_validation_errors_of_the_cluster_at_the_field(
     admin: Client, made: Obj, page: Page
 ) -> None:
     sent = {**drawn(await page.asks()), "ports-1-name": "again", "ports-1-port": "80"}
@@ -107,7 +107,9 @@ async def test_what_the_cluster_finds_is_at_its_field_before_anything_is_saved(
     assert now(admin, made) == made and await recorded() == []
 
 
-async def test_what_others_changed_meanwhile_is_told(admin: Client, made: Obj, page: Page) -> None:
+async def test_review_reports_a_conflicting_change_of_another_user(
+    admin: Client, made: Obj, page: Page
+) -> None:
     sent = {**drawn(await page.asks()), "selector": "app=mine"}
     where = path(made["metadata"]["namespace"], "services", made["metadata"]["name"])
     theirs = admin.patch(where, {"spec": {"selector": {"app": "theirs"}}}, MERGE_PATCH).ok()
@@ -119,7 +121,7 @@ async def test_what_others_changed_meanwhile_is_told(admin: Client, made: Obj, p
 @pytest.mark.parametrize(
     ("step", "code"), [("review", 200), ("edit", 400), ("save", 200), ("", 400), ("other", 400)]
 )
-async def test_a_program_is_told_in_a_status(
+async def test_api_clients_receive_a_status_for_each_step(
     admin: Client, made: Obj, page: Page, step: str, code: int
 ) -> None:
     sent = {**drawn(await page.asks()), "ports-0-port": "81"}

@@ -1,4 +1,4 @@
-"""An action is one class and one entry of a tuple: "Restart", and one that the test adds, on both."""
+"""The action framework, tested with "Restart" and an action that the test adds."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ class NoteForm(ConsoleForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Label(Action):
-    """What is filled in arrives; an object that has the label already is left out."""
+    """Write the submitted note to a label. Does not apply to objects that already have the label."""
 
     name: ClassVar[str] = "label"
     label: ClassVar[str] = "Label"
@@ -68,7 +68,7 @@ class Label(Action):
 
 @pytest.fixture(autouse=True)
 def kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResourceKind]:
-    """Deployments, which can be labelled for as long as a test takes."""
+    """Add the `Label` action to Deployments for the duration of a test."""
     found = kinds.of(DEPLOYMENTS)
     assert found is not None
     worked_out = ("shown_actions", "asked")
@@ -99,7 +99,9 @@ def runtime(_runtime: Runtime) -> Iterator[Runtime]:
 
 @dataclass(frozen=True)
 class Shop:
-    """A project, and whoever may change deployments in it, as far as the console and the cluster know."""
+    """A project and a user with permission to change Deployments in it, in the console and in the
+    cluster.
+    """
 
     admin: Client
     runtime: Runtime
@@ -147,7 +149,7 @@ def shop(
     return Shop(admin, runtime, namespace, viewer)
 
 
-async def test_a_page_asks_and_then_it_is_done(shop: Shop) -> None:
+async def test_an_action_runs_after_confirmation(shop: Shop) -> None:
     made = shop.deployment()
     name, uid = made["metadata"]["name"], made["metadata"]["uid"]
     url = f"{shop.url(made)}/actions/restart"
@@ -168,7 +170,7 @@ async def test_a_page_asks_and_then_it_is_done(shop: Shop) -> None:
     assert (record.actor, record.outcome.code) == (shop.viewer.identity.name, 200)
 
 
-async def test_a_program_is_answered_with_a_status(shop: Shop) -> None:
+async def test_api_clients_receive_a_status(shop: Shop) -> None:
     made = shop.deployment()
     url = f"{shop.url(made)}/actions/restart"
     answer = await shop.client(**JSON).post(url, {"uid": made["metadata"]["uid"]})
@@ -181,7 +183,7 @@ async def test_a_program_is_answered_with_a_status(shop: Shop) -> None:
         assert json.loads(await text_of(answer))["code"] == answer.status_code == code
 
 
-async def test_another_object_of_the_same_name_is_left_alone(shop: Shop) -> None:
+async def test_a_recreated_object_of_the_same_name_is_not_changed(shop: Shop) -> None:
     made = shop.deployment()
     url = f"{shop.url(made)}/actions/restart"
     page = await shop.client().post(url, {"uid": "another"})
@@ -192,7 +194,7 @@ async def test_another_object_of_the_same_name_is_left_alone(shop: Shop) -> None
     assert not shop.restarted(made)
 
 
-async def test_many_are_done_at_once(shop: Shop) -> None:
+async def test_a_bulk_action_applies_to_all_selected_objects(shop: Shop) -> None:
     several = [shop.deployment() for _ in range(3)]
     keys = [f"{shop.namespace}/{made['metadata']['name']}" for made in several]
     url = "/bulk/host/deployments/restart"
@@ -209,7 +211,7 @@ async def test_many_are_done_at_once(shop: Shop) -> None:
     assert await AuditRecord.objects.filter(subresource="restart").acount() == 3
 
 
-async def test_whoever_may_not_is_told_what_is_missing(shop: Shop) -> None:
+async def test_users_without_permission_see_the_missing_permission(shop: Shop) -> None:
     made = shop.deployment()
     url = f"{shop.url(made)}/actions/restart"
     for who in ("charlie", "bob"):
@@ -224,8 +226,8 @@ async def test_whoever_may_not_is_told_what_is_missing(shop: Shop) -> None:
     assert not shop.restarted(made)
 
 
-async def test_the_cluster_decides_a_second_time(shop: Shop) -> None:
-    """The console believes in a right that the cluster does not know of."""
+async def test_the_cluster_rejects_an_action_that_the_console_allowed(shop: Shop) -> None:
+    """The console believes that the user has a permission that the cluster does not grant."""
     made = shop.deployment()
     found = FakeAccess(unique("eve"), list_in={shop.namespace}, delete_in={shop.namespace})
     CAST[found.identity.name] = lambda: found
@@ -244,7 +246,7 @@ async def test_the_cluster_decides_a_second_time(shop: Shop) -> None:
     assert record.outcome.code == 403
 
 
-async def test_what_is_filled_in_is_checked_and_arrives(shop: Shop) -> None:
+async def test_form_input_is_validated_and_passed_to_the_action(shop: Shop) -> None:
     made = shop.deployment()
     url, uid = f"{shop.url(made)}/actions/label", made["metadata"]["uid"]
     asked = await text_of(await shop.client().get(url))
@@ -266,7 +268,7 @@ async def test_what_is_filled_in_is_checked_and_arrives(shop: Shop) -> None:
         return entry is not None and entry.projection.labels.get(NOTE) == "seen"
 
     eventually(noted, "the note is known")
-    # It makes no sense any more: it is not offered, asked for or done.
+    # The action no longer applies: it is not offered, and its page and its submission are rejected.
     assert "actions/label" not in await text_of(await shop.client().get(shop.url(made)))
     assert (await shop.client().get(url)).status_code == 409
     page = await shop.client().post(url, {"uid": uid, "note": "again"})
@@ -274,7 +276,7 @@ async def test_what_is_filled_in_is_checked_and_arrives(shop: Shop) -> None:
     assert "This cannot be done to it as it is now." in await text_of(page)
 
 
-async def test_the_line_of_kubectl_follows_what_is_filled_in(shop: Shop) -> None:
+async def test_the_kubectl_command_reflects_the_form_input(shop: Shop) -> None:
     made = shop.deployment()
     name, uid = made["metadata"]["name"], made["metadata"]["uid"]
     url = f"{shop.url(made)}/actions/label"
@@ -286,7 +288,7 @@ async def test_the_line_of_kubectl_follows_what_is_filled_in(shop: Shop) -> None
     line = f"label deployment {name} {NOTE}="
     code, text = await sent(step="edit", note="seen")
     assert code == 200 and f"{line}seen -n" in text and 'value="seen"' in text
-    # Of what is wrong there is none.
+    # Invalid input shows no command.
     code, text = await sent(step="edit", note="x" * 21)
     assert code == 400 and line not in text and "problem-line" in text
     for step in ("review", "delete"):

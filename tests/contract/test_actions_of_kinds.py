@@ -1,5 +1,7 @@
-"""Every action of every kind, on an object of it: who is asked, who is refused, and what stays as it is.
-What each does when it is done is tested with that action, and by test_as_kubectl."""
+"""Every action of every kind on an object of that kind: who sees it, who is refused, and that
+nothing changes. The effects of the actions are tested in their own modules and in
+test_as_kubectl.
+"""
 
 from collections.abc import Iterator
 from random import Random
@@ -46,7 +48,7 @@ def _node_shells(settings: Settings, namespace: str) -> None:
 
 
 def tried(kind: ResourceKind) -> list[Action]:
-    """In the gate each action is tried on four of the kinds that have it."""
+    """Return the actions to test for this kind. The CI run tests each action on four kinds."""
 
     def having(name: str) -> list[str]:
         return [one.segment for one in BUILT_IN if name in one.shown_actions]
@@ -58,7 +60,7 @@ def tried(kind: ResourceKind) -> list[Action]:
 @pytest.mark.parametrize(
     "kind", [one for one in BUILT_IN if tried(one)], ids=lambda kind: str(kind.segment)
 )
-async def it_can_be_acted_on(
+async def test_actions_are_offered_and_refused_to_users_without_permission(
     admin: Client,
     runtime: Runtime,
     scrap: Scrap,
@@ -89,7 +91,7 @@ async def it_can_be_acted_on(
 
 
 async def asks(page: Page, action: Action, kind: ResourceKind, key: Key) -> None:
-    """The object's page offers what can be done now; of some it says there why it cannot."""
+    """Check that the object's page offers the action or explains why it is unavailable."""
     answer = await page.client().get(page.url)
     text = await text_of(answer)
     if not action.asks:

@@ -1,7 +1,7 @@
-"""The embedded cluster decides as kube-apiserver does, whatever the roles are.
+"""The embedded cluster makes the same authorization decisions as kube-apiserver.
 
-Random roles with few words, so that they often nearly fit, and random questions about them: the
-same roles and bindings on both clusters, and each question to both.
+Random roles with a small vocabulary, so that they often nearly match, and random questions about
+them. Both clusters get the same roles, bindings, and questions.
 """
 
 import random
@@ -19,7 +19,7 @@ from tests.contract.tidy import Scrap
 from tests.depth import SEED, number
 
 _ROLE_SETS = number(13, 100)
-#: To each set of roles; more of them until both answers were given.
+#: Questions per role set. More questions are asked until both decisions occurred.
 _QUESTIONS, _MOST = 12, 200
 
 _VERBS = ["get", "list", "delete", "*"]
@@ -31,7 +31,7 @@ _PATHS = ["/metrics", "/logs", "/logs/*", "/logs/a", "*", "/healthz/"]
 
 @dataclass(frozen=True)
 class Question:
-    """Who may do what. `attributes` are those of a review."""
+    """A user, the user's groups, and the attributes of a SubjectAccessReview."""
 
     who: str
     groups: list[str]
@@ -39,7 +39,7 @@ class Question:
 
 
 class Chance:
-    """Everything that is random, from one seed."""
+    """Random test data from one seed."""
 
     def __init__(self, seed: int, tag: str, namespaces: list[str]) -> None:
         self._random = random.Random(seed)  # noqa: S311
@@ -114,7 +114,7 @@ def both(embedded_cluster: Cluster, real_cluster: Cluster) -> Iterator[list[Clie
 
 
 def grant(grants: Grants, chance: Chance) -> None:
-    """One role set: some roles of either kind, each bound somewhere."""
+    """Create one role set: some roles of either kind, each with a binding."""
     for _ in range(6):
         grants.here(chance.subject(), chance.resource_rule())
     for _ in range(6):
@@ -126,7 +126,9 @@ def grant(grants: Grants, chance: Chance) -> None:
 
 
 def settle(grants: Grants, tag: str) -> None:
-    """Rights that are given last, and of each kind, are known when the earlier ones are."""
+    """Wait until all grants are in effect. Grants of each kind that were created last take effect
+    last.
+    """
     who, sign = f"sign-{tag}", rule("get", "signs")
     grants.here(user(who), sign)
     grants.wait(who, namespace=grants.namespace, verb="get", resource="signs")
@@ -135,7 +137,7 @@ def settle(grants: Grants, tag: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + _ROLE_SETS))
-def it_decides_alike(both: list[Client], seed: int) -> None:
+def test_both_clusters_make_the_same_decisions(both: list[Client], seed: int) -> None:
     tag, namespaces = unique("t"), [unique("contract") for _ in range(2)]
     with ExitStack() as stack:
         for admin in both:

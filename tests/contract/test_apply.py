@@ -1,4 +1,4 @@
-"""Server-side apply: who says a field owns it.
+"""Server-side apply and field ownership.
 
 Rules: https://kubernetes.io/docs/reference/using-api/server-side-apply/
 """
@@ -11,7 +11,7 @@ from tests.contract.objects import config_map, deployment, path, unique
 
 @pytest.fixture
 def where(namespace: str) -> str:
-    """Where nothing is yet."""
+    """Return the path of an object that does not exist yet."""
     return path(namespace, "configmaps", unique("applied"))
 
 
@@ -20,18 +20,18 @@ def wish(where: str, **data: str) -> Obj:
 
 
 def managers(obj: Obj) -> dict[tuple[str, str], Obj]:
-    """The fields of each manager and operation."""
+    """Return the fields of each manager and operation."""
     entries = obj["metadata"]["managedFields"]
     return {(entry["manager"], entry["operation"]): entry["fieldsV1"] for entry in entries}
 
 
-def it_creates(admin: Client, where: str) -> None:
+def test_apply_creates_a_missing_object(admin: Client, where: str) -> None:
     answer = admin.apply(where, wish(where, a="1"), "one")
     assert answer.status == 201
     assert answer.json["data"] == {"a": "1"}
 
 
-def it_records_the_manager(admin: Client, where: str) -> None:
+def test_apply_records_the_field_manager(admin: Client, where: str) -> None:
     made = admin.apply(where, wish(where, a="1"), "one").ok()
     (entry,) = made["metadata"]["managedFields"]
     assert entry["time"].endswith("Z")
@@ -44,7 +44,7 @@ def it_records_the_manager(admin: Client, where: str) -> None:
     }
 
 
-def it_records_who_updates(admin: Client, where: str) -> None:
+def test_updates_record_their_field_manager(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1"), "one").ok()
     answer = admin.patch(where, {"data": {"b": "2"}}, MERGE_PATCH, fieldManager="two").ok()
     found = managers(answer)
@@ -52,20 +52,20 @@ def it_records_who_updates(admin: Client, where: str) -> None:
     assert found["two", "Update"] == {"f:data": {"f:b": {}}}
 
 
-def it_answers_200_when_it_was_there(admin: Client, where: str) -> None:
+def test_apply_to_an_existing_object_returns_200(admin: Client, where: str) -> None:
     made = admin.apply(where, wish(where, a="1"), "one").ok()
     answer = admin.apply(where, wish(where, a="2"), "one")
     assert (answer.status, answer.json["data"]) == (200, {"a": "2"})
     assert answer.json["metadata"]["uid"] == made["metadata"]["uid"]
 
 
-def it_writes_nothing_when_nothing_changes(admin: Client, where: str) -> None:
+def test_apply_without_changes_keeps_the_resource_version(admin: Client, where: str) -> None:
     made = admin.apply(where, wish(where, a="1"), "one").ok()
     again = admin.apply(where, wish(where, a="1"), "one").ok()
     assert again["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
 
 
-def it_refuses_a_field_of_another_manager(admin: Client, where: str) -> None:
+def test_apply_conflicts_with_a_field_of_another_manager(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1"), "one").ok()
     answer = admin.apply(where, wish(where, a="2"), "two")
     assert (answer.status, answer.reason) == (409, "Conflict")
@@ -79,7 +79,7 @@ def it_refuses_a_field_of_another_manager(admin: Client, where: str) -> None:
     assert admin.get(where).ok()["data"] == {"a": "1"}
 
 
-def it_names_all_conflicts(admin: Client, where: str) -> None:
+def test_all_conflicting_fields_are_listed(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1", b="1"), "one").ok()
     answer = admin.apply(where, wish(where, a="2", b="2"), "two")
     assert "Apply failed with 2 conflicts" in answer.json["message"]
@@ -87,15 +87,15 @@ def it_names_all_conflicts(admin: Client, where: str) -> None:
     assert sorted(fields) == [".data.a", ".data.b"]
 
 
-def it_lets_two_managers_agree(admin: Client, where: str) -> None:
+def test_two_managers_can_share_a_field_with_the_same_value(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1"), "one").ok()
     answer = admin.apply(where, wish(where, a="1"), "two").ok()
     assert managers(answer).keys() == {("one", "Apply"), ("two", "Apply")}
-    # One of the two no longer says it; the other still does.
+    # One manager no longer applies the field; the other one still owns it.
     assert admin.apply(where, wish(where), "one").ok()["data"] == {"a": "1"}
 
 
-def it_takes_over_by_force(admin: Client, where: str) -> None:
+def test_force_takes_over_conflicting_fields(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1", b="1"), "one").ok()
     answer = admin.apply(where, wish(where, a="2"), "two", force=True).ok()
     assert answer["data"] == {"a": "2", "b": "1"}
@@ -103,12 +103,12 @@ def it_takes_over_by_force(admin: Client, where: str) -> None:
     assert managers(answer)["two", "Apply"] == {"f:data": {"f:a": {}}}
 
 
-def it_drops_what_is_no_longer_said(admin: Client, where: str) -> None:
+def test_fields_no_longer_applied_are_removed(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1", b="1"), "one").ok()
     assert admin.apply(where, wish(where, a="1"), "one").ok()["data"] == {"a": "1"}
 
 
-def it_conflicts_with_an_update(admin: Client, where: str) -> None:
+def test_apply_conflicts_with_an_updated_field(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1"), "one").ok()
     admin.patch(where, {"data": {"a": "2"}}, MERGE_PATCH, fieldManager="editor").ok()
     answer = admin.apply(where, wish(where, a="3"), "one")
@@ -116,25 +116,25 @@ def it_conflicts_with_an_update(admin: Client, where: str) -> None:
     assert 'conflict with "editor" using v1' in answer.json["message"]
 
 
-def it_lets_an_update_overwrite(admin: Client, where: str) -> None:
+def test_an_update_overwrites_an_applied_field(admin: Client, where: str) -> None:
     admin.apply(where, wish(where, a="1"), "one").ok()
     answer = admin.patch(where, {"data": {"a": "2"}}, MERGE_PATCH, fieldManager="editor").ok()
     assert ("one", "Apply") not in managers(answer)
     assert managers(answer)["editor", "Update"] == {"f:data": {"f:a": {}}}
 
 
-def it_names_the_manager_after_the_client(admin: Client, where: str) -> None:
+def test_the_default_manager_is_named_after_the_user_agent(admin: Client, where: str) -> None:
     made = admin.post(where.rpartition("/")[0], wish(where, a="1")).ok()
     assert managers(made).keys() == {("quarterdeck-tests", "Update")}
 
 
-def it_wants_a_manager(admin: Client, where: str) -> None:
+def test_apply_requires_a_field_manager(admin: Client, where: str) -> None:
     answer = admin.patch(where, wish(where), "application/apply-patch+yaml")
     assert (answer.status, answer.reason) == (422, "Invalid")
     assert answer.json["details"]["causes"][0]["field"] == "fieldManager"
 
 
-def it_refuses_managed_fields(admin: Client, where: str) -> None:
+def test_apply_rejects_managed_fields_in_the_body(admin: Client, where: str) -> None:
     body = wish(where, a="1")
     body["metadata"]["managedFields"] = [{"manager": "x"}]
     answer = admin.apply(where, body, "one")
@@ -142,7 +142,7 @@ def it_refuses_managed_fields(admin: Client, where: str) -> None:
     assert "managedFields must be nil" in answer.json["message"]
 
 
-def it_merges_lists_by_key(admin: Client, namespace: str) -> None:
+def test_apply_merges_lists_by_key(admin: Client, namespace: str) -> None:
     name = unique("applied")
     where = path(namespace, "deployments", name, group="apps/v1")
     admin.apply(where, deployment(name, "example/zero:1"), "one").ok()
@@ -157,7 +157,7 @@ def it_merges_lists_by_key(admin: Client, namespace: str) -> None:
     assert containers == {key: {".": {}, "f:image": {}, "f:name": {}}}
 
 
-def it_removes_from_lists_what_is_no_longer_said(admin: Client, namespace: str) -> None:
+def test_list_items_no_longer_applied_are_removed(admin: Client, namespace: str) -> None:
     name = unique("applied")
     where = path(namespace, "deployments", name, group="apps/v1")
     admin.apply(where, deployment(name, "example/zero:1", "example/one:1"), "one").ok()
@@ -165,7 +165,7 @@ def it_removes_from_lists_what_is_no_longer_said(admin: Client, namespace: str) 
     assert [c["name"] for c in found["spec"]["template"]["spec"]["containers"]] == ["c0"]
 
 
-def it_reads_yaml(admin: Client, where: str) -> None:
+def test_apply_accepts_yaml(admin: Client, where: str) -> None:
     name = where.rpartition("/")[2]
     text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n  a: '1'\n"
     answer = admin.patch(where, text.encode(), "application/apply-patch+yaml", fieldManager="one")

@@ -1,5 +1,6 @@
-"""Each action for which the console shows a line of kubectl: done by the console to one object and by
-that line to another one like it, it makes the same of both."""
+"""Each action that shows a kubectl command has the same effect as that command. The console changes
+one object, the command changes an identical one, and the results are compared.
+"""
 
 import html
 import json
@@ -37,7 +38,7 @@ __all__ = ["_site", "_snapshots"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TAINT = {"key": "example.com/old", "value": "yes", "effect": "PreferNoSchedule"}
-#: Their objects stand for another one each time: compared elsewhere.
+#: Actions that need special objects. They are compared in other modules.
 ELSEWHERE = {
     "rollback": "test_workload_actions: a revision that there was",
     "rerun": "test_workload_actions: kubectl has no such thing",
@@ -60,9 +61,12 @@ ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Case:
-    """`body`: of an object, but for its name. `sent`: what is typed over what the form begins with, or
-    what becomes of that.
-    `makes`: the type of what comes of it, if that is another object, and `called` its name."""
+    """An action to compare.
+
+    `body`: the object, without its name. `sent`: form input that replaces the initial values, or
+    functions of the initial values. `makes`: the resource type of the object that the action
+    creates, if any. `called`: the name of that object.
+    """
 
     gvr: GVR
     action: str
@@ -86,7 +90,7 @@ def kind_of(gvr: GVR) -> ResourceKind:
 
 
 def another_taint(shown: str) -> str:
-    """A controller's own stay."""
+    """Replace a taint in the form's text. Taints of controllers are kept."""
     return shown.replace("example.com/old=yes:PreferNoSchedule", "example.com/new:NoSchedule")
 
 
@@ -164,7 +168,7 @@ CASES = (
     Case(types.STORAGE_CLASSES, "operations", CLASS, {"clone": "true", "snapshot": "false"}),
     Case(types.PODS, "delete", pod("web"), {"grace": "seconds", "seconds": "1"}),
 )  # fmt: skip
-#: The same code, and the same words but for the kind's name, as for another kind.
+#: Cases that run the same code as the case of another kind. They are tested only in the full run.
 AGAIN = {
     *("statefulsets-scale", "statefulsets-restart", "statefulsets-set-image"),
     *("statefulsets-set-resources", "statefulsets-autoscale", "daemonsets-set-image"),
@@ -174,7 +178,7 @@ AGAIN = {
 
 @pytest.fixture(scope="module")
 def _workspaces(admin: Client) -> Iterator[None]:
-    """The cluster has workspaces: an action waits for the list of them."""
+    """Install the definition of workspaces, because an action waits for the list of workspaces."""
     name = types.WORKSPACE_TEMPLATES.qualified
     with served(admin, [one for one in manifests("crds.yaml") if one["metadata"]["name"] == name]):
         yield
@@ -197,7 +201,7 @@ def collection(gvr: GVR, namespace: str) -> str:
 
 
 def make(runtime: Runtime, scrap: Scrap, case: Case, namespace: str) -> Obj:
-    """One that the console knows."""
+    """Create the object of this case and wait until the console has loaded it."""
     kind, body = case.kind, json.loads(json.dumps(case.body))
     body |= {"apiVersion": kind.gvr.group_version, "kind": kind.api_kind}
     body["metadata"] = {**body.get("metadata", {}), "name": unique("twin")}
@@ -216,7 +220,7 @@ def make(runtime: Runtime, scrap: Scrap, case: Case, namespace: str) -> Obj:
 
 
 def settled(admin: Client, path: str) -> Obj:
-    """The node, once its controller has taken away the taint that each new one has."""
+    """Return the node after its controller has removed the not-ready taint of a new node."""
 
     def node() -> Obj:
         found: Obj = admin.get(path).ok()
@@ -233,7 +237,9 @@ def settled(admin: Client, path: str) -> Obj:
 
 
 def sent(case: Case, made: Obj, page: str) -> dict[str, str]:
-    """What a browser without scripts would send, after somebody has filled it in."""
+    """Return the form data that a browser without JavaScript would submit after the user filled in
+    the form.
+    """
     found, name = drawn(page), made["metadata"]["name"]
     for key, value in case.sent.items():
         found[key] = value(found[key]) if callable(value) else value.replace("NAME", name)
@@ -241,7 +247,9 @@ def sent(case: Case, made: Obj, page: str) -> dict[str, str]:
 
 
 async def done(page: Page, case: Case, made: Obj) -> None:
-    """Until nobody comes in between: the real cluster's own controllers taint a node without kubelet."""
+    """Submit the action. Retry on a conflict, because controllers of the real cluster taint a node
+    without kubelet.
+    """
     for _time in range(10):
         data = {**sent(case, made, await page.asks()), "uid": page.uid}
         answer = await page.client().post(page.url, data)
@@ -251,7 +259,7 @@ async def done(page: Page, case: Case, made: Obj) -> None:
 
 
 async def line_of(page: Page, fields: Mapping[str, str], *, reviews: bool) -> str:
-    """What the page shows for what was filled in, before it is done."""
+    """Return the kubectl command that the page shows for this input, before the action runs."""
     step = "review" if reviews else "edit"
     answer = await page.client().post(page.url, {**fields, "step": step, "uid": page.uid})
     assert answer.status_code == 200, answer.content
@@ -263,7 +271,7 @@ async def line_of(page: Page, fields: Mapping[str, str], *, reviews: bool) -> st
 
 
 def alike(obj: Obj | None, name: str) -> Any:
-    """Equal for two objects that only names, times and what controllers note tell apart."""
+    """Return the object without names, timestamps, and controller annotations, for comparison."""
     if obj is None:
         return None
     about = obj["metadata"]
@@ -305,7 +313,7 @@ def outcome(admin: Client, case: Case, made: Obj, namespace: str) -> Any:
 
 
 @pytest.mark.parametrize("case", fewer(CASES, *(c for c in CASES if str(c) not in AGAIN)), ids=str)
-async def it_does_what_its_line_does(
+async def test_an_action_has_the_same_effect_as_its_kubectl_command(
     runtime: Runtime,
     scrap: Scrap,
     olga: Person,
@@ -329,7 +337,7 @@ async def it_does_what_its_line_does(
     assert found[0] != before, line
 
 
-def test_no_action_with_a_line_is_left_out() -> None:
+def test_every_action_with_a_kubectl_command_is_covered() -> None:
     told = {
         action.name
         for kind in kinds

@@ -1,4 +1,4 @@
-"""Who a request is from."""
+"""Authentication of requests."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def who_am_i(client: Client) -> Obj:
     return found
 
 
-def it_takes_nobody_for_anonymous(nobody: Client) -> None:
+def test_requests_without_credentials_are_anonymous(nobody: Client) -> None:
     answer = nobody.get("/api/v1/pods")
     assert (answer.status, answer.reason) == (403, "Forbidden")
     assert answer.json["message"] == (
@@ -35,32 +35,32 @@ def it_takes_nobody_for_anonymous(nobody: Client) -> None:
     )
 
 
-def it_shows_nobody_the_version_and_the_health(nobody: Client) -> None:
+def test_anonymous_requests_can_read_version_and_health(nobody: Client) -> None:
     assert nobody.get("/version").status == 200
     assert nobody.get("/readyz").status == 200
     assert nobody.get("/api").status == 403
 
 
 @pytest.mark.parametrize("path", ["/api/v1/pods", "/version", "/nothing", SELF])
-def it_refuses_a_token_it_does_not_know(clients: Clients, path: str) -> None:
+def test_an_unknown_token_is_unauthorized(clients: Clients, path: str) -> None:
     answer = clients.of(Credentials(token="not-a-token")).get(path)
     assert (answer.status, answer.reason) == (401, "Unauthorized")
     assert answer.json["message"] == "Unauthorized"
     assert "details" not in answer.json
 
 
-def it_knows_the_user_of_a_token(reader: Client) -> None:
+def test_a_token_identifies_its_user(reader: Client) -> None:
     found = who_am_i(reader)
     assert found["username"] == "reader"
     assert "system:authenticated" in found["groups"]
 
 
-def it_shows_those_it_knows_what_there_is(reader: Client) -> None:
+def test_authenticated_users_can_use_discovery(reader: Client) -> None:
     assert reader.get("/api").status == 200
     assert reader.get("/apis/apps/v1").status == 200
 
 
-def it_gives_those_it_knows_no_rights(reader: Client, namespace: str) -> None:
+def test_authenticated_users_have_no_permissions_by_default(reader: Client, namespace: str) -> None:
     answer = reader.get(path(namespace, "pods"))
     assert (answer.status, answer.reason) == (403, "Forbidden")
     assert answer.json["details"] == {"kind": "pods"}
@@ -70,24 +70,24 @@ def it_gives_those_it_knows_no_rights(reader: Client, namespace: str) -> None:
     )
 
 
-def it_knows_users_and_groups_of_credentials(clients: Clients) -> None:
+def test_credentials_identify_user_and_groups(clients: Clients) -> None:
     found = who_am_i(clients.user("grouped", "one", "two"))
     assert found["username"] == "grouped"
     assert found["groups"] == ["one", "two", "system:authenticated"]
 
 
-def it_lets_masters_do_everything(clients: Clients) -> None:
+def test_system_masters_can_do_everything(clients: Clients) -> None:
     boss = clients.user("boss", "system:masters")
     assert boss.get("/api/v1/secrets").status == 200
     assert boss.get("/metrics").status in (200, 404)
 
 
-def it_ignores_other_schemes(clients: Clients) -> None:
+def test_other_authorization_schemes_are_ignored(clients: Clients) -> None:
     answer = clients.of(Credentials()).with_headers(("Authorization", "Basic YTpi")).get("/api")
     assert answer.status == 403
 
 
-def it_reviews_tokens(admin: Client, cluster: Cluster) -> None:
+def test_a_token_review_identifies_the_user(admin: Client, cluster: Cluster) -> None:
     body = {"spec": {"token": cluster.bearer()}}
     status = admin.post(TOKENS, body).ok()["status"]
     assert status["authenticated"] is True
@@ -97,7 +97,9 @@ def it_reviews_tokens(admin: Client, cluster: Cluster) -> None:
     assert refused["error"]
 
 
-def it_issues_tokens_of_service_accounts(admin: Client, clients: Clients, namespace: str) -> None:
+def test_service_account_tokens_can_be_requested(
+    admin: Client, clients: Clients, namespace: str
+) -> None:
     where = path(namespace, "serviceaccounts")
     admin.post(where, {"metadata": {"name": "robot"}}).ok()
     made = admin.post(f"{where}/robot/token", {"spec": {"expirationSeconds": 600}}).ok()
@@ -115,7 +117,7 @@ def it_issues_tokens_of_service_accounts(admin: Client, clients: Clients, namesp
     }
 
 
-def it_refuses_tokens_of_service_accounts_that_are_gone(
+def test_tokens_of_deleted_service_accounts_are_rejected(
     admin: Client, clients: Clients, namespace: str
 ) -> None:
     where = path(namespace, "serviceaccounts")
@@ -123,5 +125,5 @@ def it_refuses_tokens_of_service_accounts_that_are_gone(
     token = admin.post(f"{where}/gone/token", {"spec": {}}).ok()["status"]["token"]
     admin.delete(f"{where}/gone").ok()
     robot = clients.of(Credentials(token=token))
-    # A token that was known is remembered for ten seconds.
+    # The token authenticator caches valid tokens for ten seconds.
     eventually(lambda: robot.post(SELF, {}).status == 401, "it is refused", timeout=30)

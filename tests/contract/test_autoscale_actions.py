@@ -1,4 +1,4 @@
-"""The autoscaler of a workload, made and changed from the workload's page."""
+"""Creating and changing the autoscaler of a workload on the workload's page."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -65,7 +65,7 @@ def web(admin: Client, runtime: Runtime, namespace: str) -> Obj:
 
 
 def autoscaler(admin: Client, runtime: Runtime, web: Obj, *metrics: Obj, name: str = "") -> Obj:
-    """One that scales it already."""
+    """Create a HorizontalPodAutoscaler of the workload."""
     meta = web["metadata"]
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": meta["name"]}
     spec = {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 4, "metrics": [*metrics]}
@@ -92,7 +92,7 @@ def page_of(olga: Person, web: Obj) -> Page:
     return olga.on("autoscale", "deployments", web)
 
 
-async def test_it_is_made(admin: Client, olga: Person, web: Obj) -> None:
+async def test_an_autoscaler_is_created(admin: Client, olga: Person, web: Obj) -> None:
     name, namespace = web["metadata"]["name"], web["metadata"]["namespace"]
     page = page_of(olga, web)
     assert await page.is_offered("deployments", Key(namespace, name))
@@ -108,7 +108,7 @@ async def test_it_is_made(admin: Client, olga: Person, web: Obj) -> None:
     assert await recorded() == [(olga.name, "create", "autoscale", name, 200)]
 
 
-async def test_the_one_that_is_there_is_changed_and_keeps_what_else_it_measures(
+async def test_an_existing_autoscaler_is_changed_and_keeps_its_other_metrics(
     admin: Client, runtime: Runtime, olga: Person, web: Obj
 ) -> None:
     made = autoscaler(admin, runtime, web, share("cpu", 50), QUEUE)
@@ -138,7 +138,7 @@ async def test_the_one_that_is_there_is_changed_and_keeps_what_else_it_measures(
         ({"autoscaler": "another"}, "What scales it is not what was shown."),
     ],
 )
-async def test_what_cannot_be_is_told_at_its_field(
+async def test_invalid_autoscaler_values_are_reported_at_the_field(
     admin: Client, olga: Person, web: Obj, sent: dict[str, str], said: str
 ) -> None:
     page = page_of(olga, web)
@@ -150,12 +150,14 @@ async def test_what_cannot_be_is_told_at_its_field(
     assert admin.get(where).status == 404
 
 
-async def test_several_are_told(admin: Client, runtime: Runtime, olga: Person, web: Obj) -> None:
+async def test_several_autoscalers_of_one_workload_are_listed(
+    admin: Client, runtime: Runtime, olga: Person, web: Obj
+) -> None:
     names = [autoscaler(admin, runtime, web)["metadata"]["name"] for _ in range(2)]
     answer = await page_of(olga, web).client().get(page_of(olga, web).url)
     text = answer.content.decode()
     assert answer.status_code == 409 and all(name in text for name in names)
 
 
-async def test_it_is_refused(olga: Person, web: Obj) -> None:
+async def test_users_without_permission_cannot_autoscale(olga: Person, web: Obj) -> None:
     await refused_to_strangers(page_of(olga, web), "")

@@ -1,5 +1,6 @@
-"""What kube-apiserver, or whoever stands before it, answers to an action breaks no page: it is refused in
-words, whatever it is."""
+"""Malformed responses of kube-apiserver, or of a proxy in front of it, never break an action's
+page: the page shows an error message.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from tests.views.conftest import _site
 __all__ = ["_site", "_workspaces"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
-#: Of each action once.
+#: One case per action.
 ACTIONS = list({(case.action): case for case in CASES}.values())
 Mangle = Callable[[bytes], bytes]
 
@@ -31,7 +32,7 @@ def always(body: bytes) -> Mangle:
 
 
 def shaped(**fields: Any) -> Mangle:
-    """The object that it is, with other things in it."""
+    """Replace fields of the object in the response."""
 
     def mangle(answer: bytes) -> bytes:
         found = msgspec.json.decode(answer, type=dict[str, Any])
@@ -58,7 +59,7 @@ def runtime(cluster: Cluster, _workspaces: None) -> Iterator[Runtime]:
 
 
 @pytest.mark.parametrize("case", ACTIONS, ids=str)
-async def it_is_refused_in_words(
+async def test_malformed_responses_produce_an_error_message(
     monkeypatch: pytest.MonkeyPatch, runtime: Runtime, scrap: Scrap, namespace: str, case: Case
 ) -> None:
     olga = person(monkeypatch, scrap, namespace, rule("*", "*", "*"))

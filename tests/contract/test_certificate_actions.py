@@ -1,4 +1,4 @@
-"""Approving and denying requests of certificates."""
+"""Approving and denying CertificateSigningRequests."""
 
 import base64
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Perso
 
 
 def asking() -> Obj:
-    """The spec of a request for a certificate of mallory's."""
+    """Return the spec of a request that contains suspicious names."""
     subject = x509.Name(
         [
             x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters"),
@@ -88,7 +88,7 @@ def _verdicts(admin: Client, made: Obj) -> list[str]:
     return [one["type"] for one in found["status"].get("conditions") or ()]
 
 
-async def test_what_is_asked_for_is_shown_and_approved(
+async def test_a_certificate_request_is_shown_and_approved(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     made = _request(scrap, runtime)
@@ -114,7 +114,9 @@ async def test_what_is_asked_for_is_shown_and_approved(
     assert (await approve.status())["code"] == 409
 
 
-async def test_it_is_denied(admin: Client, scrap: Scrap, runtime: Runtime, olga: Person) -> None:
+async def test_a_certificate_request_is_denied(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
     made = _request(scrap, runtime)
     page = olga.on("deny", SEGMENT, made)
     assert "kubectl certificate deny" in await page.asks()
@@ -123,7 +125,7 @@ async def test_it_is_denied(admin: Client, scrap: Scrap, runtime: Runtime, olga:
     assert await recorded() == [(olga.name, "update", "denial", made["metadata"]["name"], 200)]
 
 
-async def test_what_was_said_of_it_before_stays(
+async def test_approving_keeps_existing_conditions(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     made = _request(scrap, runtime)
@@ -134,7 +136,7 @@ async def test_what_was_said_of_it_before_stays(
     assert _verdicts(admin, made) == ["Checked", "Approved"]
 
 
-async def test_none_is_approved_unseen(
+async def test_approval_has_no_bulk_action_and_checks_the_uid(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     made = _request(scrap, runtime)
@@ -153,7 +155,7 @@ class _ForNoSigner(FakeAccess):
         return verb != "approve" and super().can(verb, gvr, **about)
 
 
-async def test_whoever_may_not_decide_for_the_signer_is_told_before(
+async def test_users_without_permission_for_the_signer_are_refused_before_the_form(
     monkeypatch: pytest.MonkeyPatch, admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     made = _request(scrap, runtime)
@@ -166,18 +168,18 @@ async def test_whoever_may_not_decide_for_the_signer_is_told_before(
 
 
 @pytest.mark.parametrize("request_", [None, "", "%", "AAAA", "YQ==", 7, "é"])
-def test_what_cannot_be_read_is_said(request_: object) -> None:
+def test_an_unreadable_certificate_request_is_reported(request_: object) -> None:
     assert [value for _label, value in names_in(request_)] == ["cannot be read"]
 
 
-async def test_whoever_may_not_is_told(
+async def test_users_without_permission_cannot_approve(
     monkeypatch: pytest.MonkeyPatch,
     admin: Client,
     scrap: Scrap,
     runtime: Runtime,
     namespace: str,
 ) -> None:
-    """Also who may decide, but not for that signer."""
+    """Includes a user who can approve requests, but not for this signer."""
     made = _request(scrap, runtime)
     eve = person(
         monkeypatch,
@@ -194,7 +196,9 @@ async def test_whoever_may_not_is_told(
     assert _verdicts(admin, made) == []
 
 
-def test_a_verdict_stands(admin: Client, scrap: Scrap, runtime: Runtime) -> None:
+def test_an_approved_request_cannot_be_denied(
+    admin: Client, scrap: Scrap, runtime: Runtime
+) -> None:
     made = _request(scrap, runtime)
     at = f"{REQUESTS}/{made['metadata']['name']}"
     for kind, code in (("Approved", 200), ("Denied", 422)):

@@ -1,4 +1,6 @@
-"""What is said to exec, attach and port-forward before anybody is asked but kube-apiserver."""
+"""Requests for exec, attach, and port-forward that kube-apiserver rejects before it contacts a
+kubelet.
+"""
 
 import pytest
 
@@ -29,12 +31,14 @@ def refused(client: Client, pod_path: str, way: str, more: str = "") -> tuple[in
     return answer.status, str(body["reason"]), str(body["message"])
 
 
-def it_knows_no_such_pod(admin: Client, namespace: str, way: str) -> None:
+def test_connecting_to_a_missing_pod_returns_404(admin: Client, namespace: str, way: str) -> None:
     found = refused(admin, path(namespace, "pods", "nope"), way)
     assert found == (404, "NotFound", 'pods "nope" not found')
 
 
-def it_needs_a_node(admin: Client, namespace: str, way: str) -> None:
+def test_connecting_to_a_pod_without_a_node_is_rejected(
+    admin: Client, namespace: str, way: str
+) -> None:
     name = unique("pod")
     create_pod(admin, namespace, pod(name))
     found = refused(admin, path(namespace, "pods", name), way)
@@ -42,7 +46,9 @@ def it_needs_a_node(admin: Client, namespace: str, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["exec", "attach"])
-def it_needs_a_container(admin: Client, namespace: str, way: str) -> None:
+def test_connecting_to_a_pod_with_several_containers_requires_a_container(
+    admin: Client, namespace: str, way: str
+) -> None:
     name = unique("pod")
     two = [{"name": one, "image": "example/main:1"} for one in "ab"]
     before = [{"name": "i", "image": "example/main:1"}]
@@ -56,7 +62,7 @@ def it_needs_a_container(admin: Client, namespace: str, way: str) -> None:
     assert refused(admin, at, way, "&container=i") == (400, "BadRequest", why)
 
 
-def it_asks_for_two_permissions(
+def test_connecting_requires_get_and_create(
     clients: Clients, scrap: Scrap, namespace: str, admin: Client, way: str
 ) -> None:
     name, resource = unique("pod"), f"pods/{way}"

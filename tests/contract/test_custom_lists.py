@@ -1,4 +1,4 @@
-"""Lists of custom resources: what the console shows of types that only their definitions describe."""
+"""Lists of custom resources of types that are described only by their definitions."""
 
 import json
 import time
@@ -33,7 +33,7 @@ from tests.views.test_lists import text_of
 
 __all__ = ["_site"]
 
-#: Whether the server may take its time is not what is tested here.
+#: A generous timeout in seconds: these tests don't measure the server's speed.
 SOON = 20.0
 SCHEMA: Obj = {
     "type": "object",
@@ -50,7 +50,7 @@ SCHEMA: Obj = {
         },
     },
 }
-#: Name, type and path of each column, all that apiextensions allows.
+#: Name, type, and path of each printer column, with all column types that apiextensions allows.
 COLUMNS = (
     ("Size", "integer", ".spec.size"),
     ("Share", "number", ".spec.share"),
@@ -150,7 +150,7 @@ def world(admin: Client, namespace: str) -> Iterator[World]:
 
 
 async def items(crd: Obj, query: str = "") -> list[dict[str, Any]]:
-    """Once the list is there."""
+    """Return the items of the list after it has loaded."""
     deadline = time.monotonic() + SOON
     while True:
         response = await ClientAs()("admin").get(list_of(crd, f"format=json&{query}"))
@@ -164,7 +164,7 @@ async def names(crd: Obj, query: str = "") -> list[str]:
     return [item["name"] for item in await items(crd, query)]
 
 
-async def test_values_are_those_of_the_servers_own_table(admin: Client, world: World) -> None:
+async def test_values_match_the_table_of_the_server(admin: Client, world: World) -> None:
     accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
     table = admin.with_headers(("Accept", accept)).get(world.where).ok()
     heads = [column["name"] for column in table["columnDefinitions"]]
@@ -179,14 +179,14 @@ async def test_values_are_those_of_the_servers_own_table(admin: Client, world: W
         item = found[cells["Name"]]
         for column, (name, kind_of, _path) in zip(printed, COLUMNS, strict=False):
             if kind_of == "date":
-                # The server says how long ago it is, and that what is no moment is invalid.
+                # The server prints a relative time, and `<invalid>` for values that are not a time.
                 assert (item[column.id] is None) is (cells[name] in (None, "<invalid>"))
             else:
                 assert _cell(item[column.id]) == _cell(cells[name]), (cells["Name"], name)
 
 
 def _cell(value: Any) -> str:
-    """However JSON writes it."""
+    """Return the JSON value in a uniform text form."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -197,7 +197,7 @@ def _cell(value: Any) -> str:
         return str(value)
 
 
-async def test_the_state_is_in_plain_words(world: World) -> None:
+async def test_the_status_comes_from_conditions(world: World) -> None:
     found = {item["name"]: item["status"] for item in await items(world.crd)}
     assert (found["anchor"]["severity"], found["anchor"]["word"]) == ("ok", "Ready")
     assert (found["buoy"]["word"], found["buoy"]["reason"]) == ("Not ready", "Tide: is out")
@@ -217,7 +217,9 @@ async def test_the_state_is_in_plain_words(world: World) -> None:
         ("namespace=default", set()),
     ],
 )
-async def test_filters(world: World, query: str, expected: set[str]) -> None:
+async def test_filters_select_matching_objects(
+    world: World, query: str, expected: set[str]
+) -> None:
     assert set(await names(world.crd, query)) == expected
 
 
@@ -227,11 +229,11 @@ async def test_each_column_sorts_both_ways(world: World) -> None:
     for ident in kind.sortable:
         assert set(await names(world.crd, f"sort={ident}")) == WIDGETS.keys()
         assert set(await names(world.crd, f"sort=-{ident}")) == WIDGETS.keys()
-    # By size, what has none last.
+    # Sorted by size; objects without a size come last.
     assert await names(world.crd, "sort=size") == ["buoy", "anchor", "chart", "davit"]
 
 
-async def test_the_page_shows_what_tenants_write_as_text(world: World) -> None:
+async def test_values_of_tenants_are_escaped(world: World) -> None:
     html = await text_of(await ClientAs()("admin").get(list_of(world.crd)))
     assert 'data-resource="widgets"' in html
     assert "<img src=x" not in html
@@ -244,20 +246,20 @@ async def test_the_page_shows_what_tenants_write_as_text(world: World) -> None:
     assert world.crd["spec"]["group"] in everything
 
 
-async def test_exports_hold_the_same(world: World) -> None:
+async def test_exports_contain_the_same_rows(world: World) -> None:
     for fmt, separator in (("csv", ","), ("tsv", "\t")):
         response = await ClientAs()("admin").get(list_of(world.crd, f"format={fmt}&sort=name"))
         lines = (await text_of(response)).splitlines()
         assert lines[0].startswith(separator.join(("name", "namespace", "status", "size", "share")))
         assert [line.partition(separator)[0] for line in lines[1:]] == sorted(WIDGETS)
-        # No spreadsheet takes it for a formula.
+        # Escaped so that spreadsheets don't evaluate the value as a formula.
         assert "'=1+1" in lines[3]
 
 
-async def test_who_may_not_is_told_nothing(world: World, namespace: str) -> None:
+async def test_users_without_permission_get_404(world: World, namespace: str) -> None:
     for query in ("", "format=json", f"namespace={namespace}", "sort=zzz"):
         response = await ClientAs()("charlie").get(list_of(world.crd, query))
-        # Not even that there is such a type.
+        # The response doesn't reveal that the type exists.
         assert response.status_code == 404
         assert "anchor" not in await text_of(response)
     menu = await text_of(await ClientAs()("charlie").get(list_of(world.crd)))
@@ -265,7 +267,7 @@ async def test_who_may_not_is_told_nothing(world: World, namespace: str) -> None
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_an_object_is_deleted_as_the_viewer(
+async def test_an_object_is_deleted_with_the_users_identity(
     admin: Client, world: World, namespace: str, scrap: Scrap
 ) -> None:
     binding = {
@@ -299,7 +301,9 @@ async def _until(crd: Obj, name: str, *, there: bool) -> list[str]:
     return found
 
 
-async def test_a_list_is_there_soon_after_its_type(admin: Client, scrap: Scrap) -> None:
+async def test_a_list_is_available_soon_after_its_type_is_defined(
+    admin: Client, scrap: Scrap
+) -> None:
     crd = own_definition(("Size", "integer", ".spec.size"))
     scrap.create(CRDS, crd)
     deadline = time.monotonic() + SOON
@@ -307,7 +311,7 @@ async def test_a_list_is_there_soon_after_its_type(admin: Client, scrap: Scrap) 
         assert time.monotonic() < deadline
 
 
-async def test_other_columns_are_shown_as_soon_as_they_are_defined(
+async def test_changed_columns_are_shown_immediately(
     admin: Client, scrap: Scrap, namespace: str, runtime: Runtime
 ) -> None:
     crd = own_definition(("Size", "integer", ".spec.size"))
@@ -324,11 +328,11 @@ async def test_other_columns_are_shown_as_soon_as_they_are_defined(
     while (found := await items(crd)) and found[0].get("color") != "grey":
         assert time.monotonic() < deadline, found
     assert "size" not in found[0]
-    # Whoever follows the list follows it still.
+    # Existing subscribers of the list stay subscribed.
     assert runtime.informer(gvr_of(crd)) is before
 
 
-async def test_a_list_goes_with_its_type(admin: Client, scrap: Scrap, namespace: str) -> None:
+async def test_a_list_disappears_with_its_type(admin: Client, scrap: Scrap, namespace: str) -> None:
     crd = own_definition(("Size", "integer", ".spec.size"))
     establish(admin, scrap, crd, namespace)
     assert await names(crd) == []
@@ -339,7 +343,7 @@ async def test_a_list_goes_with_its_type(admin: Client, scrap: Scrap, namespace:
     assert f'class="rail-link" href="{list_of(crd)}' not in await text_of(response)
 
 
-async def test_a_type_whose_names_are_taken_has_no_list(admin: Client, scrap: Scrap) -> None:
+async def test_a_type_with_conflicting_names_has_no_list(admin: Client, scrap: Scrap) -> None:
     first = own_definition(("Size", "integer", ".spec.size"))
     scrap.create(CRDS, first)
     second = json.loads(json.dumps(first))
@@ -369,7 +373,7 @@ def _condition(admin: Client, crd: Obj, kind: str) -> str:
 
 @pytest.fixture
 def narrow_runtime(cluster: Cluster, scrap: Scrap, tmp_path: Path) -> Iterator[Runtime]:
-    """A console that may list definitions and projects, and act as others, and nothing else."""
+    """A console that can only list definitions and namespaces and impersonate users."""
     grants, reader = Grants(scrap, "default"), user("reader")
     grants.everywhere(
         reader,
@@ -391,7 +395,7 @@ def narrow_runtime(cluster: Cluster, scrap: Scrap, tmp_path: Path) -> Iterator[R
     runtime.stop()
 
 
-async def test_what_the_console_may_not_list_is_read_as_the_viewer(
+async def test_types_the_console_cannot_list_are_read_with_the_users_identity(
     narrow_runtime: Runtime,
     world: World,
     scrap: Scrap,
@@ -415,7 +419,7 @@ async def test_what_the_console_may_not_list_is_read_as_the_viewer(
     several = f"/bulk/host/{world.crd['metadata']['name']}/delete"
     asked = await text_of(await ClientAs()(name).post(several, {"all": "1"}))
     assert all(f"{namespace}/{widget}" in asked for widget in WIDGETS)
-    # As soon as the console may, everybody reads together.
+    # After the console gets the permission, all users share one informer.
     grants.everywhere(user("reader"), rule("list watch", "widgets", attributes["group"]))
     informer = narrow_runtime.informer(gvr_of(world.crd))
     eventually(lambda: informer.freshness.synced, "the cache has them", timeout=60)

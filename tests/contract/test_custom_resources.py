@@ -1,4 +1,4 @@
-"""Objects of a custom type: what is checked, filled in, kept and told."""
+"""Custom resources: validation, defaulting, storage, and status."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,7 +14,7 @@ from tests.contract.tidy import Scrap
 
 
 class Widgets(NamedTuple):
-    """A custom type with a status, and where its objects are."""
+    """A custom type with a status, and the path of its objects."""
 
     crd: Obj
     where: str
@@ -41,7 +41,7 @@ def where_is(widgets: Widgets, made: Obj) -> str:
     return f"{widgets.where}/{made['metadata']['name']}"
 
 
-def it_is_discovered(admin: Client, widgets: Widgets) -> None:
+def test_a_custom_type_appears_in_discovery(admin: Client, widgets: Widgets) -> None:
     group = admin.get(widgets.root).ok()
     assert group["preferredVersion"]["version"] == "v1"
     listed = {r["name"]: r for r in admin.get(f"{widgets.root}/v1").ok()["resources"]}
@@ -52,7 +52,7 @@ def it_is_discovered(admin: Client, widgets: Widgets) -> None:
     assert set(found["verbs"]) >= {"create", "delete", "get", "list", "patch", "update", "watch"}
 
 
-def it_has_conditions(admin: Client, widgets: Widgets) -> None:
+def test_a_definition_has_conditions(admin: Client, widgets: Widgets) -> None:
     found = admin.get(f"{CRDS}/{widgets.crd['metadata']['name']}").ok()["status"]
     conditions = {c["type"]: (c["status"], c["reason"]) for c in found["conditions"]}
     assert conditions["NamesAccepted"] == ("True", "NoConflicts")
@@ -61,7 +61,7 @@ def it_has_conditions(admin: Client, widgets: Widgets) -> None:
     assert found["acceptedNames"]["kind"] == "Widget"
 
 
-def it_stores(admin: Client, widgets: Widgets) -> None:
+def test_custom_objects_are_stored_and_listed(admin: Client, widgets: Widgets) -> None:
     made = make(admin, widgets, color="red")
     assert made["metadata"]["generation"] == 1
     assert admin.get(where_is(widgets, made)).ok() == made
@@ -71,7 +71,7 @@ def it_stores(admin: Client, widgets: Widgets) -> None:
     assert made in listed["items"]
 
 
-def it_takes_finalizers_without_a_path(admin: Client, widgets: Widgets) -> None:
+def test_finalizers_without_a_path_are_accepted(admin: Client, widgets: Widgets) -> None:
     body = widget(widgets.crd, unique("w"), size=3)
     body["metadata"]["finalizers"] = ["finalizers.example.com"]
     made = admin.post(widgets.where, body).ok()
@@ -81,12 +81,12 @@ def it_takes_finalizers_without_a_path(admin: Client, widgets: Widgets) -> None:
     assert admin.post(widgets.where, body).status == 422
 
 
-def it_fills_in_defaults(admin: Client, widgets: Widgets) -> None:
+def test_schema_defaults_are_filled_in(admin: Client, widgets: Widgets) -> None:
     made = make(admin, widgets, parts=[{"name": "wheel"}])
     assert made["spec"] == {"size": 3, "color": "blue", "parts": [{"name": "wheel", "count": 1}]}
 
 
-def it_drops_what_it_does_not_know(admin: Client, widgets: Widgets) -> None:
+def test_unknown_fields_are_pruned(admin: Client, widgets: Widgets) -> None:
     made = make(admin, widgets, unknown=1, notes={"any": {"thing": [1]}})
     assert made["spec"] == {"size": 3, "color": "blue", "notes": {"any": {"thing": [1]}}}
 
@@ -104,7 +104,9 @@ def it_drops_what_it_does_not_know(admin: Client, widgets: Widgets) -> None:
         ({"size": 3, "parts": [{"name": "a"}] * 2}, "spec.parts[1]", "FieldValueDuplicate"),
     ],
 )
-def it_checks(admin: Client, widgets: Widgets, spec: Obj, field: str, reason: str) -> None:
+def test_values_are_validated_against_the_schema(
+    admin: Client, widgets: Widgets, spec: Obj, field: str, reason: str
+) -> None:
     answer = admin.post(widgets.where, widget(widgets.crd, "bad", **spec))
     assert (answer.status, answer.reason) == (422, "Invalid")
     details = answer.json["details"]
@@ -114,19 +116,19 @@ def it_checks(admin: Client, widgets: Widgets, spec: Obj, field: str, reason: st
     assert field in answer.json["message"]
 
 
-def it_names_all_that_is_wrong(admin: Client, widgets: Widgets) -> None:
+def test_all_validation_errors_are_listed(admin: Client, widgets: Widgets) -> None:
     answer = admin.post(widgets.where, widget(widgets.crd, "bad", size=10, color="green"))
     fields = {cause["field"] for cause in answer.json["details"]["causes"]}
     assert fields == {"spec.size", "spec.color"}
 
 
-def it_checks_what_is_patched(admin: Client, widgets: Widgets) -> None:
+def test_patched_values_are_validated(admin: Client, widgets: Widgets) -> None:
     made = make(admin, widgets)
     answer = admin.patch(where_is(widgets, made), {"spec": {"size": 11}}, MERGE_PATCH)
     assert (answer.status, answer.reason) == (422, "Invalid")
 
 
-def it_counts_generations(admin: Client, widgets: Widgets) -> None:
+def test_only_spec_changes_increase_the_generation(admin: Client, widgets: Widgets) -> None:
     made = make(admin, widgets)
     labelled = admin.patch(
         where_is(widgets, made), {"metadata": {"labels": {"a": "b"}}}, MERGE_PATCH
@@ -136,7 +138,7 @@ def it_counts_generations(admin: Client, widgets: Widgets) -> None:
     assert resized["metadata"]["generation"] == 2
 
 
-def it_keeps_status_apart(admin: Client, widgets: Widgets) -> None:
+def test_status_changes_only_through_its_subresource(admin: Client, widgets: Widgets) -> None:
     body = {**widget(widgets.crd, unique("w"), size=3), "status": {"phase": "Made"}}
     made = admin.post(widgets.where, body).ok()
     assert "status" not in made
@@ -148,7 +150,7 @@ def it_keeps_status_apart(admin: Client, widgets: Widgets) -> None:
     assert (again["status"], again["spec"]["size"]) == ({"phase": "Ready"}, 5)
 
 
-def it_wants_a_version_to_replace(admin: Client, widgets: Widgets) -> None:
+def test_replacing_requires_a_resource_version(admin: Client, widgets: Widgets) -> None:
     made = make(admin, widgets)
     body = widget(widgets.crd, made["metadata"]["name"], size=4)
     answer = admin.put(where_is(widgets, made), body)
@@ -159,13 +161,13 @@ def it_wants_a_version_to_replace(admin: Client, widgets: Widgets) -> None:
     assert admin.put(where_is(widgets, made), body).status == 409
 
 
-def it_knows_no_strategic_patches(admin: Client, widgets: Widgets) -> None:
+def test_strategic_merge_patches_are_unsupported(admin: Client, widgets: Widgets) -> None:
     made = make(admin, widgets)
     answer = admin.patch(where_is(widgets, made), {}, STRATEGIC_PATCH)
     assert (answer.status, answer.reason) == (415, "UnsupportedMediaType")
 
 
-def it_is_applied(admin: Client, widgets: Widgets) -> None:
+def test_server_side_apply_merges_lists_by_their_keys(admin: Client, widgets: Widgets) -> None:
     name = unique("w")
     one = widget(widgets.crd, name, size=3, parts=[{"name": "wheel"}])
     assert admin.apply(f"{widgets.where}/{name}", one, "one").status == 201
@@ -177,19 +179,19 @@ def it_is_applied(admin: Client, widgets: Widgets) -> None:
     assert three.json["details"]["causes"][0]["field"] == ".spec.size"
 
 
-def it_is_watched(admin: Client, widgets: Widgets) -> None:
+def test_watches_report_custom_objects(admin: Client, widgets: Widgets) -> None:
     start = version_of(admin.get(widgets.where).ok())
     made = make(admin, widgets)
     with watch(admin, widgets.where, resourceVersion=start) as stream:
         assert stream.next() == {"type": "ADDED", "object": made}
 
 
-def it_is_selected_by_label(admin: Client, widgets: Widgets) -> None:
+def test_custom_objects_are_selected_by_label(admin: Client, widgets: Widgets) -> None:
     body = widget(widgets.crd, unique("w"), size=3)
     body["metadata"]["labels"] = {"chosen": "yes"}
     made = admin.post(widgets.where, body).ok()
     assert admin.get(widgets.where, labelSelector="chosen=yes").ok()["items"] == [made]
 
 
-def it_is_refused_under_another_version(admin: Client, widgets: Widgets) -> None:
+def test_unserved_versions_return_404(admin: Client, widgets: Widgets) -> None:
     assert admin.get(widgets.where.replace("/v1/", "/v2/")).status == 404

@@ -1,4 +1,4 @@
-"""Debug containers: one more container in a pod, as `kubectl debug` makes it."""
+"""Debug containers, which are added to a pod as `kubectl debug` does."""
 
 import html
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def debuggers(admin: Client, made: Obj) -> list[dict[str, Any]]:
     return list(found["spec"].get("ephemeralContainers", ()))
 
 
-async def it_asks_first(olga: Person, made: Obj) -> None:
+async def test_the_debug_form_shows_the_kubectl_command(olga: Person, made: Obj) -> None:
     about = made["metadata"]
     page = olga.on("debug", "pods", made)
     assert await page.is_offered("pods", Key(about["namespace"], about["name"]))
@@ -80,7 +80,9 @@ async def it_asks_first(olga: Person, made: Obj) -> None:
     assert '<option value="first"' not in text
 
 
-async def it_adds_a_container(admin: Client, runtime: Runtime, olga: Person, made: Obj) -> None:
+async def test_debugging_adds_an_ephemeral_container(
+    admin: Client, runtime: Runtime, olga: Person, made: Obj
+) -> None:
     page, about = olga.on("debug", "pods", made), made["metadata"]
     sent = {**drawn(await page.asks()), "image": "example/tools:1", "target": "main"}
     sent |= {"profile": "general", "command": "sh -c 'id; sh'"}
@@ -101,7 +103,7 @@ async def it_adds_a_container(admin: Client, runtime: Runtime, olga: Person, mad
 
 @pytest.mark.parametrize("profile", ["general", "baseline", "restricted", "netadmin", "sysadmin"])
 @pytest.mark.parametrize(("target", "command"), [("main", ""), ("", "sh -c 'echo \"$0\"; sh'")])
-async def it_does_what_its_line_does(
+async def test_debugging_has_the_same_effect_as_its_kubectl_command(
     admin: Client,
     olga: Person,
     made: Obj,
@@ -116,7 +118,7 @@ async def it_does_what_its_line_does(
     refused = await page.client().post(page.url, {**sent, "uid": "another", "name": "by-line"})
     text = html.unescape(await text_of(refused))
     line = text.rpartition("kubectl:")[2].partition("<code>")[2].partition("</code>")[0]
-    # As people type it, it waits for the container, and on this node nothing starts.
+    # Without this change, kubectl would wait for the container, which never starts on this node.
     kubectl.line(line.replace(" -it ", " -it --attach=false "))
     await page.does(**sent)
     found = {one.pop("name"): one for one in debuggers(admin, made)}
@@ -140,7 +142,7 @@ async def it_does_what_its_line_does(
         ({"uid": "another"}, 409, "another one has taken its name since"),
     ],
 )
-async def it_says_what_is_wrong(
+async def test_invalid_debug_options_are_reported(
     admin: Client, olga: Person, made: Obj, sent: dict[str, str], code: int, said: str
 ) -> None:
     page = olga.on("debug", "pods", made)
@@ -156,7 +158,7 @@ async def it_says_what_is_wrong(
 @pytest.mark.parametrize(
     "image", ["<script>alert(1)</script>", "../../etc", "--privileged", "‮gpj.x", "$(reboot)"]
 )
-async def it_takes_an_image_as_one_word_whatever_is_in_it(
+async def test_a_hostile_image_name_is_escaped_and_quoted(
     olga: Person, made: Obj, image: str
 ) -> None:
     page = olga.on("debug", "pods", made)
@@ -167,7 +169,7 @@ async def it_takes_an_image_as_one_word_whatever_is_in_it(
     assert answer.status_code in (400, 409, 422)
 
 
-async def it_is_refused_to_whoever_may_not(
+async def test_users_without_permission_cannot_debug(
     monkeypatch: pytest.MonkeyPatch,
     admin: Client,
     scrap: Scrap,
@@ -175,7 +177,7 @@ async def it_is_refused_to_whoever_may_not(
     olga: Person,
     made: Obj,
 ) -> None:
-    """As the console knows it, and as the cluster alone does."""
+    """Refused by the console, or only by the cluster."""
     sent = drawn(await olga.on("debug", "pods", made).asks())
     sent |= {"target": "main", "profile": "general"}
     await refused_to_strangers(olga.on("debug", "pods", made), "")
@@ -185,7 +187,7 @@ async def it_is_refused_to_whoever_may_not(
     assert not debuggers(admin, made)
 
 
-async def it_debugs_nothing_that_has_ended(
+async def test_a_finished_pod_cannot_be_debugged(
     admin: Client, runtime: Runtime, olga: Person, made: Obj, namespace: str
 ) -> None:
     at = path(namespace, "pods", made["metadata"]["name"])

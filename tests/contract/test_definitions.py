@@ -1,4 +1,4 @@
-"""The life of a custom type: defined, served, changed, gone."""
+"""Lifecycle of a CustomResourceDefinition: creation, serving, changes, and deletion."""
 
 from tests.contract.client import MERGE_PATCH, Client
 from tests.contract.crds import definition, establish, is_established, widget
@@ -8,7 +8,9 @@ from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 
 
-def it_serves_versions_that_differ_in_nothing(admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_several_versions_with_the_same_schema_are_served(
+    admin: Client, scrap: Scrap, namespace: str
+) -> None:
     crd = definition()
     (first,) = crd["spec"]["versions"]
     crd["spec"]["versions"].append({**first, "name": "v1beta1", "storage": False})
@@ -19,7 +21,7 @@ def it_serves_versions_that_differ_in_nothing(admin: Client, scrap: Scrap, names
     assert old["spec"] == {"size": 1, "color": "blue"}
 
 
-def it_is_scaled(admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_the_scale_subresource_is_served(admin: Client, scrap: Scrap, namespace: str) -> None:
     scale = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
     crd = definition(subresources={"status": {}, "scale": scale})
     where = establish(admin, scrap, crd, namespace)
@@ -31,7 +33,7 @@ def it_is_scaled(admin: Client, scrap: Scrap, namespace: str) -> None:
     assert admin.get(f"{where}/scaled").ok()["spec"]["size"] == 4
 
 
-def it_takes_a_changed_schema(admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_a_changed_schema_takes_effect(admin: Client, scrap: Scrap, namespace: str) -> None:
     crd = definition()
     where = establish(admin, scrap, crd, namespace)
     body = widget(crd, "big", size=50)
@@ -44,7 +46,9 @@ def it_takes_a_changed_schema(admin: Client, scrap: Scrap, namespace: str) -> No
     eventually(lambda: admin.post(where, body).status == 201, "the new schema is in use")
 
 
-def it_goes_with_all_its_objects(admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_deleting_a_definition_deletes_its_objects(
+    admin: Client, scrap: Scrap, namespace: str
+) -> None:
     crd = definition()
     where = establish(admin, scrap, crd, namespace)
     admin.post(where, widget(crd, "doomed", size=1)).ok()
@@ -58,7 +62,7 @@ def it_goes_with_all_its_objects(admin: Client, scrap: Scrap, namespace: str) ->
     assert admin.get(f"{CRDS}/{crd['metadata']['name']}").status == 404
 
 
-def it_comes_again_empty(admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_a_recreated_definition_has_no_objects(admin: Client, scrap: Scrap, namespace: str) -> None:
     crd = definition()
     where = establish(admin, scrap, crd, namespace)
     admin.post(where, widget(crd, "doomed", size=1)).ok()
@@ -69,7 +73,7 @@ def it_comes_again_empty(admin: Client, scrap: Scrap, namespace: str) -> None:
     assert admin.get(again).ok()["items"] == []
 
 
-def it_wants_a_definition_that_makes_sense(admin: Client) -> None:
+def test_invalid_definitions_are_rejected(admin: Client) -> None:
     crd = definition()
     crd["metadata"]["name"] = "wrong.example.com"
     crd["spec"]["versions"][0]["storage"] = False
@@ -82,7 +86,7 @@ def it_wants_a_definition_that_makes_sense(admin: Client) -> None:
     assert (answer.status, answer.reason) == (422, "Invalid")
 
 
-def it_is_established_only_once_its_names_are_free(
+def test_a_definition_is_established_after_conflicting_names_are_released(
     admin: Client, scrap: Scrap, namespace: str
 ) -> None:
     first, crd = definition(), definition()
@@ -105,7 +109,7 @@ def it_is_established_only_once_its_names_are_free(
     assert admin.get(path(namespace, "gizmos", group=f"{group}/v1")).status == 404
 
 
-def it_lives_outside_of_namespaces(admin: Client, scrap: Scrap) -> None:
+def test_cluster_scoped_types_are_served_without_a_namespace(admin: Client, scrap: Scrap) -> None:
     crd = definition()
     crd["spec"]["scope"] = "Cluster"
     scrap.create(CRDS, crd)

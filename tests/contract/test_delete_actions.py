@@ -1,4 +1,6 @@
-"""Deleting what owns others: it says what that is, and does with it what was chosen. On both clusters."""
+"""Deleting an object that owns others: the page lists the dependents and applies the selected
+propagation policy.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,7 +51,9 @@ def runtime(_runtime: Runtime) -> Iterator[Runtime]:
 
 @dataclass(frozen=True)
 class Project:
-    """A namespace, and a viewer who may delete workloads in it. Its pods are on no node."""
+    """A namespace and a user with permission to delete workloads in it. Its pods are never
+    scheduled.
+    """
 
     admin: Client
     runtime: Runtime
@@ -57,7 +61,7 @@ class Project:
     viewer: str
 
     def deployment(self) -> Obj:
-        """With three pods, all known to the console."""
+        """Create a Deployment with three pods and wait until the console has loaded all of them."""
         name = unique("web")
         body = deployment(name, "example/one:1", replicas=3)
         body["spec"]["template"]["spec"]["schedulerName"] = "nobody"
@@ -72,7 +76,7 @@ class Project:
         )
 
     def owned(self, name: str) -> list[tuple[GVR, Obj]]:
-        """The ReplicaSet and the pods of the deployment of that name."""
+        """Return the ReplicaSet and the pods of the Deployment."""
         return [
             (gvr, one)
             for gvr in (types.REPLICA_SETS, types.PODS)
@@ -113,7 +117,7 @@ def project(
     return Project(admin, runtime, namespace, name)
 
 
-async def it_says_what_it_owns(project: Project) -> None:
+async def test_the_delete_page_lists_owned_objects(project: Project) -> None:
     made = project.deployment()
     page = await text_of(await project.client().get(project.url(made)))
     assert "It owns" in page
@@ -121,7 +125,7 @@ async def it_says_what_it_owns(project: Project) -> None:
         assert one["metadata"]["name"] in page
 
 
-async def it_says_nothing_of_what_one_may_not_see(
+async def test_the_delete_page_omits_objects_the_user_cannot_list(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = project.deployment()
@@ -138,7 +142,7 @@ async def it_says_nothing_of_what_one_may_not_see(
     assert not any(one["metadata"]["name"] in page for one in pods)
 
 
-async def it_deletes_what_it_owns_after_it(project: Project) -> None:
+async def test_background_deletion_deletes_owned_objects_afterwards(project: Project) -> None:
     made = project.deployment()
     assert (await project.delete(made)).status_code == 302
     assert not project.is_there(made)
@@ -146,7 +150,7 @@ async def it_deletes_what_it_owns_after_it(project: Project) -> None:
     eventually(lambda: not project.owned(name), "what it owned is gone")
 
 
-async def it_deletes_what_it_owns_before_it(project: Project) -> None:
+async def test_foreground_deletion_deletes_owned_objects_first(project: Project) -> None:
     made = project.deployment()
     name = made["metadata"]["name"]
     held = next(one for gvr, one in project.owned(name) if gvr == types.PODS)
@@ -161,7 +165,7 @@ async def it_deletes_what_it_owns_before_it(project: Project) -> None:
     eventually(lambda: not project.is_there(made), "it is gone")
 
 
-async def it_leaves_what_it_owns(project: Project) -> None:
+async def test_orphan_deletion_keeps_owned_objects(project: Project) -> None:
     made = project.deployment()
     name = made["metadata"]["name"]
     assert (await project.delete(made, policy="Orphan")).status_code == 302
@@ -171,14 +175,14 @@ async def it_leaves_what_it_owns(project: Project) -> None:
     owners = {
         owner["kind"] for _, one in left for owner in one["metadata"].get("ownerReferences", ())
     }
-    # Its ReplicaSet has no owner any more, and still owns its pods.
+    # The ReplicaSet has no owner now and still owns its pods.
     assert owners == {"ReplicaSet"}
     replica_set = left[0][1]["metadata"]["name"]
     where = path(project.namespace, "replicasets", replica_set, group="apps/v1")
     project.admin.delete(where, propagationPolicy="Background").ok()
 
 
-async def it_takes_no_other_policy(project: Project) -> None:
+async def test_an_unknown_propagation_policy_is_rejected(project: Project) -> None:
     made = project.deployment()
     refused = await project.delete(made, policy="Sideways")
     text = await text_of(refused)
@@ -186,7 +190,7 @@ async def it_takes_no_other_policy(project: Project) -> None:
     assert "It owns" in text and project.is_there(made)
 
 
-async def it_deletes_no_other_of_the_name(project: Project) -> None:
+async def test_a_recreated_object_of_the_same_name_is_not_deleted(project: Project) -> None:
     made = project.deployment()
     refused = await project.client().post(
         project.url(made), {"uid": "another", "policy": "Foreground"}
@@ -194,7 +198,7 @@ async def it_deletes_no_other_of_the_name(project: Project) -> None:
     assert refused.status_code == 409 and project.is_there(made)
 
 
-async def it_says_how_kubectl_does_it(project: Project) -> None:
+async def test_the_delete_page_shows_the_kubectl_command(project: Project) -> None:
     made = project.deployment()
     name = made["metadata"]["name"]
     line = f"kubectl delete deployments.apps {name} -n {project.namespace}"

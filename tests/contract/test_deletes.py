@@ -1,4 +1,4 @@
-"""Deleting: conditions, finalizers, owners."""
+"""Deletion: preconditions, finalizers, and owners."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def is_gone(admin: Client, where: str) -> bool:
 
 
 def owned(owner: Obj, namespace: str, **more: object) -> Obj:
-    """A config map that belongs to another one."""
+    """Return a ConfigMap that is owned by another one."""
     body = config_map(unique("owned"))
     reference = {"apiVersion": "v1", "kind": "ConfigMap", **more}
     reference |= {key: owner["metadata"][key] for key in ("name", "uid")}
@@ -35,7 +35,7 @@ def owned(owner: Obj, namespace: str, **more: object) -> Obj:
     return body
 
 
-def it_deletes(admin: Client, made: Obj) -> None:
+def test_delete_returns_a_success_status(admin: Client, made: Obj) -> None:
     answer = admin.delete(where_is(made))
     assert (answer.status, answer.json["kind"], answer.json["status"]) == (200, "Status", "Success")
     details = {
@@ -47,13 +47,13 @@ def it_deletes(admin: Client, made: Obj) -> None:
     assert is_gone(admin, where_is(made))
 
 
-def it_finds_nothing_to_delete(admin: Client, namespace: str) -> None:
+def test_deleting_a_missing_object_returns_404(admin: Client, namespace: str) -> None:
     answer = admin.delete(path(namespace, "configmaps", "absent"))
     assert (answer.status, answer.reason) == (404, "NotFound")
 
 
 @pytest.mark.parametrize("field", ["uid", "resourceVersion"])
-def it_minds_preconditions(admin: Client, made: Obj, field: str) -> None:
+def test_delete_checks_preconditions(admin: Client, made: Obj, field: str) -> None:
     wrong = options(preconditions={field: "77"})
     answer = admin.delete(where_is(made), wrong)
     assert (answer.status, answer.reason) == (409, "Conflict")
@@ -64,7 +64,7 @@ def it_minds_preconditions(admin: Client, made: Obj, field: str) -> None:
     assert is_gone(admin, where_is(made))
 
 
-def it_waits_for_finalizers(admin: Client, namespace: str) -> None:
+def test_deletion_waits_for_finalizers(admin: Client, namespace: str) -> None:
     body = config_map(unique("held"))
     body["metadata"]["finalizers"] = ["example.com/hold"]
     made = admin.post(path(namespace, "configmaps"), body).ok()
@@ -77,7 +77,7 @@ def it_waits_for_finalizers(admin: Client, namespace: str) -> None:
     assert is_gone(admin, where_is(made))
 
 
-def it_takes_no_new_finalizers_while_it_deletes(admin: Client, namespace: str) -> None:
+def test_finalizers_cannot_be_added_during_deletion(admin: Client, namespace: str) -> None:
     body = config_map(unique("held"))
     body["metadata"]["finalizers"] = ["example.com/hold"]
     made = admin.post(path(namespace, "configmaps"), body).ok()
@@ -90,7 +90,7 @@ def it_takes_no_new_finalizers_while_it_deletes(admin: Client, namespace: str) -
     assert is_gone(admin, where_is(made))
 
 
-def it_keeps_the_moment_of_the_first_delete(admin: Client, namespace: str) -> None:
+def test_a_second_delete_keeps_the_deletion_timestamp(admin: Client, namespace: str) -> None:
     body = config_map(unique("held"))
     body["metadata"]["finalizers"] = ["example.com/hold"]
     made = admin.post(path(namespace, "configmaps"), body).ok()
@@ -99,14 +99,16 @@ def it_keeps_the_moment_of_the_first_delete(admin: Client, namespace: str) -> No
     admin.patch(where_is(made), {"metadata": {"finalizers": []}}, MERGE_PATCH).ok()
 
 
-def it_collects_what_a_deleted_object_owned(admin: Client, made: Obj, namespace: str) -> None:
+def test_dependents_of_a_deleted_object_are_garbage_collected(
+    admin: Client, made: Obj, namespace: str
+) -> None:
     where = path(namespace, "configmaps")
     dependent = admin.post(where, owned(made, namespace)).ok()
     admin.delete(where_is(made)).ok()
     eventually(lambda: is_gone(admin, where_is(dependent)), "the dependent is collected")
 
 
-def it_leaves_orphans_if_told_so(admin: Client, made: Obj, namespace: str) -> None:
+def test_orphan_policy_keeps_dependents(admin: Client, made: Obj, namespace: str) -> None:
     where = path(namespace, "configmaps")
     dependent = admin.post(where, owned(made, namespace)).ok()
     admin.delete(where_is(made), options(propagationPolicy="Orphan")).ok()
@@ -115,7 +117,7 @@ def it_leaves_orphans_if_told_so(admin: Client, made: Obj, namespace: str) -> No
     assert left.get("ownerReferences") is None
 
 
-def it_waits_for_dependents_in_the_foreground(admin: Client, made: Obj, namespace: str) -> None:
+def test_foreground_deletion_waits_for_dependents(admin: Client, made: Obj, namespace: str) -> None:
     body = owned(made, namespace, blockOwnerDeletion=True)
     body["metadata"]["finalizers"] = ["example.com/hold"]
     dependent = admin.post(path(namespace, "configmaps"), body).ok()
@@ -130,14 +132,14 @@ def it_waits_for_dependents_in_the_foreground(admin: Client, made: Obj, namespac
     eventually(lambda: is_gone(admin, where_is(made)), "the owner is gone")
 
 
-def it_takes_the_policy_from_the_query_too(admin: Client, made: Obj) -> None:
+def test_the_propagation_policy_can_be_a_query_parameter(admin: Client, made: Obj) -> None:
     answer = admin.delete(where_is(made), propagationPolicy="Sideways")
     assert (answer.status, answer.reason) == (422, "Invalid")
     assert answer.json["details"]["causes"][0]["field"] == "propagationPolicy"
     assert admin.delete(where_is(made), propagationPolicy="Background").status == 200
 
 
-def it_takes_a_pod_without_a_node_away_at_once(admin: Client, namespace: str) -> None:
+def test_an_unscheduled_pod_is_deleted_immediately(admin: Client, namespace: str) -> None:
     name = unique("unscheduled")
     create_pod(admin, namespace, pod(name))
     where = path(namespace, "pods", name)
@@ -146,7 +148,9 @@ def it_takes_a_pod_without_a_node_away_at_once(admin: Client, namespace: str) ->
     assert is_gone(admin, where)
 
 
-def it_marks_a_pod_before_it_takes_it_away(admin: Client, empty_namespace: str) -> None:
+def test_watches_report_a_modified_event_before_a_pod_is_deleted(
+    admin: Client, empty_namespace: str
+) -> None:
     start = version_of(create_pod(admin, empty_namespace, pod("marked")))
     where = path(empty_namespace, "pods")
     admin.delete(f"{where}/marked").ok()
@@ -158,7 +162,7 @@ def it_marks_a_pod_before_it_takes_it_away(admin: Client, empty_namespace: str) 
     assert about["deletionGracePeriodSeconds"] == 0
 
 
-def it_gives_a_new_object_another_uid(admin: Client, made: Obj, namespace: str) -> None:
+def test_a_recreated_object_has_a_new_uid(admin: Client, made: Obj, namespace: str) -> None:
     admin.delete(where_is(made)).ok()
     body = config_map(made["metadata"]["name"])
     again = admin.post(path(namespace, "configmaps"), body).ok()
@@ -166,7 +170,7 @@ def it_gives_a_new_object_another_uid(admin: Client, made: Obj, namespace: str) 
     assert int(version_of(again)) > int(version_of(made))
 
 
-def it_deletes_owners_in_a_circle_in_the_foreground(
+def test_circular_owners_are_deleted_in_the_foreground(
     admin: Client, made: Obj, namespace: str
 ) -> None:
     where = path(namespace, "configmaps")
@@ -180,7 +184,7 @@ def it_deletes_owners_in_a_circle_in_the_foreground(
     eventually(lambda: is_gone(admin, where_is(other)), "the other one is gone")
 
 
-def it_keeps_what_another_object_owns_too(admin: Client, made: Obj, namespace: str) -> None:
+def test_a_dependent_with_another_owner_is_kept(admin: Client, made: Obj, namespace: str) -> None:
     where = path(namespace, "configmaps")
     other = admin.post(where, config_map(unique("owner"))).ok()
     body = owned(made, namespace, blockOwnerDeletion=True)

@@ -1,4 +1,4 @@
-"""What a client finds out about a server that it does not know yet."""
+"""API discovery, which clients use to find the server's version and resources."""
 
 import pytest
 
@@ -15,19 +15,19 @@ def resources(admin: Client, group_version: str) -> dict[str, Obj]:
     return {resource["name"]: resource for resource in found["resources"]}
 
 
-def it_says_its_version(admin: Client) -> None:
+def test_the_version_is_reported(admin: Client) -> None:
     version = admin.get("/version").ok()
     assert (version["major"], version["minor"]) == ("1", "36")
     assert version["gitVersion"].startswith("v1.36.")
     assert version["platform"].startswith("linux/")
 
 
-def it_lists_the_core_versions(admin: Client) -> None:
+def test_core_versions_are_listed(admin: Client) -> None:
     found = admin.get("/api").ok()
     assert (found["kind"], found["versions"]) == ("APIVersions", ["v1"])
 
 
-def it_lists_the_groups(admin: Client) -> None:
+def test_api_groups_are_listed(admin: Client) -> None:
     found = admin.get("/apis").ok()
     assert found["kind"] == "APIGroupList"
     groups = {group["name"]: group for group in found["groups"]}
@@ -47,7 +47,7 @@ def it_lists_the_groups(admin: Client) -> None:
     assert needed - groups.keys() == set()
 
 
-def it_describes_a_group(admin: Client) -> None:
+def test_an_api_group_lists_its_versions(admin: Client) -> None:
     found = admin.get("/apis/apps").ok()
     assert (found["kind"], found["name"]) == ("APIGroup", "apps")
     assert {"groupVersion": "apps/v1", "version": "v1"} in found["versions"]
@@ -76,7 +76,7 @@ def it_describes_a_group(admin: Client) -> None:
         ("rbac.authorization.k8s.io/v1", "rolebindings", "RoleBinding", True, None),
     ],
 )
-def it_describes_a_resource(
+def test_resources_have_names_and_verbs(
     admin: Client,
     group_version: str,
     name: str,
@@ -92,13 +92,13 @@ def it_describes_a_resource(
     assert set(found["verbs"]) == (_ALL if name != "namespaces" else _ALL - {"deletecollection"})
 
 
-def it_describes_definitions_of_custom_resources(admin: Client) -> None:
+def test_custom_resource_definitions_are_listed(admin: Client) -> None:
     found = resources(admin, "apiextensions.k8s.io/v1")["customresourcedefinitions"]
     assert set(found["shortNames"]) == {"crd", "crds"}
     assert set(found["verbs"]) >= _LISTED
 
 
-def it_lists_subresources(admin: Client) -> None:
+def test_subresources_are_listed(admin: Client) -> None:
     core = resources(admin, "v1")
     assert core["pods/log"]["verbs"] == ["get"]
     assert set(core["pods/exec"]["verbs"]) == {"create", "get"}
@@ -110,7 +110,7 @@ def it_lists_subresources(admin: Client) -> None:
     assert set(scale["verbs"]) == {"get", "patch", "update"}
 
 
-def it_says_what_belongs_to_all(admin: Client) -> None:
+def test_the_all_category_contains_pods_and_services(admin: Client) -> None:
     in_all = {
         n for n, found in resources(admin, "v1").items() if "all" in found.get("categories", [])
     }
@@ -128,11 +128,11 @@ def it_says_what_belongs_to_all(admin: Client) -> None:
         ("authorization.k8s.io/v1", "localsubjectaccessreviews"),
     ],
 )
-def it_offers_reviews_to_be_created_only(admin: Client, group_version: str, name: str) -> None:
+def test_reviews_support_only_create(admin: Client, group_version: str, name: str) -> None:
     assert resources(admin, group_version)[name]["verbs"] == ["create"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
-def it_says_that_it_is_well(admin: Client, path: str) -> None:
+def test_health_endpoints_return_ok(admin: Client, path: str) -> None:
     answer = admin.get(path)
     assert (answer.status, answer.body) == (200, b"ok")

@@ -1,4 +1,4 @@
-"""Draining a node, from the page that asks to the last pod."""
+"""Draining a node, from the confirmation page to the eviction of the last pod."""
 
 import asyncio
 import re
@@ -60,13 +60,13 @@ async def _no_drain_is_left(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[No
     monkeypatch.setattr(running, "EVERY", 0.1)
     monkeypatch.setattr(running, "AGAIN", 0.3)
     yield
-    # As a process ends.
+    # Stop all drains, as at process shutdown.
     await get_drains().interrupt()
 
 
 @dataclass(frozen=True)
 class Site:
-    """A node with pods of one namespace on it, and somebody who may drain it."""
+    """A node with pods of one namespace, and a user with permission to drain it."""
 
     admin: Client
     runtime: Runtime
@@ -80,7 +80,7 @@ class Site:
         return str(self.node["metadata"]["name"])
 
     def pod(self, app: str = "", *, owned: bool = True, mirror: bool = False, **spec: Any) -> Obj:
-        """On the node, running, and known to the console."""
+        """Create a running pod on the node and wait until the console has loaded it."""
         body = pod(unique("pod"), {"app": app or unique("app")}, nodeName=self.name)
         if mirror:
             body["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "abc"}
@@ -103,7 +103,7 @@ class Site:
         return found
 
     def budget(self, app: str, *numbers: int, **spec: Any) -> str:
-        """Its path."""
+        """Create a PodDisruptionBudget, wait for its status, and return its path."""
         at = budget(self.admin, self.namespace, app, **spec)
         settles(self.admin, at, *numbers)
         known(self.runtime, POD_DISRUPTION_BUDGETS, self.admin.get(at).ok())
@@ -120,7 +120,7 @@ class Site:
         return text
 
     async def says(self, *texts: str) -> str:
-        """The progress, once it has all of these."""
+        """Wait until the progress page contains all these texts, and return the page."""
         until, text = time.monotonic() + SECONDS, ""
         while time.monotonic() < until:
             text = re.sub(r"\s+", " ", await self.progress())
@@ -158,7 +158,7 @@ def site(
     return Site(admin, runtime, namespace, olga, node, owner)
 
 
-async def it_says_before_what_becomes_of_each_pod(site: Site) -> None:
+async def test_the_drain_page_shows_the_effect_on_each_pod(site: Site) -> None:
     app = unique("app")
     moves, lost = site.pod(app), site.pod(owned=False)
     keeps = site.pod(volumes=[{"name": "scratch", "emptyDir": {}}])
@@ -174,7 +174,7 @@ async def it_says_before_what_becomes_of_each_pod(site: Site) -> None:
     assert not site.cordoned
 
 
-async def it_moves_every_pod_and_cordons_before(
+async def test_draining_cordons_the_node_and_evicts_every_pod(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "PAGE", 5)
@@ -195,16 +195,16 @@ async def it_moves_every_pod_and_cordons_before(
     assert trail[1:] == [(mine, "create", "pods", "eviction", 200)] * 12
     page = await text_of(await site.page().client().get(f"/clusters/host/nodes/{site.name}"))
     assert 'id="drain"' in page and "has drained this node" in page
-    # Once it is uncordoned nobody needs to know any more.
+    # The result is hidden after the node is uncordoned.
     await site.page("uncordon").does()
     known(site.runtime, NODES, site.admin.get(f"{NODE_PATH}/{site.name}").ok())
     assert "has drained this node" not in await site.progress()
 
 
-async def it_asks_for_a_few_evictions_at_a_time(
+async def test_only_a_few_evictions_are_requested_in_parallel(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many pods there are: a kube-apiserver has others to serve."""
+    """The number of parallel evictions is limited, to protect kube-apiserver."""
     monkeypatch.setattr(running, "AT_ONCE", 2)
     ask, asking, most = running.Drain._ask, 0, 0
 
@@ -225,7 +225,7 @@ async def it_asks_for_a_few_evictions_at_a_time(
     assert most == 2
 
 
-async def it_leaves_the_pods_of_daemonsets(site: Site, scrap: Scrap) -> None:
+async def test_pods_of_daemonsets_are_not_evicted(site: Site, scrap: Scrap) -> None:
     name = unique("agent")
     spec = {
         "selector": {"matchLabels": {"app": name}},
@@ -259,7 +259,7 @@ async def it_leaves_the_pods_of_daemonsets(site: Site, scrap: Scrap) -> None:
     assert not is_there(site.admin, moves)
 
 
-async def it_asks_for_consent_where_something_is_lost(site: Site) -> None:
+async def test_data_loss_requires_consent(site: Site) -> None:
     lost = site.pod(owned=False)
     keeps = site.pod(volumes=[{"name": "scratch", "emptyDir": {}}])
     page = site.page()
@@ -274,8 +274,8 @@ async def it_asks_for_consent_where_something_is_lost(site: Site) -> None:
     assert not is_there(site.admin, lost) and not is_there(site.admin, keeps)
 
 
-async def it_evicts_nothing_that_came_since_without_consent(site: Site) -> None:
-    """The console's cache may be a moment behind; then nobody was asked."""
+async def test_pods_added_later_are_not_evicted_without_consent(site: Site) -> None:
+    """The console's cache can be stale, so that the confirmation page did not list the pod."""
     await site.page().does(minutes="5")
     await site.says("has drained this node")
     lost = site.pod(owned=False)
@@ -292,12 +292,12 @@ async def it_evicts_nothing_that_came_since_without_consent(site: Site) -> None:
         ({"minutes": "5", "grace": "soon"}, "Use a whole number from 1 to 86,400."),
     ],
 )
-async def it_takes_no_other_numbers(site: Site, sent: dict[str, str], said: str) -> None:
+async def test_invalid_timeouts_are_rejected(site: Site, sent: dict[str, str], said: str) -> None:
     assert said in await site.page().refuses(400, **sent)
     assert not site.cordoned
 
 
-async def it_waits_for_a_budget_and_goes_on(site: Site) -> None:
+async def test_a_drain_waits_for_a_disruption_budget_and_continues(site: Site) -> None:
     app = unique("app")
     kept, free = site.pod(app), site.pod()
     at = site.budget(app, 1, 1, 0, 1, minAvailable=1)
@@ -316,7 +316,7 @@ async def it_waits_for_a_budget_and_goes_on(site: Site) -> None:
     assert not is_there(site.admin, kept)
 
 
-async def it_waits_until_evicted_pods_are_gone(site: Site) -> None:
+async def test_a_drain_waits_until_evicted_pods_are_deleted(site: Site) -> None:
     slow = site.pod()
     held = {"metadata": {"finalizers": ["example.com/wait"]}}
     at = path(site.namespace, "pods", slow["metadata"]["name"])
@@ -330,7 +330,7 @@ async def it_waits_until_evicted_pods_are_gone(site: Site) -> None:
 
 
 async def _blocked(site: Site) -> Obj:
-    """A drain that a budget keeps from going on."""
+    """Start a drain that a disruption budget blocks, and return the blocked pod."""
     app = unique("app")
     kept = site.pod(app)
     site.budget(app, 1, 1, 0, 1, minAvailable=1)
@@ -339,7 +339,7 @@ async def _blocked(site: Site) -> Obj:
     return kept
 
 
-async def it_counts_a_pod_as_gone_whose_name_another_has(site: Site) -> None:
+async def test_a_recreated_pod_counts_as_evicted(site: Site) -> None:
     kept = await _blocked(site)
     at = path(site.namespace, "pods", kept["metadata"]["name"])
     site.admin.delete(at, gracePeriodSeconds=0).ok()
@@ -349,8 +349,8 @@ async def it_counts_a_pod_as_gone_whose_name_another_has(site: Site) -> None:
     assert is_there(site.admin, other)
 
 
-async def it_says_which_pods_the_cluster_refuses_to_evict(site: Site) -> None:
-    """Nobody may evict what two budgets speak for."""
+async def test_refused_evictions_are_reported(site: Site) -> None:
+    """The API server refuses to evict a pod that is covered by two budgets."""
     app = unique("app")
     kept, free = site.pod(app), site.pod()
     for _ in range(2):
@@ -361,10 +361,10 @@ async def it_says_which_pods_the_cluster_refuses_to_evict(site: Site) -> None:
     assert is_there(site.admin, kept) and not is_there(site.admin, free)
 
 
-async def it_keeps_no_sentence_of_the_consoles_own(
+async def test_stored_errors_do_not_depend_on_the_language(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever reads it may have another language than the work."""
+    """The reader may use another language than the process that drains the node."""
 
     async def cut_off(*_: object) -> None:
         raise Unavailable(Sentence("An answer was cut off"))
@@ -375,7 +375,7 @@ async def it_keeps_no_sentence_of_the_consoles_own(
     assert "An answer was cut off" not in await site.says("The cluster did not answer", "0 of 1")
 
 
-async def it_stops(site: Site) -> None:
+async def test_a_drain_can_be_stopped(site: Site) -> None:
     kept = await _blocked(site)
     await site.page("stop-drain").does()
     text = await site.says(f"{site.olga.name} has stopped draining this node")
@@ -390,14 +390,14 @@ async def it_stops(site: Site) -> None:
     assert await trail.acount() == asked
 
 
-async def it_ends_when_the_node_is_uncordoned(site: Site) -> None:
+async def test_a_drain_stops_when_the_node_is_uncordoned(site: Site) -> None:
     kept = await _blocked(site)
     await site.page("uncordon").does()
     await _ended(State.STOPPED)
     assert is_there(site.admin, kept)
 
 
-async def it_ends_when_another_node_has_the_name(site: Site, scrap: Scrap) -> None:
+async def test_a_drain_fails_when_the_node_is_recreated(site: Site, scrap: Scrap) -> None:
     kept = await _blocked(site)
     site.admin.delete(f"{NODE_PATH}/{site.name}").ok()
     _node(scrap, site.runtime, site.name)
@@ -414,8 +414,10 @@ async def _ended(state: State, reason: str = "") -> None:
     assert kept.state == state and kept.reason == (reason or kept.reason)
 
 
-async def it_ends_with_the_right(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the console knows it."""
+async def test_a_drain_stops_when_the_permission_is_revoked(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The console knows that the permission was revoked."""
     kept = await _blocked(site)
     looks = FakeAccess(site.olga.name, delete_in=())
     monkeypatch.setitem(CAST, site.olga.name, lambda: looks)
@@ -424,7 +426,7 @@ async def it_ends_with_the_right(site: Site, monkeypatch: pytest.MonkeyPatch) ->
     assert is_there(site.admin, kept)
 
 
-async def it_ends_with_the_right_that_the_cluster_alone_knows(
+async def test_a_drain_stops_when_the_cluster_revokes_the_permission(
     site: Site, monkeypatch: pytest.MonkeyPatch, scrap: Scrap
 ) -> None:
     olga = person(monkeypatch, scrap, site.namespace)
@@ -441,7 +443,9 @@ async def it_ends_with_the_right_that_the_cluster_alone_knows(
     assert not review(site.admin, site.olga.name, verb="list", resource="pods")
 
 
-async def it_ends_with_the_session(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_drain_stops_when_the_session_ends(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await _blocked(site)
     monkeypatch.setitem(CAST, "other", lambda: FakeAccess("other", get_in=None))
     monkeypatch.delitem(CAST, site.olga.name)
@@ -449,7 +453,7 @@ async def it_ends_with_the_session(site: Site, monkeypatch: pytest.MonkeyPatch) 
     assert "is not logged in any more" in await site.progress("other")
 
 
-async def it_gives_up_when_the_time_is_over(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_drain_stops_after_its_timeout(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "MINUTE", 0.2)
     kept = await _blocked(site)
     text = await site.says("Draining was given up after 5 minutes.")
@@ -457,7 +461,7 @@ async def it_gives_up_when_the_time_is_over(site: Site, monkeypatch: pytest.Monk
     assert is_there(site.admin, kept)
 
 
-async def it_goes_on_after_its_process_has_ended(site: Site) -> None:
+async def test_an_interrupted_drain_can_be_resumed(site: Site) -> None:
     kept = await _blocked(site)
     await get_drains().interrupt()
     text = await site.says("Draining was interrupted", "0 of 1")
@@ -469,12 +473,12 @@ async def it_goes_on_after_its_process_has_ended(site: Site) -> None:
     await site.says("has drained this node", "1 of 1")
 
 
-async def it_goes_on_where_a_process_was_not_heard_of_any_more(site: Site) -> None:
-    """And the one that comes back late ends."""
+async def test_a_drain_without_heartbeat_can_be_resumed_by_another_process(site: Site) -> None:
+    """The first process stops when it runs again."""
     await _blocked(site)
     number = (await Operation.objects.aget()).pk
     past = timezone.now() - 2 * STALE
-    # Whichever beats next: the row is another process's to take from then on.
+    # Simulate a missed heartbeat: another process can now take over the operation.
     await Operation.objects.filter(pk=number).aupdate(heartbeat=past, state=State.INTERRUPTED)
     await site.page("resume-drain").does()
     await site.says("is draining this node")
@@ -482,7 +486,7 @@ async def it_goes_on_where_a_process_was_not_heard_of_any_more(site: Site) -> No
     await Operation.objects.filter(state=State.RUNNING).aupdate(heartbeat=past)
 
 
-async def it_is_interrupted_while_nobody_beats(site: Site) -> None:
+async def test_a_drain_without_heartbeat_is_shown_as_interrupted(site: Site) -> None:
     await _blocked(site)
     await get_drains().interrupt()
     past = timezone.now() - STALE - timedelta(seconds=1)
@@ -495,7 +499,7 @@ async def it_is_interrupted_while_nobody_beats(site: Site) -> None:
     assert states == [State.INTERRUPTED, State.RUNNING]
 
 
-async def it_is_not_done_twice_at_once(site: Site) -> None:
+async def test_a_node_cannot_be_drained_twice_at_the_same_time(site: Site) -> None:
     await _blocked(site)
     assert "It is being drained already." in await site.page().refuses(409, minutes="5")
     answer = await site.page().client().get(site.page().url)
@@ -504,14 +508,14 @@ async def it_is_not_done_twice_at_once(site: Site) -> None:
     assert await Operation.objects.acount() == 1
 
 
-async def it_leaves_another_node_of_the_name_alone(site: Site) -> None:
+async def test_a_recreated_node_of_the_same_name_is_not_drained(site: Site) -> None:
     page = site.page()
     said = await Page(page.who, page.url, "another").refuses(422, minutes="5")
     assert "another one has taken its name since" in said
     assert not site.cordoned and not await Operation.objects.aexists()
 
 
-async def it_is_refused_to_whoever_may_not(
+async def test_users_without_permission_cannot_drain(
     site: Site, monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str
 ) -> None:
     for action in ("drain", "stop-drain", "resume-drain"):
@@ -525,7 +529,7 @@ async def it_is_refused_to_whoever_may_not(
     assert not site.cordoned and not await Operation.objects.aexists()
 
 
-async def it_names_no_pods_to_whoever_may_not_list_them(
+async def test_progress_hides_pods_from_users_who_cannot_list_them(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = await _blocked(site)

@@ -1,4 +1,4 @@
-"""Editing an object as a manifest, on both clusters: what is shown, what is written, what is kept."""
+"""Editing an object's manifest: display, merging with concurrent changes, and saving."""
 
 import json
 import re
@@ -66,7 +66,7 @@ def cluster_of_host() -> ConsoleCluster:
 
 @dataclass(frozen=True)
 class Form:
-    """A page as a browser has it: what its form sends, and what is read there."""
+    """The HTML of an edit page and the fields that its form submits."""
 
     status: int
     html: str
@@ -82,7 +82,7 @@ class Form:
 
     @property
     def changed(self) -> list[str]:
-        """Lines that differ, as `-old` and `+new`."""
+        """Return the changed lines of the diff, as `-old` and `+new`."""
         found = re.findall(r'data-change="([+-])".*?<(?:ins|del)>(.*?)</', self.html)
         return [sign + unescape(line).strip() for sign, line in found]
 
@@ -114,7 +114,7 @@ def form_of(status: int, html: str) -> Form:
 
 @dataclass(frozen=True)
 class Desk:
-    """A project, and whoever may edit in it."""
+    """A project and a user with permission to edit objects in it."""
 
     admin: Client
     namespace: str
@@ -187,7 +187,7 @@ def web(desk: Desk) -> Page:
     return desk.make(deployment(unique("web"), "example/web:1"), "deployments", "apps/v1")
 
 
-async def test_it_is_shown_changed_and_saved(web: Page) -> None:
+async def test_a_manifest_is_shown_changed_and_saved(web: Page) -> None:
     opened = await web.open()
     assert opened.status == 200
     assert "status" not in opened.manifest and "managedFields" not in opened.text
@@ -213,7 +213,7 @@ async def test_it_is_shown_changed_and_saved(web: Page) -> None:
     assert (record.actor, record.outcome.code) == (web.desk.who, 200)
 
 
-async def test_nothing_changed_is_nothing(web: Page) -> None:
+async def test_saving_without_changes_writes_nothing(web: Page) -> None:
     before = web.now()["spec"]
     reviewed = await web.send(await web.open())
     assert reviewed.changed == [] and "Nothing changes." in reviewed.html
@@ -236,8 +236,8 @@ ODD = [
 @pytest.mark.parametrize(
     "number", [pytest.param(n, marks=[pytest.mark.deep] * (n > 1)) for n in range(12)]
 )
-async def test_whatever_it_holds_it_is_the_same_after_a_change(desk: Desk, number: int) -> None:
-    """Opened and sent back as it was it changes nothing; with one more value it changes that."""
+async def test_unusual_values_survive_an_edit(desk: Desk, number: int) -> None:
+    """Saving an unmodified manifest changes nothing. Adding one value changes only that value."""
     chance = Random(f"{SEED} {number}")  # noqa: S311
     texts = chance.sample(ODD, len(ODD) // 3)
     if number % 2:
@@ -252,7 +252,7 @@ async def test_whatever_it_holds_it_is_the_same_after_a_change(desk: Desk, numbe
     assert page.now()["data"] == {**held, "new": "x"}
 
 
-async def test_a_custom_resource_may_hold_anything(
+async def test_arbitrary_values_of_a_custom_resource_survive_an_edit(
     admin: Client, scrap: Scrap, desk: Desk, namespace: str, runtime: Runtime
 ) -> None:
     crd = definition()
@@ -283,7 +283,7 @@ async def test_a_custom_resource_may_hold_anything(
     refused = await page.send((await page.open()).changing("color: blue", "color: green"))
     [(line, _text)] = refused.problems
     assert refused.status == 422 and "color: green" in refused.text.split("\n")[line - 1]
-    # In another order, which cannot be applied.
+    # A different order of list items, which server-side apply cannot change.
     opened = await page.open()
     manifest = opened.manifest
     manifest["spec"]["parts"].reverse()
@@ -291,8 +291,8 @@ async def test_a_custom_resource_may_hold_anything(
     assert [part["name"] for part in page.now()["spec"]["parts"]] == ["b", "a"]
 
 
-async def test_what_was_saved_before_stays(web: Page) -> None:
-    """Whoever applies again and does not say what they said before takes it away."""
+async def test_earlier_edits_are_kept(web: Page) -> None:
+    """Server-side apply removes fields that the same manager applied before and omits now."""
     await web.saved((await web.open()).changing("replicas: 0", "replicas: 3"))
     await web.saved((await web.open()).changing("example/web:1", "example/web:2"))
     await web.saved((await web.open()).changing("name: c0\n", "name: c0\n        tty: true\n"))
@@ -301,8 +301,8 @@ async def test_what_was_saved_before_stays(web: Page) -> None:
     assert (spec["replicas"], container["image"], container["tty"]) == (3, "example/web:2", True)
 
 
-async def test_a_line_that_is_taken_out_is_gone(desk: Desk) -> None:
-    """Of others' as well as of one's own."""
+async def test_removed_lines_are_removed_from_the_object(desk: Desk) -> None:
+    """Includes fields that are owned by another field manager."""
     page = desk.make(config_map(unique("settings"), a="1", b="2"), "configmaps")
     reviewed = await page.send((await page.open()).changing('  b: "2"\n', ""))
     assert reviewed.changed == ['-b: "2"']
@@ -313,7 +313,7 @@ async def test_a_line_that_is_taken_out_is_gone(desk: Desk) -> None:
     assert page.now()["data"] == {"a": "1"}
 
 
-async def test_items_of_lists_come_and_go(web: Page) -> None:
+async def test_list_items_can_be_added_and_removed(web: Page) -> None:
     opened = await web.open()
     manifest = opened.manifest
     manifest["spec"]["template"]["spec"]["containers"].insert(
@@ -330,14 +330,14 @@ async def test_items_of_lists_come_and_go(web: Page) -> None:
     assert names == ["side"]
 
 
-async def test_who_manages_what_is_changed_is_named(web: Page) -> None:
+async def test_the_field_manager_of_a_changed_field_is_shown(web: Page) -> None:
     web.patch({"spec": {"replicas": 5}}, "autoscaler")
     reviewed = await web.send((await web.open()).changing("replicas: 5", "replicas: 2"))
     html = re.sub(r"\s+", " ", reviewed.html)
     assert "<dt><code>spec.replicas</code></dt><dd>autoscaler</dd>" in html
 
 
-async def test_what_is_wrong_stands_at_its_line(web: Page) -> None:
+async def test_errors_are_reported_at_the_line(web: Page) -> None:
     opened = await web.open()
     for old, new, words in (
         ("replicas: 0", "replicsa: 0", "there is no such field"),
@@ -346,7 +346,8 @@ async def test_what_is_wrong_stands_at_its_line(web: Page) -> None:
     ):
         refused = await web.send(opened.changing(old, new))
         assert refused.status == 422, refused.html
-        # Of the text that is shown: controllers may have written since it was opened.
+        # Line numbers refer to the displayed text: controllers may have changed the object since it
+        # was opened.
         line = refused.text.split("\n").index(f"  {new}") + 1
         assert [at for at, _ in refused.problems] == [line], (new, refused.problems)
         assert words in refused.problems[0][1]
@@ -359,8 +360,8 @@ async def test_what_is_wrong_stands_at_its_line(web: Page) -> None:
     assert again.problems[0][0] == opened.text.count("\n") + 1
 
 
-async def test_changes_of_others_are_kept(web: Page) -> None:
-    """Of another field without a question, of the same one as the reader decides."""
+async def test_concurrent_changes_of_other_users_are_kept(web: Page) -> None:
+    """Changes to other fields are merged; for the same field the user decides."""
     opened = await web.open()
     web.patch({"spec": {"replicas": 4}})
     reviewed = await web.send(opened.changing("example/web:1", "example/web:2"))
@@ -373,14 +374,14 @@ async def test_changes_of_others_are_kept(web: Page) -> None:
 
 
 @pytest.mark.parametrize("side", ["mine", "theirs"])
-async def test_who_changed_the_same_is_asked(web: Page, side: str) -> None:
+async def test_conflicting_changes_require_a_decision(web: Page, side: str) -> None:
     opened = await web.open()
     mine = opened.changing("replicas: 0", "replicas: 2").changing("web:1", "web:2")
     web.patch({"spec": {"replicas": 4}}, "autoscaler")
     asked = await web.send(mine)
     assert asked.status == 409 and len(asked.radios) == 1
     assert "<code>spec.replicas</code>" in asked.html and "managed by autoscaler" in asked.html
-    # It goes on, and what was decided about is not what it is any more.
+    # After another change of the field, the earlier decision no longer applies.
     web.patch({"spec": {"replicas": 6}}, "autoscaler")
     asked = await web.send(asked, "review", **{asked.radios[0]: side})
     assert asked.status == 409 and len(asked.radios) == 1
@@ -392,7 +393,7 @@ async def test_who_changed_the_same_is_asked(web: Page, side: str) -> None:
     assert spec["template"]["spec"]["containers"][0]["image"] == "example/web:2"
 
 
-async def test_what_was_decided_stays_when_more_is_asked(web: Page) -> None:
+async def test_decisions_are_kept_when_another_conflict_appears(web: Page) -> None:
     opened = await web.open()
     mine = opened.changing("replicas: 0", "replicas: 2").changing("Limit: 10", "Limit: 5")
     web.patch({"spec": {"replicas": 4}})
@@ -405,7 +406,7 @@ async def test_what_was_decided_stays_when_more_is_asked(web: Page) -> None:
     assert chosen == [(decided, "theirs")]
 
 
-async def test_what_was_not_shown_is_not_saved(web: Page) -> None:
+async def test_changes_that_were_not_reviewed_are_not_saved(web: Page) -> None:
     reviewed = await web.send((await web.open()).changing("web:1", "web:2"))
     again = await web.send(reviewed.changing("web:2", "web:3"), "save")
     assert again.status == 409 and "what would change is not what you saw" in again.html
@@ -413,7 +414,7 @@ async def test_what_was_not_shown_is_not_saved(web: Page) -> None:
     assert await AuditRecord.objects.acount() == 0
 
 
-async def test_what_else_changes_meanwhile_is_no_matter(web: Page) -> None:
+async def test_unrelated_concurrent_changes_do_not_block_saving(web: Page) -> None:
     reviewed = await web.send((await web.open()).changing("web:1", "web:2"))
     web.patch({"metadata": {"labels": {"seen": "no"}}})
     assert (await web.send(reviewed, "save")).status == 302
@@ -421,7 +422,7 @@ async def test_what_else_changes_meanwhile_is_no_matter(web: Page) -> None:
     assert (web.image, now["metadata"]["labels"]["seen"]) == ("example/web:2", "no")
 
 
-async def test_another_of_its_name_is_left_alone(desk: Desk) -> None:
+async def test_a_recreated_object_of_the_same_name_is_not_changed(desk: Desk) -> None:
     body = config_map(unique("settings"), a="1")
     page = desk.make(body, "configmaps")
     opened = (await page.open()).changing('"1"', '"2"')
@@ -434,7 +435,7 @@ async def test_another_of_its_name_is_left_alone(desk: Desk) -> None:
     assert page.now()["data"] == {"a": "1"}
 
 
-async def test_values_of_a_secret_stay_unless_they_are_typed(desk: Desk) -> None:
+async def test_secret_values_are_kept_unless_replaced(desk: Desk) -> None:
     page = desk.make(secret(unique("login"), user="olga", password="hunter2"), "secrets")
     opened = await page.open()
     assert opened.manifest["data"] == {"user": MASK, "password": MASK}
@@ -459,14 +460,14 @@ async def test_values_of_a_secret_stay_unless_they_are_typed(desk: Desk) -> None
 
 
 async def test_warnings_are_shown(cluster: Cluster, web: Page) -> None:
-    """All of them: each comes in a header of its own."""
+    """All warnings are shown. Each arrives in a separate response header."""
     old = "container.apparmor.security.beta.kubernetes.io/c0: runtime/default"
     older = "scheduler.alpha.kubernetes.io/critical-pod: 'true'"
     opened = (await web.open()).changing(
         "  template:\n    metadata:\n",
         f"  template:\n    metadata:\n      annotations: {{{old}, {older}}}\n",
     )
-    # What others write meanwhile is merged, which hides none of them.
+    # Concurrent changes are merged and do not hide a warning.
     web.patch({"metadata": {"annotations": {"example.com/theirs": "x"}}})
     reviewed = await web.send(opened.with_text(opened.text + "status: {}\n"))
     assert "status is set by the cluster" in reviewed.html
@@ -499,7 +500,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=map(str, range(len(HOSTILE))))
-async def test_what_cannot_be_read_is_said(web: Page, text: str) -> None:
+async def test_unreadable_manifests_are_reported(web: Page, text: str) -> None:
     refused = await web.send((await web.open()).with_text(text))
     assert refused.status == 400, refused.html
     assert HOSTILE[text] in unescape(refused.html)
@@ -516,7 +517,7 @@ async def test_what_cannot_be_read_is_said(web: Page, text: str) -> None:
         ("metadata:\n", "metadata:\n  uid: other\n"),
     ],
 )
-async def test_it_must_be_the_same_object(web: Page, old: str, new: str) -> None:
+async def test_identifying_fields_cannot_be_changed(web: Page, old: str, new: str) -> None:
     opened = await web.open()
     refused = await web.send(opened.with_text(opened.text.replace(old, new, 1)))
     assert refused.status == 400 and "must stay" in refused.problems[0][1]
@@ -534,14 +535,14 @@ async def test_it_must_be_the_same_object(web: Page, old: str, new: str) -> None
         {"base": "nonsense"},
     ],
 )
-async def test_what_no_page_sends_is_refused(web: Page, fields: dict[str, str]) -> None:
+async def test_invalid_form_fields_are_rejected(web: Page, fields: dict[str, str]) -> None:
     opened = await web.open()
     data = {**opened.fields, "step": "review", **fields}
     response = await ClientAs()(web.desk.who).post(web.url, data)
     assert response.status_code == 400
 
 
-async def test_whoever_may_not_is_told_what_is_missing(web: Page) -> None:
+async def test_users_without_permission_see_the_missing_permission(web: Page) -> None:
     opened = await web.open()
     for who, verb in (("charlie", "list"), ("bob", "patch")):
         for response in (
@@ -562,10 +563,10 @@ async def test_whoever_may_not_is_told_what_is_missing(web: Page) -> None:
     assert f'href="{web.url}"' not in await text_of(await ClientAs()("bob").get(detail))
 
 
-async def test_the_cluster_decides_a_second_time(
+async def test_the_cluster_rejects_an_edit_that_the_console_allowed(
     web: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The console believes in a right that the cluster does not know of."""
+    """The console believes that the user has a permission that the cluster does not grant."""
     opened = (await web.open()).changing("web:1", "web:2")
     where = {web.desk.namespace}
     eve = FakeAccess(unique("eve"), list_in=where, delete_in=where, get_in=where)
@@ -578,7 +579,7 @@ async def test_the_cluster_decides_a_second_time(
     assert "The cluster did not allow it." in html and "web:2" in html
 
 
-async def test_a_program_is_answered_with_a_status(web: Page) -> None:
+async def test_api_clients_receive_a_status(web: Page) -> None:
     opened = await web.open()
     client = ClientAs()(web.desk.who, Accept="application/json")
     data = {**opened.changing("replicas: 0", "replicas: -1").fields, "step": "save"}
@@ -587,7 +588,7 @@ async def test_a_program_is_answered_with_a_status(web: Page) -> None:
     assert "greater than or equal to 0" in status["details"]["causes"][0]["message"]
 
 
-async def test_a_large_object_is_edited_and_a_larger_one_is_not(desk: Desk) -> None:
+async def test_objects_up_to_the_size_limit_can_be_edited(desk: Desk) -> None:
     lines = "".join(f"- line {at} of 'many'\n" for at in range(40_000))
     page = desk.make(config_map(unique("large"), a=lines, b="1"), "configmaps")
     opened = (await page.open()).changing('b: "1"', 'b: "2"')
@@ -596,13 +597,13 @@ async def test_a_large_object_is_edited_and_a_larger_one_is_not(desk: Desk) -> N
     assert reviewed.changed == ['-b: "1"', '+b: "2"']
     assert (await page.send(reviewed, "save")).status == 302
     assert page.now()["data"] == {"a": lines, "b": "2"}
-    # Each is an escape of ten characters.
+    # Each character is a ten-character escape sequence in YAML.
     page = desk.make(config_map(unique("larger"), a="\U000e0001" * (MOST // 10)), "configmaps")
     refused = await page.open()
     assert refused.status == 422 and "too large to be edited here" in refused.html
 
 
-async def test_without_an_audit_trail_nothing_is_saved(
+async def test_nothing_is_saved_without_an_audit_record(
     web: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reviewed = await web.send((await web.open()).changing("web:1", "web:2"))

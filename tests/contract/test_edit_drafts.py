@@ -1,4 +1,4 @@
-"""What was typed and not saved is still there, on both clusters."""
+"""Drafts of unsaved manifest edits."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +30,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 async def kept(page: Page, form: Form, **more: str) -> tuple[int, str]:
-    """As the script keeps it while somebody types: status and version."""
+    """Save a draft, as the page's script does while the user types. Return the status and the
+    draft's version.
+    """
     client = ClientAs()(page.desk.who, Accept="application/json")
     response = await client.post(f"{page.url}/draft", {**form.fields, **more})
     return response.status_code, response.headers.get("X-Draft-Version", "")
@@ -41,13 +43,13 @@ async def continued(page: Page, who: str = "") -> Form:
     return form_of(response.status_code, await text_of(response))
 
 
-async def test_what_is_typed_is_there_again(web: Page) -> None:
+async def test_a_draft_is_offered_again(web: Page) -> None:
     opened = await web.open()
     typed = opened.changing("web:1", "web:2")
     assert await kept(web, typed) == (204, "1")
     assert "web:2" not in (await Draft.objects.aget()).content
     again = await web.open()
-    # Controllers may have written their notes meanwhile.
+    # Controllers may have changed annotations in the meantime.
     assert "You have a draft of" in again.html
     assert again.manifest["spec"] == opened.manifest["spec"]
     draft = await continued(web)
@@ -58,7 +60,7 @@ async def test_what_is_typed_is_there_again(web: Page) -> None:
     assert await Draft.objects.acount() == 0
 
 
-async def test_looking_keeps_nothing_and_others_see_nothing(web: Page) -> None:
+async def test_viewing_saves_no_draft_and_drafts_are_private(web: Page) -> None:
     opened = await web.open()
     assert await kept(web, opened) == (204, "0")
     await web.send(opened)
@@ -67,7 +69,7 @@ async def test_looking_keeps_nothing_and_others_see_nothing(web: Page) -> None:
     assert "half of" not in (await continued(web, "admin")).html
 
 
-async def test_every_try_is_kept_until_it_is_discarded(web: Page) -> None:
+async def test_each_attempt_updates_the_draft_until_it_is_discarded(web: Page) -> None:
     wrong = (await web.open()).changing("replicas: 0", "replicas: -1")
     refused = await web.send(wrong)
     assert (refused.status, refused.fields["version"]) == (422, "1")
@@ -79,7 +81,7 @@ async def test_every_try_is_kept_until_it_is_discarded(web: Page) -> None:
     assert "You have a draft" not in (await web.open()).html
 
 
-async def test_an_older_window_does_not_take_the_place_of_a_newer_one(web: Page) -> None:
+async def test_an_older_window_does_not_overwrite_a_newer_draft(web: Page) -> None:
     first, second = await web.open(), await web.open()
     newer = second.changing("web:1", "web:3")
     assert await kept(web, newer) == (204, "1")
@@ -90,7 +92,7 @@ async def test_an_older_window_does_not_take_the_place_of_a_newer_one(web: Page)
     assert (await continued(web)).text == newer.text
 
 
-async def test_it_outlives_its_object(web: Page) -> None:
+async def test_a_draft_survives_the_deletion_of_its_object(web: Page) -> None:
     typed = (await web.open()).changing("web:1", "web:2")
     await kept(web, typed)
     web.desk.admin.delete(web.where)
@@ -99,7 +101,9 @@ async def test_it_outlives_its_object(web: Page) -> None:
         assert "is gone. Your text is still here." in draft.html
 
 
-async def test_it_is_there_while_the_cluster_is_away(web: Page, tmp_path: Path) -> None:
+async def test_a_draft_is_available_while_the_cluster_is_unreachable(
+    web: Page, tmp_path: Path
+) -> None:
     typed = (await web.open()).changing("web:1", "web:2")
     away = tmp_path / "kubeconfig"
     server = {"server": f"https://127.0.0.1:{free_port()}"}
@@ -136,13 +140,11 @@ async def test_it_is_there_while_the_cluster_is_away(web: Page, tmp_path: Path) 
         ({"text": "\0\u202e"}, 204),
     ],
 )
-async def test_what_cannot_be_kept_is_refused(
-    web: Page, fields: dict[str, str], status: int
-) -> None:
+async def test_invalid_drafts_are_rejected(web: Page, fields: dict[str, str], status: int) -> None:
     assert (await kept(web, await web.open(), **fields))[0] == status
 
 
-async def test_whoever_may_not_edit_keeps_nothing(web: Page) -> None:
+async def test_users_without_edit_permission_cannot_save_drafts(web: Page) -> None:
     opened = await web.open()
     for who in ("bob", "charlie"):
         other = replace(web, desk=replace(web.desk, who=who))

@@ -1,4 +1,4 @@
-"""Editing the environment of a workload's containers."""
+"""Editing the environment variables of a workload's containers."""
 
 import json
 
@@ -62,7 +62,7 @@ def without_env(pods: Obj) -> Obj:
 
 
 @pytest.mark.parametrize("gvr", [*WORKLOADS], ids=lambda gvr: str(gvr.resource))
-async def test_variables_are_changed_added_moved_and_removed_and_the_rest_stays(
+async def test_variables_are_changed_added_moved_and_removed_without_other_changes(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, gvr: GVR
 ) -> None:
     made = make(admin, runtime, namespace, PODS, gvr)
@@ -76,12 +76,12 @@ async def test_variables_are_changed_added_moved_and_removed_and_the_rest_stays(
     assert sent["containers0-5-value"] == " two\n lines $(MODE) "
     assert sent["containers0-6-source"] == "kept"
     changed = {
-        # The value of a Secret's other key, and a text instead of a ConfigMap's.
+        # Change the key of the Secret, and replace the ConfigMap reference by a literal value.
         "containers0-2-key": "other",
         "containers0-3-source": "value",
         "containers0-3-value": "red\r\ngreen",
         "containers0-4-remove": "on",
-        # The last one goes to the top.
+        # Move the last variable to the top.
         "containers0-7-position": "1",
         "containers0-8-name": "NEW",
         "containers0-8-source": "configMapKeyRef",
@@ -111,7 +111,7 @@ async def test_variables_are_changed_added_moved_and_removed_and_the_rest_stays(
     assert await recorded() == [(olga.name, "patch", "environment", name, 200)]
 
 
-async def test_names_of_config_maps_are_offered_and_no_secret_is_read(
+async def test_config_map_names_are_offered_without_reading_secrets(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, PODS)
@@ -129,7 +129,7 @@ async def test_names_of_config_maps_are_offered_and_no_secret_is_read(
     assert "hunter2-canary" not in text + answer.content.decode()
 
 
-async def test_what_others_change_meanwhile_is_not_lost(
+async def test_concurrent_changes_of_other_users_are_kept(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, PODS)
@@ -139,7 +139,7 @@ async def test_what_others_change_meanwhile_is_not_lost(
     pods["containers"][0]["image"] = "example/a:2"
     theirs = admin.patch(where, {"spec": {"template": {"spec": pods}}}, MERGE_PATCH).ok()
     typed = {**sent, "containers0-0-value": "slow"}
-    # Whatever the form is not about is theirs.
+    # Fields that are not part of the form keep the other user's values.
     await page.does(**typed)
     assert pods_of(now(admin, made))["containers"][0]["image"] == "example/a:2"
     pods["containers"][0]["env"] = ENV[:2]
@@ -174,7 +174,7 @@ async def test_what_others_change_meanwhile_is_not_lost(
         ({"was": '{"containers": [{"name": "a", "env": [{}]}]}'}, "", "The form is not complete."),
     ],
 )  # fmt: skip
-async def test_it_says_what_is_wrong(
+async def test_invalid_environment_values_are_reported_at_the_field(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -187,7 +187,7 @@ async def test_it_says_what_is_wrong(
     await says_what_is_wrong(admin, olga, "environment", made, typed, field, said)
 
 
-async def test_what_the_cluster_finds_stands_at_its_row(
+async def test_validation_errors_of_the_cluster_are_reported_at_the_row(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, PODS)
@@ -201,7 +201,7 @@ async def test_what_the_cluster_finds_stands_at_its_row(
     assert 'href="#form-containers0-8-name">Name: Invalid value' in text
 
 
-async def test_a_form_that_lies_about_what_was_changes_nothing(
+async def test_a_tampered_baseline_changes_nothing(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, PODS)

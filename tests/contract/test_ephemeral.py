@@ -1,4 +1,4 @@
-"""Ephemeral containers, which a pod gets by a subresource of its own."""
+"""Ephemeral containers, which are added through a subresource of the pod."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.contract.objects import create_pod, path, pod, unique
 
 @pytest.fixture
 def at(admin: Client, namespace: str) -> str:
-    """A pod on no node."""
+    """Create an unscheduled pod and return its path."""
     name = unique("pod")
     create_pod(admin, namespace, pod(name))
     return path(namespace, "pods", name)
@@ -24,10 +24,10 @@ def adding(*containers: Obj) -> Obj:
     return {"spec": {"ephemeralContainers": list(containers)}}
 
 
-def it_adds_them(admin: Client, at: str) -> None:
+def test_ephemeral_containers_are_added(admin: Client, at: str) -> None:
     before = admin.get(at).ok()
     body = adding(debugger(stdin=True, tty=True, targetContainerName="main"))
-    # Nothing else of the pod changes with it.
+    # Other changes in the request are ignored.
     body["spec"]["activeDeadlineSeconds"] = 5
     body["status"] = {"phase": "Running"}
     after = admin.patch(f"{at}/ephemeralcontainers", body, STRATEGIC_PATCH).ok()
@@ -68,14 +68,16 @@ def it_adds_them(admin: Client, at: str) -> None:
         ),
     ],
 )
-def it_refuses_some(admin: Client, at: str, container: Obj, field: str, reason: str) -> None:
+def test_invalid_ephemeral_containers_are_rejected(
+    admin: Client, at: str, container: Obj, field: str, reason: str
+) -> None:
     answer = admin.patch(f"{at}/ephemeralcontainers", adding(container), STRATEGIC_PATCH)
     assert (answer.status, answer.reason) == (422, "Invalid")
     causes = answer.json["details"]["causes"]
     assert (field, reason) in {(cause["field"], cause["reason"]) for cause in causes}
 
 
-def it_neither_changes_nor_removes_them(admin: Client, at: str) -> None:
+def test_ephemeral_containers_cannot_be_changed_or_removed(admin: Client, at: str) -> None:
     where = f"{at}/ephemeralcontainers"
     admin.patch(where, adding(debugger()), STRATEGIC_PATCH).ok()
     for body, word in ((adding(debugger(image="other")), "changed"), (adding(), "removed")):
@@ -84,7 +86,9 @@ def it_neither_changes_nor_removes_them(admin: Client, at: str) -> None:
         assert f'existing ephemeral containers "debug" may not be {word}' in answer.json["message"]
 
 
-def it_takes_no_other_way(admin: Client, at: str, namespace: str) -> None:
+def test_ephemeral_containers_are_rejected_outside_their_subresource(
+    admin: Client, at: str, namespace: str
+) -> None:
     answer = admin.patch(at, adding(debugger()), STRATEGIC_PATCH)
     assert (answer.status, answer.reason) == (422, "Invalid")
     body = pod(unique("pod"), ephemeralContainers=[debugger()])

@@ -1,4 +1,6 @@
-"""Nobody gives away rights that he has not, unless he may escalate or bind."""
+"""RBAC escalation prevention: users can only grant their own permissions, unless they have the verb
+`escalate` or `bind`.
+"""
 
 import pytest
 
@@ -18,7 +20,7 @@ def grants(scrap: Scrap, namespace: str) -> Grants:
 
 @pytest.fixture
 def who(grants: Grants, namespace: str) -> str:
-    """Somebody who manages roles and may read config maps."""
+    """Return a user who can manage roles and read ConfigMaps."""
     name = unique("user")
     grants.here(user(name), _MANAGE, rule("get list", "configmaps"))
     grants.wait(name, namespace=namespace, verb="get", resource="configmaps")
@@ -39,7 +41,7 @@ def bind(client: Client, namespace: str, kind: str, role: str) -> Answer:
     return client.post(path(namespace, "rolebindings", group=VERSION), body)
 
 
-def it_lets_one_give_what_one_has(clients: Clients, who: str, namespace: str) -> None:
+def test_users_can_grant_their_own_permissions(clients: Clients, who: str, namespace: str) -> None:
     client = clients.user(who)
     made = create_role(client, namespace, rule("get", "configmaps"))
     assert made.status == 201
@@ -57,18 +59,22 @@ def it_lets_one_give_what_one_has(clients: Clients, who: str, namespace: str) ->
     ],
     ids=["a verb", "a resource", "all verbs", "all resources", "all groups"],
 )
-def it_refuses_to_create_more(clients: Clients, who: str, namespace: str, given: Obj) -> None:
+def test_creating_a_role_with_more_permissions_is_forbidden(
+    clients: Clients, who: str, namespace: str, given: Obj
+) -> None:
     answer = create_role(clients.user(who), namespace, given)
     assert (answer.status, answer.reason) == (403, "Forbidden")
     assert "is attempting to grant RBAC permissions not currently held" in answer.json["message"]
 
 
-def it_takes_a_part_of_a_rule(clients: Clients, who: str, namespace: str) -> None:
+def test_users_can_grant_a_subset_of_a_rule(clients: Clients, who: str, namespace: str) -> None:
     given = rule("get", "configmaps", names="one")
     assert create_role(clients.user(who), namespace, given).status == 201
 
 
-def it_refuses_to_add(clients: Clients, who: str, namespace: str) -> None:
+def test_adding_permissions_to_a_role_is_forbidden(
+    clients: Clients, who: str, namespace: str
+) -> None:
     client = clients.user(who)
     name = create_role(client, namespace, rule("get", "configmaps")).ok()["metadata"]["name"]
     where = path(namespace, "roles", name, group=VERSION)
@@ -77,7 +83,9 @@ def it_refuses_to_add(clients: Clients, who: str, namespace: str) -> None:
     assert client.patch(where, {"rules": []}, MERGE_PATCH).status == 200
 
 
-def it_refuses_to_bind_more(admin: Client, clients: Clients, who: str, namespace: str) -> None:
+def test_binding_a_role_with_more_permissions_is_forbidden(
+    admin: Client, clients: Clients, who: str, namespace: str
+) -> None:
     role = create_role(admin, namespace, rule("get", "secrets")).ok()["metadata"]["name"]
     answer = bind(clients.user(who), namespace, "Role", role)
     assert (answer.status, answer.reason) == (403, "Forbidden")
@@ -85,12 +93,14 @@ def it_refuses_to_bind_more(admin: Client, clients: Clients, who: str, namespace
     assert bind(clients.user(who), namespace, "ClusterRole", "cluster-admin").status == 403
 
 
-def it_finds_no_role_to_bind(clients: Clients, who: str, namespace: str) -> None:
+def test_binding_a_missing_role_returns_404(clients: Clients, who: str, namespace: str) -> None:
     answer = bind(clients.user(who), namespace, "Role", "absent")
     assert (answer.status, answer.reason) == (404, "NotFound")
 
 
-def it_binds_with_the_verb(clients: Clients, who: str, grants: Grants, namespace: str) -> None:
+def test_the_bind_verb_allows_binding(
+    clients: Clients, who: str, grants: Grants, namespace: str
+) -> None:
     grants.here(user(who), rule("bind", "clusterroles", GROUP, names="view"))
     asked = {"group": GROUP, "resource": "clusterroles", "name": "view", "verb": "bind"}
     grants.wait(who, namespace=namespace, **asked)
@@ -99,18 +109,20 @@ def it_binds_with_the_verb(clients: Clients, who: str, grants: Grants, namespace
     assert bind(client, namespace, "ClusterRole", "edit").status == 403
 
 
-def it_escalates_with_the_verb(clients: Clients, who: str, grants: Grants, namespace: str) -> None:
+def test_the_escalate_verb_allows_granting_more(
+    clients: Clients, who: str, grants: Grants, namespace: str
+) -> None:
     grants.here(user(who), rule("escalate", "roles", GROUP))
     grants.wait(who, namespace=namespace, group=GROUP, resource="roles", verb="escalate")
     assert create_role(clients.user(who), namespace, rule("get", "secrets")).status == 201
 
 
-def it_lets_masters_give_everything(clients: Clients, namespace: str) -> None:
+def test_system_masters_can_grant_everything(clients: Clients, namespace: str) -> None:
     boss = clients.user("boss", "system:masters")
     assert create_role(boss, namespace, rule("*", "*", "*")).status == 201
 
 
-def it_wants_rules_that_make_sense(admin: Client, namespace: str) -> None:
+def test_invalid_rules_are_rejected(admin: Client, namespace: str) -> None:
     answer = create_role(admin, namespace, {"verbs": ["get"]})
     assert (answer.status, answer.reason) == (422, "Invalid")
     answer = create_role(admin, namespace, {"verbs": ["get"], "nonResourceURLs": ["/x"]})

@@ -1,4 +1,4 @@
-"""Evicting pods, and the disruption budgets that may not allow it."""
+"""Pod evictions and disruption budgets."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ HEALTHY = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPo
 
 
 def running(admin: Client, namespace: str, app: str, *, ready: bool = True) -> Obj:
-    """A pod that runs, as far as its status says."""
+    """Create a pod and set its status to running."""
     name = unique("pod")
     create_pod(admin, namespace, pod(name, {"app": app}))
     set_running(admin, namespace, name, ready=ready)
@@ -28,7 +28,7 @@ def set_running(admin: Client, namespace: str, name: str, *, ready: bool = True)
 
 
 def budget(admin: Client, namespace: str, app: str, **spec: Any) -> str:
-    """Its path, once its status is what its pods are."""
+    """Create a PodDisruptionBudget and return its path."""
     name = unique("pdb")
     spec = {"selector": {"matchLabels": {"app": app}}, **spec}
     admin.post(
@@ -39,7 +39,7 @@ def budget(admin: Client, namespace: str, app: str, **spec: Any) -> str:
 
 
 def settles(admin: Client, at: str, *numbers: int) -> Obj:
-    """The status once the numbers of `HEALTHY` are these."""
+    """Wait until the fields of `HEALTHY` have these numbers, and return the status."""
 
     def settled() -> Any:
         status = admin.get(at).ok().get("status", {})
@@ -61,7 +61,7 @@ def is_there(admin: Client, made: Obj) -> bool:
     return admin.get(path(about["namespace"], "pods", about["name"])).status == 200
 
 
-def it_evicts_as_many_as_the_budget_allows(admin: Client, namespace: str) -> None:
+def test_evictions_are_limited_by_the_budget(admin: Client, namespace: str) -> None:
     app = unique("app")
     first, second = (running(admin, namespace, app) for _ in range(2))
     at = budget(admin, namespace, app, minAvailable=1)
@@ -86,7 +86,7 @@ def it_evicts_as_many_as_the_budget_allows(admin: Client, namespace: str) -> Non
     assert is_there(admin, second)
 
 
-def it_evicts_no_other_pod_of_the_name(admin: Client, namespace: str) -> None:
+def test_eviction_checks_the_uid(admin: Client, namespace: str) -> None:
     made = running(admin, namespace, unique("app"))
     answer = evict(admin, made, preconditions={"uid": "another"})
     assert (answer.status, answer.reason) == (409, "Conflict")
@@ -94,7 +94,7 @@ def it_evicts_no_other_pod_of_the_name(admin: Client, namespace: str) -> None:
     assert evict(admin, made, preconditions={"uid": made["metadata"]["uid"]}).status == 201
 
 
-def it_evicts_pods_that_do_not_run_whatever_the_budget_says(admin: Client, namespace: str) -> None:
+def test_pending_pods_are_evicted_regardless_of_the_budget(admin: Client, namespace: str) -> None:
     app = unique("app")
     at = budget(admin, namespace, app, minAvailable=1)
     waiting = create_pod(admin, namespace, pod(unique("pod"), {"app": app}))
@@ -103,7 +103,7 @@ def it_evicts_pods_that_do_not_run_whatever_the_budget_says(admin: Client, names
 
 
 @pytest.mark.parametrize(("policy", "code"), [("AlwaysAllow", 201), ("IfHealthyBudget", 429)])
-def it_asks_what_becomes_of_pods_that_are_not_ready(
+def test_the_unhealthy_pod_eviction_policy_applies_to_unready_pods(
     admin: Client, namespace: str, policy: str, code: int
 ) -> None:
     app = unique("app")
@@ -113,7 +113,7 @@ def it_asks_what_becomes_of_pods_that_are_not_ready(
     assert evict(admin, made).status == code
 
 
-def it_evicts_no_pod_of_two_budgets(admin: Client, namespace: str) -> None:
+def test_a_pod_with_two_budgets_cannot_be_evicted(admin: Client, namespace: str) -> None:
     app = unique("app")
     made = running(admin, namespace, app)
     for _ in range(2):
@@ -128,7 +128,7 @@ def it_evicts_no_pod_of_two_budgets(admin: Client, namespace: str) -> None:
     ("spec", "needed"),
     [({"maxUnavailable": "25%"}, 2), ({"minAvailable": "50%"}, 2), ({"maxUnavailable": 2}, 1)],
 )
-def it_counts_the_replicas_of_what_controls_the_pods(
+def test_percentages_refer_to_the_replicas_of_the_controller(
     admin: Client, namespace: str, spec: Obj, needed: int
 ) -> None:
     name = unique("web")
@@ -141,7 +141,9 @@ def it_counts_the_replicas_of_what_controls_the_pods(
     admin.delete(f"{where}/{name}", propagationPolicy="Background").ok()
 
 
-def it_says_which_budget_it_cannot_work_out(admin: Client, namespace: str) -> None:
+def test_a_budget_without_a_scalable_controller_reports_a_failed_sync(
+    admin: Client, namespace: str
+) -> None:
     app = unique("app")
     named = {"metadata": {"name": unique("owner")}}
     owner = admin.post(path(namespace, "configmaps"), named).ok()["metadata"]

@@ -1,4 +1,4 @@
-"""How a service is reached from outside."""
+"""Changing the external access of a service."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -47,7 +47,7 @@ def spec_of(admin: Client, made: Obj) -> dict[str, Any]:
     return found
 
 
-async def test_it_is_opened_and_closed(
+async def test_external_access_is_enabled_and_disabled(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -55,7 +55,7 @@ async def test_it_is_opened_and_closed(
     page = olga.on("external-access", "services", made)
     assert await page.is_offered("services", Key(namespace, name))
     asked = await page.asks()
-    # The focus would lead past what is to be filled in.
+    # An autofocused field would skip the information above it.
     assert "only inside the cluster" in asked and "autofocus" not in asked
     for wanted in ("NodePort", "LoadBalancer", "ClusterIP"):
         await page.does(type=wanted)
@@ -68,7 +68,7 @@ async def test_it_is_opened_and_closed(
 
 
 @pytest.mark.parametrize("typed", ["", "ExternalName", "nodeport", "ClusterIP", "\x00"])
-async def test_nothing_else_is_taken(
+async def test_other_service_types_are_rejected(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, typed: str
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -83,7 +83,7 @@ async def test_nothing_else_is_taken(
     [{"clusterIP": "None"}, {"type": "ExternalName", "externalName": "a.example.com"}],
     ids=["headless", "external name"],
 )
-async def test_some_services_have_no_address_to_reach(
+async def test_headless_and_external_name_services_have_no_external_access(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, more: dict[str, str]
 ) -> None:
     made = make(admin, runtime, namespace, **more)
@@ -92,7 +92,9 @@ async def test_some_services_have_no_address_to_reach(
     assert "This cannot be done to it as it is now." in await page.refuses(409, type="NodePort")
 
 
-async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
+async def test_users_without_permission_cannot_change_external_access(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
     made = make(admin, runtime, namespace)
     await refused_to_strangers(olga.on("external-access", "services", made), "")
     assert spec_of(admin, made) == made["spec"]

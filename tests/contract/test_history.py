@@ -1,4 +1,4 @@
-"""What the console changed on an object is kept, and told to whoever may see the object."""
+"""The history of changes that the console made to an object, shown to users who can see the object."""
 
 from zlib import decompress
 
@@ -22,7 +22,7 @@ __all__ = ["_runtime", "_site", "project", "runtime"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_a_change_is_shown_with_what_differs(project: Project) -> None:
+async def test_a_change_is_shown_with_its_diff(project: Project) -> None:
     made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
     url = project.url(types.DEPLOYMENTS, made) + "/changes"
     assert "Nothing was changed here by this console." in await text_of(
@@ -32,13 +32,13 @@ async def test_a_change_is_shown_with_what_differs(project: Project) -> None:
     page = await text_of(await project.client().get(url))
     assert "<del>  replicas: 0</del>" in page and "<ins>  replicas: 2</ins>" in page
     assert project.viewer in page and "Scale" in page
-    # What the server alone sets is no change.
+    # Fields that only the server sets are not part of the diff.
     assert "resourceVersion" not in page and "observedGeneration" not in page
     refused = await ClientAs()("charlie").get(url)
     assert refused.status_code == 403 and "replicas" not in await text_of(refused)
 
 
-async def test_what_is_refused_leaves_nothing(project: Project) -> None:
+async def test_a_rejected_change_is_not_recorded(project: Project) -> None:
     made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
     sent = {"uid": "another", "replicas": "2"}
     url = project.url(types.DEPLOYMENTS, made, "scale")
@@ -46,7 +46,7 @@ async def test_what_is_refused_leaves_nothing(project: Project) -> None:
     assert not await ObjectChange.objects.aexists()
 
 
-async def test_a_change_is_taken_back_and_what_came_after_it_stays(
+async def test_undoing_a_change_keeps_later_changes(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
@@ -70,8 +70,8 @@ async def test_a_change_is_taken_back_and_what_came_after_it_stays(
         assert missing.status_code == 404
 
 
-async def test_whoever_may_change_it_need_not_read_it(project: Project, scrap: Scrap) -> None:
-    """What kube-apiserver answers is kept; it is not asked again."""
+async def test_recording_a_change_needs_no_read_permission(project: Project, scrap: Scrap) -> None:
+    """The console stores the response of the write and does not read the object again."""
     rights = rule("list patch", "deployments", "apps")
     join(CAST[project.viewer](), Grants(scrap, project.namespace).team(rights, here=True))
     made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))

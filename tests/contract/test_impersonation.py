@@ -1,4 +1,4 @@
-"""Acting as somebody else, as the console's writer does."""
+"""Impersonation, which the console uses for writes."""
 
 import pytest
 
@@ -31,17 +31,17 @@ def works(client: Client) -> bool:
     return client.post(SELF, {}).status == 201
 
 
-def it_becomes_exactly_that_user(admin: Client) -> None:
+def test_the_impersonated_user_and_groups_are_used(admin: Client) -> None:
     found = user_info(acting(admin, "ann", "one", "two"))
     assert found == {"username": "ann", "groups": ["one", "two", "system:authenticated"]}
 
 
-def it_becomes_a_user_without_groups(admin: Client) -> None:
+def test_a_user_without_groups_is_impersonated(admin: Client) -> None:
     expected = {"username": "ann", "groups": ["system:authenticated"]}
     assert user_info(acting(admin, "ann")) == expected
 
 
-def it_carries_uid_and_extra(admin: Client) -> None:
+def test_uid_and_extra_fields_are_impersonated(admin: Client) -> None:
     client = acting(admin, "ann").with_headers(
         ("Impersonate-Uid", "u-1"),
         ("Impersonate-Extra-Scopes", "view"),
@@ -52,7 +52,7 @@ def it_carries_uid_and_extra(admin: Client) -> None:
     assert found["extra"] == {"scopes": ["view"], "example.com/team": ["blue"]}
 
 
-def it_becomes_a_service_account(admin: Client) -> None:
+def test_an_impersonated_service_account_has_its_groups(admin: Client) -> None:
     found = user_info(acting(admin, "system:serviceaccount:default:robot"))
     assert found["groups"] == [
         "system:serviceaccounts",
@@ -61,13 +61,15 @@ def it_becomes_a_service_account(admin: Client) -> None:
     ]
 
 
-def it_becomes_anonymous(admin: Client) -> None:
+def test_the_anonymous_user_is_impersonated(admin: Client) -> None:
     found = acting(admin, "system:anonymous").get("/api")
     assert found.status == 403
     assert "system:anonymous" in found.json["message"]
 
 
-def it_has_the_rights_of_that_user_only(admin: Client, grants: Grants, namespace: str) -> None:
+def test_only_permissions_of_the_impersonated_user_apply(
+    admin: Client, grants: Grants, namespace: str
+) -> None:
     name = unique("user")
     grants.here(user(name), rule("get list", "configmaps"))
     grants.wait(name, namespace=namespace, verb="list", resource="configmaps")
@@ -79,7 +81,9 @@ def it_has_the_rights_of_that_user_only(admin: Client, grants: Grants, namespace
     assert client.get(path("default", "configmaps")).status == 403
 
 
-def it_has_the_rights_of_those_groups(admin: Client, grants: Grants, namespace: str) -> None:
+def test_permissions_of_the_impersonated_groups_apply(
+    admin: Client, grants: Grants, namespace: str
+) -> None:
     team = unique("team")
     grants.here(group(team), rule("list", "secrets"))
     grants.wait("x", [team], namespace=namespace, verb="list", resource="secrets")
@@ -87,45 +91,45 @@ def it_has_the_rights_of_those_groups(admin: Client, grants: Grants, namespace: 
     assert acting(admin, "ann", "other").get(path(namespace, "secrets")).status == 403
 
 
-def it_loses_its_own_groups(admin: Client, namespace: str) -> None:
+def test_groups_of_the_impersonator_do_not_apply(admin: Client, namespace: str) -> None:
     answer = acting(admin, "ann").get(path(namespace, "secrets"))
     assert answer.status == 403
 
 
-def it_becomes_master_by_group(admin: Client, namespace: str) -> None:
+def test_impersonating_system_masters_grants_everything(admin: Client, namespace: str) -> None:
     client = acting(admin, "ann", "system:masters")
     assert client.get(path(namespace, "secrets")).status == 200
 
 
 @pytest.mark.parametrize("name", [[], [("Impersonate-User", "")]], ids=["no user", "empty user"])
-def it_wants_a_user_with_groups(admin: Client, name: list[tuple[str, str]]) -> None:
+def test_impersonating_groups_requires_a_user(admin: Client, name: list[tuple[str, str]]) -> None:
     answer = admin.with_headers(*name, ("Impersonate-Group", "g")).get("/api")
     assert (answer.status, answer.reason) == (400, "BadRequest")
     assert "without impersonating a user" in answer.json["message"]
 
 
 @pytest.mark.parametrize("header", ["Impersonate-Uid", "Impersonate-Extra-Scopes"])
-def it_wants_a_user_with_more(admin: Client, header: str) -> None:
+def test_impersonating_uid_or_extra_requires_a_user(admin: Client, header: str) -> None:
     assert admin.with_headers((header, "x")).get("/api").status == 400
 
 
-def it_takes_an_empty_user_for_none(admin: Client) -> None:
-    """So whoever sends the header has to see to it that there is something in it."""
+def test_an_empty_user_header_disables_impersonation(admin: Client) -> None:
+    """A client must therefore never send an empty Impersonate-User header."""
     found = user_info(acting(admin, ""))
     assert "system:masters" in found["groups"]
 
 
-def it_refuses_those_who_may_not(clients: Clients) -> None:
+def test_impersonation_requires_permission(clients: Clients) -> None:
     answer = acting(clients.user("stranger"), "ann").post(SELF, {})
     assert (answer.status, answer.reason) == (403, "Forbidden")
     assert '"stranger" cannot impersonate' in answer.json["message"]
 
 
-def it_refuses_even_to_become_oneself(clients: Clients) -> None:
+def test_impersonating_oneself_requires_permission(clients: Clients) -> None:
     assert acting(clients.user("stranger"), "stranger").post(SELF, {}).status == 403
 
 
-def it_needs_the_verb_for_users(clients: Clients, grants: Grants) -> None:
+def test_impersonating_users_does_not_include_groups(clients: Clients, grants: Grants) -> None:
     name = unique("proxy")
     grants.everywhere(user(name), rule("impersonate", "users"))
     proxy = clients.user(name)
@@ -135,7 +139,7 @@ def it_needs_the_verb_for_users(clients: Clients, grants: Grants) -> None:
     assert acting(proxy, "system:serviceaccount:default:robot").post(SELF, {}).status == 403
 
 
-def it_needs_the_verb_for_groups_too(clients: Clients, grants: Grants) -> None:
+def test_impersonating_groups_does_not_include_uids(clients: Clients, grants: Grants) -> None:
     name = unique("proxy")
     grants.everywhere(user(name), rule("impersonate", "users"), rule("impersonate", "groups"))
     proxy = clients.user(name)
@@ -144,7 +148,7 @@ def it_needs_the_verb_for_groups_too(clients: Clients, grants: Grants) -> None:
     assert acting(proxy, "ann").with_headers(("Impersonate-Uid", "1")).post(SELF, {}).status == 403
 
 
-def it_can_be_limited_to_names(clients: Clients, grants: Grants) -> None:
+def test_impersonation_can_be_limited_to_names(clients: Clients, grants: Grants) -> None:
     name = unique("proxy")
     grants.everywhere(
         user(name),
@@ -159,7 +163,7 @@ def it_can_be_limited_to_names(clients: Clients, grants: Grants) -> None:
     assert acting(proxy, "ann", "system:masters").post(SELF, {}).status == 403
 
 
-def it_needs_the_verb_for_extra(clients: Clients, grants: Grants) -> None:
+def test_impersonating_extra_fields_requires_permission(clients: Clients, grants: Grants) -> None:
     name = unique("proxy")
     grants.everywhere(
         user(name),
@@ -173,5 +177,5 @@ def it_needs_the_verb_for_extra(clients: Clients, grants: Grants) -> None:
     assert proxy.with_headers(("Impersonate-Extra-Other", "view")).post(SELF, {}).status == 403
 
 
-def it_authenticates_before_it_impersonates(clients: Clients) -> None:
+def test_impersonation_is_checked_on_public_paths(clients: Clients) -> None:
     assert acting(clients.user("stranger"), "ann").get("/version").status == 403

@@ -1,4 +1,4 @@
-"""Creating objects from YAML, on both clusters: what is said before, what is made, and in which order."""
+"""Creating objects from YAML: the review, the creation, and its order."""
 
 import json
 import re
@@ -60,7 +60,7 @@ def runtime(_runtime: Runtime) -> Iterator[Runtime]:
 
 @dataclass(frozen=True)
 class Desk:
-    """Whoever creates, and a project."""
+    """A user who creates objects, and a project."""
 
     admin: Client
     namespace: str
@@ -72,7 +72,7 @@ class Desk:
         return response.status_code, await text_of(response)
 
     async def send(self, step: str, *objects: Obj | str, **more: str) -> tuple[int, list[Obj]]:
-        """Status, and what is said of each object."""
+        """Return the status code and the items of the response, one per object."""
         texts = [one if isinstance(one, str) else text_for(one) for one in objects]
         data = {
             "text": "---\n".join(texts), "namespace": self.namespace, "step": step, **more
@@ -95,7 +95,7 @@ def desk_of(
 
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap) -> Desk:
-    """Somebody who may create some kinds in one project."""
+    """A user with permission to create some kinds of objects in one project."""
     who, where = unique("olga"), {namespace}
     kinds = "configmaps secrets services serviceaccounts persistentvolumeclaims"
     rights = (
@@ -111,14 +111,14 @@ def desk(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: 
 
 @pytest.fixture
 def boss(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap) -> Desk:
-    """Somebody who may do everything."""
+    """A user with all permissions."""
     shown = FakeAccess(unique("boss"), get_in=None)
     join(shown, Grants(scrap, namespace).team(rule("*", "*", "*")))
     return desk_of(monkeypatch, admin, namespace, shown)
 
 
 def text_for(obj: Obj) -> str:
-    """As YAML without aliases, which PyYAML writes of what is there twice."""
+    """Return YAML without the aliases that PyYAML writes for repeated values."""
     return yaml.safe_dump(json.loads(json.dumps(obj)))
 
 
@@ -127,13 +127,13 @@ def outcomes(items: list[Obj]) -> list[tuple[str, str]]:
 
 
 def plain(found: Obj) -> Obj:
-    """Without what differs between two objects that are alike."""
+    """Return the object without the fields that differ between identical objects."""
     own = {"name", "uid", "resourceVersion", "creationTimestamp", "managedFields"}
     about = {k: v for k, v in found["metadata"].items() if k not in own}
     return {**found, "metadata": about}
 
 
-async def test_it_is_what_kubectl_makes(desk: Desk, kubectl: Kubectl) -> None:
+async def test_created_objects_match_the_output_of_kubectl(desk: Desk, kubectl: Kubectl) -> None:
     def service(name: str) -> Obj:
         spec = {"selector": {"app": "web"}, "ports": [{"port": 80}], "clusterIP": "None"}
         return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
@@ -164,8 +164,10 @@ async def test_it_is_what_kubectl_makes(desk: Desk, kubectl: Kubectl) -> None:
         assert (record.actor, record.outcome.code) == (desk.who, 200)
 
 
-async def test_ten_documents_out_of_order(boss: Desk, scrap: Scrap) -> None:
-    """Each after what it needs, in a project that is made with them."""
+async def test_documents_are_created_in_dependency_order(boss: Desk, scrap: Scrap) -> None:
+    """Objects are created after their dependencies, in a project that is created in the same
+    import.
+    """
     name, about = unique("contract"), {"name": "it"}
     scrap.forget(f"{ALL_NAMESPACES}/{name}")
     inside = {**about, "namespace": name}
@@ -218,7 +220,7 @@ async def test_ten_documents_out_of_order(boss: Desk, scrap: Scrap) -> None:
     assert [one.resource for one in records][:2] == ["namespaces", "secrets"] and len(records) == 10
 
 
-async def test_a_definition_and_what_it_defines(boss: Desk, scrap: Scrap) -> None:
+async def test_a_definition_and_its_objects_are_created_together(boss: Desk, scrap: Scrap) -> None:
     crd = definition()
     scrap.forget(f"{CRDS}/{crd['metadata']['name']}")
     documents = [widget(crd, "small", size=2), crd]
@@ -231,12 +233,12 @@ async def test_a_definition_and_what_it_defines(boss: Desk, scrap: Scrap) -> Non
     assert status == 200, items
     where = path(boss.namespace, "widgets", "small", group=f"{crd['spec']['group']}/v1")
     assert boss.admin.get(where).ok()["spec"]["color"] == "blue"
-    # Now it is known, and its schema decides.
+    # The definition exists now, and its schema is used for validation.
     status, [told] = await boss.send("review", widget(crd, "large", size=10))
     assert status == 422 and "spec.size" in told["message"]
 
 
-async def test_one_that_is_refused_stops_no_other(desk: Desk) -> None:
+async def test_a_rejected_object_does_not_stop_the_others(desk: Desk) -> None:
     taken, first, last = unique("taken"), unique("first"), unique("last")
     desk.admin.post(desk.path("configmaps"), config_map(taken, a="kept")).ok()
     documents = [config_map(first), config_map(taken, a="lost"), config_map(last)]
@@ -252,10 +254,10 @@ async def test_one_that_is_refused_stops_no_other(desk: Desk) -> None:
     assert f'href="/clusters/host/projects/{desk.namespace}/configmaps/{taken}"' in html
 
 
-async def test_what_needs_one_that_was_refused_is_not_tried(
+async def test_dependents_of_a_rejected_object_are_skipped(
     monkeypatch: pytest.MonkeyPatch, desk: Desk
 ) -> None:
-    """Of a namespace that the viewer may not create."""
+    """The user cannot create the namespace."""
     name = unique("contract")
     documents: list[Obj] = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
@@ -271,7 +273,7 @@ async def test_what_needs_one_that_was_refused_is_not_tried(
     assert desk.admin.get(f"{ALL_NAMESPACES}/{name}").status == 404
 
 
-async def test_what_the_cluster_refuses_is_told_at_its_line(desk: Desk) -> None:
+async def test_validation_errors_of_the_cluster_are_reported_at_the_line(desk: Desk) -> None:
     web = text_for(deployment(unique("web"), "example/web:1"))
     for old, new, words in (
         ("replicas: 0", "replicsa: 0", "there is no such field"),
@@ -285,8 +287,8 @@ async def test_what_the_cluster_refuses_is_told_at_its_line(desk: Desk) -> None:
         assert words in html and 'value="create"' not in html
 
 
-async def test_a_right_that_the_cluster_refuses_is_told_in_words(desk: Desk) -> None:
-    """As the console takes it that they may, and kube-apiserver knows better."""
+async def test_a_permission_refused_by_the_cluster_is_explained(desk: Desk) -> None:
+    """The console believes that the user has the permission; kube-apiserver refuses."""
     status, [told] = await desk.send(
         "create", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}}
     )
@@ -294,7 +296,7 @@ async def test_a_right_that_the_cluster_refuses_is_told_in_words(desk: Desk) -> 
     assert "The cluster did not allow it." in told["message"] and "pods" in told["message"]
 
 
-async def test_a_generated_name_is_told(desk: Desk) -> None:
+async def test_a_generated_name_is_returned(desk: Desk) -> None:
     made: dict[str, Any] = {**config_map("x"), "metadata": {"generateName": "run-"}}
     status, [told] = await desk.send("create", made)
     assert status == 200
@@ -305,8 +307,8 @@ async def test_a_generated_name_is_told(desk: Desk) -> None:
     assert record.name == "" and record.outcome.message == name
 
 
-async def test_what_get_shows_can_be_created_elsewhere(desk: Desk, kubectl: Kubectl) -> None:
-    """Without what the server alone sets."""
+async def test_output_of_kubectl_get_can_be_created_again(desk: Desk, kubectl: Kubectl) -> None:
+    """Fields that only the server sets are removed."""
     name = unique("copied")
     desk.admin.post(desk.path("configmaps"), config_map(name, a="1")).ok()
     text = kubectl("get", "configmap", name, "-o", "yaml").replace(
@@ -317,7 +319,7 @@ async def test_what_get_shows_can_be_created_elsewhere(desk: Desk, kubectl: Kube
     assert desk.admin.get(desk.path("configmaps", f"{name}-2")).ok()["data"] == {"a": "1"}
 
 
-async def test_lists_are_what_they_hold(desk: Desk) -> None:
+async def test_items_of_lists_are_created(desk: Desk) -> None:
     names = [unique("in-list") for _ in range(3)]
     whole = {
         "apiVersion": "v1",
@@ -335,7 +337,7 @@ async def test_lists_are_what_they_hold(desk: Desk) -> None:
         assert desk.admin.get(desk.path("configmaps", name)).status == 200
 
 
-async def test_a_kind_that_is_not_there_and_a_place_that_fits_not(boss: Desk) -> None:
+async def test_unknown_kinds_and_wrong_scopes_are_reported(boss: Desk) -> None:
     unknown = {"apiVersion": "none.example.com/v1", "kind": "Thing", "metadata": {"name": "t"}}
     wrong = {"apiVersion": "v1", "kind": "Deployment", "metadata": {"name": "t"}}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "t", "namespace": "x"}}
@@ -349,8 +351,8 @@ async def test_a_kind_that_is_not_there_and_a_place_that_fits_not(boss: Desk) ->
     assert status == 422 and told["code"] == 404, told
 
 
-async def test_what_a_new_manifest_begins_with_is_accepted(boss: Desk) -> None:
-    """Of the kinds that every cluster has."""
+async def test_example_manifests_are_accepted(boss: Desk) -> None:
+    """Covers the kinds that every cluster has."""
     examples = [
         skeleton(kind, boss.namespace)
         for kind in kinds
@@ -374,14 +376,14 @@ async def undone(desk: Desk, made: list[Obj]) -> tuple[int, list[Obj]]:
 
 
 def made_of(items: list[Obj]) -> list[Obj]:
-    """What a program sends of what it was told."""
+    """Return the created objects in the form that an API client sends back to undo them."""
     fields = ("apiVersion", "kind", "namespace", "name", "uid")
     told = [one["details"] for one in items if one["details"]["outcome"] == "done"]
     return [{field: one[field] for field in fields} for one in told]
 
 
-async def test_what_was_made_is_deleted_again(desk: Desk) -> None:
-    """The last one first, each in the audit trail; what was there before stays."""
+async def test_undo_deletes_created_objects(desk: Desk) -> None:
+    """In reverse order, with an audit record each. Objects that existed before are kept."""
     taken, one, two = unique("taken"), unique("one"), unique("two")
     desk.admin.post(desk.path("configmaps"), config_map(taken, a="kept")).ok()
     documents = [secret(one, a="b"), config_map(taken), config_map(two)]
@@ -399,7 +401,7 @@ async def test_what_was_made_is_deleted_again(desk: Desk) -> None:
     assert [(r.name, r.actor) for r in records] == [(two, desk.who), (one, desk.who)]
 
 
-async def test_another_one_of_its_name_is_not_deleted(desk: Desk) -> None:
+async def test_undo_keeps_a_recreated_object_of_the_same_name(desk: Desk) -> None:
     name = unique("taken")
     status, items = await desk.send("create", config_map(name), config_map(unique("other")))
     assert status == 200
@@ -410,12 +412,12 @@ async def test_another_one_of_its_name_is_not_deleted(desk: Desk) -> None:
     assert (status, told["code"]) == (207, 409)
     assert "another one has taken its name since" in told["message"]
     assert desk.admin.get(desk.path("configmaps", name)).ok()["data"] == {"a": "theirs"}
-    # Again: the one that is gone is said to be.
+    # A second attempt reports the object as already deleted.
     status, [told, _taken] = await undone(desk, made)
     assert "already gone" in told["message"] and told["status"] == "Success"
 
 
-async def test_a_project_and_a_definition_take_along_what_is_in_them(
+async def test_undo_of_a_project_and_a_definition_deletes_their_contents(
     boss: Desk, scrap: Scrap
 ) -> None:
     crd, name = definition(), unique("contract")
@@ -440,7 +442,7 @@ async def test_a_project_and_a_definition_take_along_what_is_in_them(
     ]  # fmt: skip
 
 
-async def test_what_the_viewer_may_not_delete_stays(
+async def test_undo_keeps_objects_the_user_cannot_delete(
     monkeypatch: pytest.MonkeyPatch, desk: Desk, boss: Desk
 ) -> None:
     name = unique("kept")
@@ -456,7 +458,7 @@ async def test_what_the_viewer_may_not_delete_stays(
     assert boss.admin.get(boss.path("configmaps", name)).status == 200
 
 
-async def test_without_an_audit_trail_nothing_is_made_or_undone(
+async def test_nothing_is_created_or_undone_without_an_audit_record(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there, other = config_map(unique("there")), config_map(unique("other"))

@@ -1,4 +1,4 @@
-"""What was typed to be created is still there until all of it is made."""
+"""Drafts of YAML imports, which are kept until all objects are created."""
 
 import re
 from html import unescape
@@ -33,14 +33,16 @@ def typed(page: str) -> str:
 
 
 async def kept(desk: Desk, text: str, version: str = "0") -> tuple[int, str]:
-    """As the script keeps it while somebody types: status and version."""
+    """Save a draft, as the page's script does while the user types. Return the status and the
+    draft's version.
+    """
     client = ClientAs()(desk.who, Accept="application/json")
     data = {"text": text, "namespace": desk.namespace, "version": version}
     answer = await client.post(f"{URL}/draft", data)
     return answer.status_code, answer.headers.get("X-Draft-Version", "")
 
 
-async def test_it_is_there_again_with_its_project(desk: Desk) -> None:
+async def test_a_draft_is_offered_again_with_its_project(desk: Desk) -> None:
     text = "half of: ["
     assert await kept(desk, text) == (204, "1")
     assert await kept(desk, text + "1", "1") == (204, "2")
@@ -54,7 +56,7 @@ async def test_it_is_there_again_with_its_project(desk: Desk) -> None:
     assert text not in await opened("admin", "draft=continue")
 
 
-async def test_it_is_kept_until_all_of_it_is_made(desk: Desk) -> None:
+async def test_a_draft_is_kept_until_all_objects_are_created(desk: Desk) -> None:
     one, other = (config_map(unique("one"), a="1") for _ in range(2))
     good, bad = text_for(one), text_for({**other, "data": {"a b": "1"}})
     status, page = await desk.page("review", f"{good}---\n{bad}")
@@ -68,7 +70,7 @@ async def test_it_is_kept_until_all_of_it_is_made(desk: Desk) -> None:
     assert "You have a draft" not in await opened(desk.who)
 
 
-async def test_an_older_window_does_not_take_the_place_of_a_newer_one(desk: Desk) -> None:
+async def test_an_older_window_does_not_overwrite_a_newer_draft(desk: Desk) -> None:
     assert (await kept(desk, "newer: 1"))[0] == 204
     assert (await kept(desk, "older: 1"))[0] == 409
     _status, page = await desk.page("review", "older: 1")
@@ -76,27 +78,27 @@ async def test_an_older_window_does_not_take_the_place_of_a_newer_one(desk: Desk
     assert typed(await opened(desk.who, "draft=continue")) == "newer: 1"
 
 
-async def test_it_is_discarded(desk: Desk) -> None:
+async def test_a_draft_can_be_discarded(desk: Desk) -> None:
     await kept(desk, "a: 1")
     answer = await ClientAs()(desk.who).post(URL, {"step": "discard"})
     assert answer.status_code == 302
     assert await Draft.objects.acount() == 0
 
 
-async def test_programs_and_whoever_only_looks_leave_none(desk: Desk) -> None:
+async def test_api_clients_and_viewing_save_no_draft(desk: Desk) -> None:
     await opened(desk.who, "kind=configmaps")
     await desk.send("review", config_map(unique("one")))
     assert await Draft.objects.acount() == 0
 
 
 @pytest.mark.parametrize("version", ["", "-1", "1.5", "x", "9" * 10, "\x00", "١"])
-async def test_no_other_version_is_taken(desk: Desk, version: str) -> None:
+async def test_invalid_draft_versions_are_rejected(desk: Desk, version: str) -> None:
     assert (await kept(desk, "a: 1", version))[0] == 400
     status, _page = await desk.page("review", "a: 1", version=version)
     assert status == 400
     assert await Draft.objects.acount() == 0
 
 
-async def test_too_much_is_not_kept(desk: Desk) -> None:
+async def test_oversized_drafts_are_rejected(desk: Desk) -> None:
     assert (await kept(desk, "a" * 600_000))[0] == 400
     assert await Draft.objects.acount() == 0

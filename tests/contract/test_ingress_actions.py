@@ -1,4 +1,4 @@
-"""Editing where an ingress leads requests."""
+"""Editing the rules and certificates of an Ingress."""
 
 import html
 import json
@@ -111,7 +111,7 @@ async def test_paths_are_changed_added_and_removed(
     assert await recorded() == [(olga.name, "patch", "rules", name, 200)]
 
 
-async def test_a_path_goes_to_another_host(
+async def test_a_path_can_be_moved_to_another_host(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -147,7 +147,7 @@ async def test_services_of_the_project_are_offered(
     assert f'<option value="{name}">' in await olga.on("rules", "ingresses", made).asks()
 
 
-async def test_what_others_change_meanwhile_is_not_lost(
+async def test_concurrent_changes_cause_a_conflict(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -179,7 +179,7 @@ async def test_what_others_change_meanwhile_is_not_lost(
         ({"was": '{"tls": [{"hosts": [1]}]}'}, "", "The form is not complete."),
     ],
 )
-async def test_it_says_what_is_wrong(
+async def test_invalid_ingress_values_are_reported_at_the_field(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -205,7 +205,7 @@ async def test_it_says_what_is_wrong(
     ],
     ids=["path", "service"],
 )
-async def test_what_the_cluster_finds_stands_at_its_row(
+async def test_validation_errors_of_the_cluster_are_reported_at_the_row(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -220,7 +220,7 @@ async def test_what_the_cluster_finds_stands_at_its_row(
     assert spec_of(admin, made) == made["spec"]
 
 
-async def test_without_a_rule_it_needs_another_backend(
+async def test_an_ingress_without_rules_requires_a_default_backend(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -235,7 +235,9 @@ async def test_without_a_rule_it_needs_another_backend(
     assert spec_of(admin, only) == only["spec"]
 
 
-async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
+async def test_users_without_permission_cannot_edit_rules(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
     made = make(admin, runtime, namespace)
     await refused_to_strangers(olga.on("rules", "ingresses", made), "")
     assert spec_of(admin, made) == made["spec"]

@@ -1,5 +1,6 @@
-"""Editing the keys of Secrets and ConfigMaps: what was changed is written and nothing else, and no value
-of a Secret is shown or kept anywhere."""
+"""Editing the data keys of Secrets and ConfigMaps: only changed keys are written, and no value of a
+Secret is shown or stored.
+"""
 
 import base64
 import html
@@ -39,7 +40,7 @@ from tests.views.test_lists import text_of
 __all__ = ["_site"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
-#: Stands in no page, record or log.
+#: A marker value that must not appear in any page, audit record, or log.
 CANARY = "s3cr3t-canary"
 BYTES = b"\x00\xff\xfe binary"
 FOLLOWED = (
@@ -76,7 +77,7 @@ def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, runtime:
 
 @dataclass(frozen=True)
 class Shelf:
-    """Objects of one kind, with their pages."""
+    """Objects of one kind and their edit pages."""
 
     segment: str
     admin: Client
@@ -89,7 +90,7 @@ class Shelf:
         return self.segment == "secrets"
 
     def make(self, data: dict[str, Any], **more: Any) -> Obj:
-        """`data`: texts, or bytes."""
+        """Create an object. Values of `data` are text or bytes."""
         body: Obj = {"metadata": {"name": unique("kept")}, **more}
         for key, value in data.items():
             binary = isinstance(value, bytes)
@@ -108,7 +109,7 @@ class Shelf:
         return path(self.namespace, self.segment, made["metadata"]["name"])
 
     def change(self, made: Obj, data: dict[str, str | None]) -> None:
-        """By somebody else."""
+        """Change keys as another user."""
         kept = {
             key: encoded(value) if self.secret and value is not None else value
             for key, value in data.items()
@@ -171,7 +172,7 @@ async def test_keys_are_added_changed_and_removed(shelf: Shelf) -> None:
     assert await recorded() == [(page.who, "patch", "keys", name, 200)]
 
 
-async def test_files_become_values(shelf: Shelf) -> None:
+async def test_uploaded_files_become_values(shelf: Shelf) -> None:
     made = shelf.make({"text": "old", "bytes": BYTES})
     page, sent = await shelf.form(made)
     files = {
@@ -190,7 +191,7 @@ async def test_files_become_values(shelf: Shelf) -> None:
     }
 
 
-async def test_binary_values_are_named_with_their_size_and_not_shown(shelf: Shelf) -> None:
+async def test_binary_values_show_only_their_size(shelf: Shelf) -> None:
     made = shelf.make({"logo": BYTES, "odd": "a\u202eb", "long": "x" * 70_000})
     page = shelf.page(made)
     text = html.unescape(await page.asks())
@@ -206,7 +207,7 @@ async def test_binary_values_are_named_with_their_size_and_not_shown(shelf: Shel
     assert shelf.read(made).keys() == {"odd", "long"}
 
 
-async def test_what_others_changed_meanwhile_stays(shelf: Shelf) -> None:
+async def test_concurrent_changes_of_other_keys_are_kept(shelf: Shelf) -> None:
     made = shelf.make({"mine": "1", "theirs": "1", "gone": "1"})
     page, sent = await shelf.form(made)
     shelf.change(made, {"theirs": "2", "gone": None, "new": "3"})
@@ -215,7 +216,9 @@ async def test_what_others_changed_meanwhile_stays(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("theirs", ["2", None])
-async def test_what_others_changed_is_not_written_over(shelf: Shelf, theirs: str | None) -> None:
+async def test_concurrent_changes_of_the_same_key_conflict(
+    shelf: Shelf, theirs: str | None
+) -> None:
     made = shelf.make({"a": "1", "b": "1"})
     page, sent = await shelf.form(made)
     shelf.change(made, {"b": theirs})
@@ -229,7 +232,7 @@ async def test_what_others_changed_is_not_written_over(shelf: Shelf, theirs: str
     assert "The value of b2 is another one now." in await page.refuses(409, **added)
 
 
-async def test_an_immutable_one_says_so_before(shelf: Shelf) -> None:
+async def test_immutable_objects_cannot_be_edited(shelf: Shelf) -> None:
     made = shelf.make({"a": "1"}, immutable=True)
     page = shelf.page(made)
     answer = await page.client().get(page.url)
@@ -238,7 +241,7 @@ async def test_an_immutable_one_says_so_before(shelf: Shelf) -> None:
     assert "immutable" in await page.refuses(409, **{"new-key-0": "b"})
 
 
-async def test_what_becomes_immutable_meanwhile_stays(shelf: Shelf) -> None:
+async def test_an_object_made_immutable_in_the_meantime_is_not_changed(shelf: Shelf) -> None:
     made = shelf.make({"a": "1"})
     page, sent = await shelf.form(made)
     shelf.known(shelf.admin.patch(shelf.at(made), {"immutable": True}, MERGE_PATCH).ok())
@@ -268,7 +271,9 @@ async def test_what_becomes_immutable_meanwhile_stays(shelf: Shelf) -> None:
         ({"was": "x", "value-0": "2"}, "The form is not complete. Load the page again."),
     ],
 )
-async def test_what_is_wrong_is_said(shelf: Shelf, typed: dict[str, Any], said: str) -> None:
+async def test_invalid_keys_and_values_are_reported(
+    shelf: Shelf, typed: dict[str, Any], said: str
+) -> None:
     made = shelf.make({"a": "1", "b": "2"})
     page, sent = await shelf.form(made)
 
@@ -288,7 +293,7 @@ async def test_what_is_wrong_is_said(shelf: Shelf, typed: dict[str, Any], said: 
     assert shelf.read(made) == {"a": b"1", "b": b"2"}
 
 
-async def test_a_form_of_other_values_changes_nothing(shelf: Shelf) -> None:
+async def test_a_form_with_a_different_baseline_changes_nothing(shelf: Shelf) -> None:
     made, other = shelf.make({"a": "1"}), shelf.make({"a": "2"})
     _page, sent = await shelf.form(other)
     page = shelf.page(made)
@@ -297,14 +302,14 @@ async def test_a_form_of_other_values_changes_nothing(shelf: Shelf) -> None:
     assert shelf.read(made) == {"a": b"1"}
 
 
-async def test_a_field_that_was_not_sent_stays(shelf: Shelf) -> None:
+async def test_fields_that_are_not_submitted_keep_their_value(shelf: Shelf) -> None:
     made = shelf.make({"a": "1", "b": "2"})
     page, sent = await shelf.form(made)
     await page.does(**{"was": sent["was"], "value-1": "3"})
     assert shelf.read(made) == {"a": b"1", "b": b"3"}
 
 
-async def test_no_other_object_of_the_name_is_edited(shelf: Shelf) -> None:
+async def test_a_recreated_object_of_the_same_name_is_not_edited(shelf: Shelf) -> None:
     made = shelf.make({"a": "1"})
     page, sent = await shelf.form(made)
     refused = await page.refuses(409, **{**sent, "uid": "another", "value-0": "2"})
@@ -312,7 +317,7 @@ async def test_no_other_object_of_the_name_is_edited(shelf: Shelf) -> None:
     assert shelf.read(made) == {"a": b"1"}
 
 
-async def test_it_is_refused_to_strangers(
+async def test_users_without_permission_cannot_edit_keys(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, scrap: Scrap
 ) -> None:
     made = shelf.make({"a": CANARY})
@@ -327,7 +332,7 @@ async def test_it_is_refused_to_strangers(
     assert shelf.read(made) == {"a": CANARY.encode()}
 
 
-async def test_no_value_of_a_secret_is_shown_or_kept(
+async def test_no_secret_value_is_shown_or_stored(
     secrets: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     made = secrets.make({"a": CANARY, "b": "2"})
@@ -338,7 +343,7 @@ async def test_no_value_of_a_secret_is_shown_or_kept(
             refused = await page.refuses(
                 409 if "uid" in wrong else 400, **{**sent, "value-1": f"new {CANARY}", **wrong}
             )
-            # What was typed is not lost; it is in the field, and nowhere else.
+            # The user's input is returned in its field and appears nowhere else.
             assert refused.count(CANARY) == 1
         await page.does(**{**sent, "value-1": f"new {CANARY}"})
     assert CANARY not in caplog.text
@@ -370,7 +375,7 @@ async def test_no_value_of_a_secret_is_shown_or_kept(
         ),
     ],
 )
-async def test_a_typed_secret_keeps_what_it_needs(
+async def test_required_keys_of_typed_secrets_are_kept(
     secrets: Shelf, kind: str, data: dict[str, str], wrong: dict[str, str], said: str
 ) -> None:
     made = secrets.make(data, type=kind)
@@ -380,8 +385,8 @@ async def test_a_typed_secret_keeps_what_it_needs(
     assert secrets.read(made).keys() == data.keys()
 
 
-async def test_what_the_cluster_finds_too_large_is_said(shelf: Shelf) -> None:
-    """Others added what the form does not know of."""
+async def test_an_object_too_large_for_the_cluster_is_reported(shelf: Shelf) -> None:
+    """Another user added a key that the form does not contain."""
     made = shelf.make({"a": "1"})
     page, sent = await shelf.form(made)
     shelf.change(made, {"b": "x" * 1024 * 700})
@@ -392,7 +397,7 @@ async def test_what_the_cluster_finds_too_large_is_said(shelf: Shelf) -> None:
 
 @pytest.fixture
 def used(shelf: Shelf, olga: Person) -> Callable[..., Obj]:
-    """Makes a Deployment whose container has the object in its environment."""
+    """Create a Deployment whose container uses the object as its environment."""
 
     def make(name: str, **spec: Any) -> Obj:
         body = deployment(unique("shop"), "example/web:1")
@@ -407,7 +412,7 @@ def used(shelf: Shelf, olga: Person) -> Callable[..., Obj]:
     return make
 
 
-async def test_what_uses_it_is_named_and_may_be_restarted(
+async def test_workloads_that_use_the_object_are_listed_and_can_be_restarted(
     shelf: Shelf, used: Callable[..., Obj]
 ) -> None:
     made = shelf.make({"a": "1"})
@@ -450,7 +455,7 @@ async def test_what_uses_it_is_named_and_may_be_restarted(
     assert status["status"] == "Success"
 
 
-async def test_it_says_how_kubectl_does_it(
+async def test_the_kubectl_command_has_the_same_effect(
     config_maps: Shelf, secrets: Shelf, kubectl: Kubectl
 ) -> None:
     given = {"a": "1", "b": "2", "logo": BYTES}

@@ -1,4 +1,4 @@
-"""kubectl, unchanged: what it shows."""
+"""Output of an unmodified kubectl."""
 
 import json
 import re
@@ -23,20 +23,20 @@ def a_pod(admin: Client, namespace: str) -> str:
     return name
 
 
-def it_prints_tables(kubectl: Kubectl, a_pod: str) -> None:
+def test_get_prints_tables(kubectl: Kubectl, a_pod: str) -> None:
     header, line = kubectl("get", "pods", "-l", "app=shown").splitlines()
     assert header.split() == ["NAME", "READY", "STATUS", "RESTARTS", "AGE"]
     assert line.split()[:4] == [a_pod, "0/1", "Pending", "0"]
     assert re.fullmatch(r"\d+m?(\d+)?s", line.split()[4])
 
 
-def it_prints_wide_tables(kubectl: Kubectl, a_pod: str) -> None:
+def test_get_prints_wide_tables(kubectl: Kubectl, a_pod: str) -> None:
     header = kubectl("get", "pods", "-o", "wide").splitlines()[0]
     titles = re.split(r"\s{2,}", header.strip())
     assert titles[5:] == ["IP", "NODE", "NOMINATED NODE", "READINESS GATES"]
 
 
-def it_prints_tables_of_all_namespaces(kubectl: Kubectl, a_pod: str) -> None:
+def test_get_prints_tables_of_all_namespaces(kubectl: Kubectl, a_pod: str) -> None:
     lines = kubectl("get", "pods", "-A", "-l", "app=shown").splitlines()
     assert lines[0].split()[:2] == ["NAMESPACE", "NAME"]
     assert lines[1].split()[:2] == [kubectl.namespace, a_pod]
@@ -52,14 +52,16 @@ def it_prints_tables_of_all_namespaces(kubectl: Kubectl, a_pod: str) -> None:
         ("clusterroles", ["NAME", "CREATED AT"]),
     ],
 )
-def it_prints_the_columns_of_each(kubectl: Kubectl, resource: str, titles: list[str]) -> None:
+def test_get_prints_the_columns_of_each_type(
+    kubectl: Kubectl, resource: str, titles: list[str]
+) -> None:
     for some in (config_map(unique("shown")), deployment(unique("shown"), "example/one:1")):
         kubectl("create", "-f", "-", input=dump(some))
     header = kubectl("get", resource).splitlines()[0]
     assert re.split(r"\s{2,}", header.strip()) == titles
 
 
-def it_gets_objects(kubectl: Kubectl, a_pod: str) -> None:
+def test_get_prints_objects(kubectl: Kubectl, a_pod: str) -> None:
     assert kubectl.read("pod", a_pod)["spec"]["containers"][0]["image"] == "example/main:1"
     assert yaml.safe_load(kubectl("get", "po", a_pod, "-o", "yaml"))["kind"] == "Pod"
     assert kubectl("get", "pods", "-o", "name", "-l", "app=shown") == f"pod/{a_pod}\n"
@@ -68,7 +70,7 @@ def it_gets_objects(kubectl: Kubectl, a_pod: str) -> None:
     assert kubectl("get", "pods", "--field-selector", f"metadata.name={a_pod}", "-o", "name")
 
 
-def it_says_what_is_not_there(kubectl: Kubectl) -> None:
+def test_get_reports_missing_objects(kubectl: Kubectl) -> None:
     done = kubectl.run("get", "pod", "absent")
     assert done.returncode == 1
     assert done.stderr == 'Error from server (NotFound): pods "absent" not found\n'
@@ -76,7 +78,7 @@ def it_says_what_is_not_there(kubectl: Kubectl) -> None:
     assert 'the server doesn\'t have a resource type "absents"' in done.stderr
 
 
-def it_describes_pods(kubectl: Kubectl, a_pod: str) -> None:
+def test_describe_prints_pods(kubectl: Kubectl, a_pod: str) -> None:
     text = kubectl("describe", "pod", a_pod)
     fields = dict(re.findall(r"^(\w[\w ]*):\s+(\S.*)$", text, re.MULTILINE))
     assert (fields["Name"], fields["Namespace"]) == (a_pod, kubectl.namespace)
@@ -84,14 +86,14 @@ def it_describes_pods(kubectl: Kubectl, a_pod: str) -> None:
     assert "example/main:1" in text
 
 
-def it_describes_deployments(kubectl: Kubectl) -> None:
+def test_describe_prints_deployments(kubectl: Kubectl) -> None:
     name = unique("described")
     kubectl("create", "-f", "-", input=dump(deployment(name, "example/one:1")))
     text = kubectl("describe", "deployment", name)
     assert re.search(rf"^Selector:\s+app={name}$", text, re.MULTILINE)
 
 
-def it_asks_what_is_allowed(kubectl: Kubectl, scrap: Scrap, namespace: str) -> None:
+def test_auth_can_i_reports_permissions(kubectl: Kubectl, scrap: Scrap, namespace: str) -> None:
     name = unique("user")
     grants = Grants(scrap, namespace)
     grants.here(user(name), rule("list", "pods"))
@@ -104,15 +106,15 @@ def it_asks_what_is_allowed(kubectl: Kubectl, scrap: Scrap, namespace: str) -> N
     assert re.search(r"^pods\s+\[\]\s+\[\]\s+\[list\]$", listed, re.MULTILINE)
 
 
-def it_says_who_one_is(kubectl: Kubectl) -> None:
+def test_auth_whoami_reports_the_user(kubectl: Kubectl) -> None:
     whoami = kubectl("auth", "whoami", "-o", "json", "--as", "ann", "--as-group", "team")
     info = json.loads(whoami)["status"]["userInfo"]
     assert info == {"username": "ann", "groups": ["team", "system:authenticated"]}
 
 
-def it_lists_what_there_is(kubectl: Kubectl) -> None:
+def test_api_resources_are_listed(kubectl: Kubectl) -> None:
     lines = kubectl("api-resources", "--no-headers").splitlines()
-    # Types with the same name are told apart by their groups; the core's have none, and come first.
+    # Several types can have the same name. Types of the core group come first.
     rows = {line.split()[0]: line.split()[1:] for line in reversed(lines)}
     assert rows["pods"] == ["po", "v1", "true", "Pod"]
     assert rows["deployments"] == ["deploy", "apps/v1", "true", "Deployment"]
@@ -121,7 +123,7 @@ def it_lists_what_there_is(kubectl: Kubectl) -> None:
 
 @pytest.fixture(scope="module")
 def widgets(admin: Client, namespace: str) -> Iterator[Obj]:
-    """The definition of widgets with columns, of which there is one."""
+    """A custom type with printer columns, and one object."""
     crd = definition(
         additionalPrinterColumns=[
             {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
@@ -136,7 +138,7 @@ def widgets(admin: Client, namespace: str) -> Iterator[Obj]:
         yield crd
 
 
-def it_prints_custom_columns(kubectl: Kubectl, widgets: Obj) -> None:
+def test_get_prints_custom_columns(kubectl: Kubectl, widgets: Obj) -> None:
     plural = widgets["metadata"]["name"]
     header, line = kubectl("get", plural).splitlines()
     assert header.split() == ["NAME", "SIZE", "AGE"]
@@ -146,12 +148,12 @@ def it_prints_custom_columns(kubectl: Kubectl, widgets: Obj) -> None:
     assert line.split()[:3] == ["shown", "7", "blue"]
 
 
-def it_knows_short_names(kubectl: Kubectl, widgets: Obj) -> None:
+def test_get_accepts_short_names_and_categories(kubectl: Kubectl, widgets: Obj) -> None:
     name = f"widget.{widgets['spec']['group']}/shown\n"
     names = widgets["spec"]["names"]
     assert kubectl("get", names["shortNames"][0], "-o", "name") == name
     assert kubectl("get", names["categories"][0], "-o", "name") == name
 
 
-def it_explains(kubectl: Kubectl) -> None:
+def test_explain_prints_a_type(kubectl: Kubectl) -> None:
     assert "KIND:       Pod" in kubectl("explain", "pods")

@@ -1,4 +1,4 @@
-"""kubectl, unchanged: what it changes."""
+"""Writes with an unmodified kubectl."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def a_map(admin: Client, namespace: str) -> str:
     return name
 
 
-def it_creates_from_the_command_line(kubectl: Kubectl) -> None:
+def test_create_from_literals(kubectl: Kubectl) -> None:
     name = unique("literal")
     kubectl("create", "configmap", name, "--from-literal=a=1")
     assert kubectl.read("configmap", name)["data"] == {"a": "1"}
@@ -22,7 +22,7 @@ def it_creates_from_the_command_line(kubectl: Kubectl) -> None:
     assert f'configmaps "{name}" already exists' in done.stderr
 
 
-def it_applies(kubectl: Kubectl) -> None:
+def test_apply_creates_updates_and_detects_no_change(kubectl: Kubectl) -> None:
     name = unique("applied")
     apply = ("apply", "-f", "-")
     assert "created" in kubectl(*apply, input=dump(config_map(name, a="1", b="1")))
@@ -31,7 +31,7 @@ def it_applies(kubectl: Kubectl) -> None:
     assert kubectl.read("configmap", name)["data"] == {"a": "2"}
 
 
-def it_applies_on_the_server(kubectl: Kubectl) -> None:
+def test_server_side_apply_reports_conflicts(kubectl: Kubectl) -> None:
     name = unique("applied")
     apply = ("apply", "--server-side", "-f", "-")
     assert "serverside-applied" in kubectl(*apply, input=dump(config_map(name, a="1")))
@@ -44,7 +44,7 @@ def it_applies_on_the_server(kubectl: Kubectl) -> None:
     assert kubectl.read("configmap", name)["data"] == {"a": "2"}
 
 
-def it_applies_workloads(kubectl: Kubectl) -> None:
+def test_apply_updates_workloads(kubectl: Kubectl) -> None:
     name = unique("applied")
     apply = ("apply", "-f", "-")
     kubectl(*apply, input=dump(deployment(name, "example/zero:1", "example/one:1")))
@@ -53,13 +53,13 @@ def it_applies_workloads(kubectl: Kubectl) -> None:
     assert [(c["name"], c["image"]) for c in containers] == [("c0", "example/zero:2")]
 
 
-def it_shows_differences(kubectl: Kubectl, a_map: str) -> None:
+def test_diff_prints_changes(kubectl: Kubectl, a_map: str) -> None:
     done = kubectl.run("diff", "-f", "-", input=dump(config_map(a_map, a="2")))
     assert done.returncode == 1, done.stderr
     assert '+  a: "2"' in done.stdout
 
 
-def it_labels_and_annotates(kubectl: Kubectl, a_map: str) -> None:
+def test_label_and_annotate_change_metadata(kubectl: Kubectl, a_map: str) -> None:
     kubectl("label", "configmap", a_map, "colour=blue")
     kubectl("annotate", "configmap", a_map, "example.com/note=two words")
     about = kubectl.read("configmap", a_map)["metadata"]
@@ -78,17 +78,17 @@ def it_labels_and_annotates(kubectl: Kubectl, a_map: str) -> None:
         ("json", '[{"op": "replace", "path": "/data/a", "value": "2"}]'),
     ],
 )
-def it_patches(kubectl: Kubectl, a_map: str, kind: str, patch: str) -> None:
+def test_patch_applies_each_patch_type(kubectl: Kubectl, a_map: str, kind: str, patch: str) -> None:
     kubectl("patch", "configmap", a_map, f"--type={kind}", "-p", patch)
     assert kubectl.read("configmap", a_map)["data"] == {"a": "2"}
 
 
-def it_replaces(kubectl: Kubectl, a_map: str) -> None:
+def test_replace_replaces_the_object(kubectl: Kubectl, a_map: str) -> None:
     kubectl("replace", "-f", "-", input=dump(config_map(a_map, b="2")))
     assert kubectl.read("configmap", a_map)["data"] == {"b": "2"}
 
 
-def it_sets_images_and_scales(kubectl: Kubectl) -> None:
+def test_set_image_and_scale_change_a_deployment(kubectl: Kubectl) -> None:
     name = unique("scaled")
     kubectl("create", "-f", "-", input=dump(deployment(name, "example/one:1")))
     kubectl("set", "image", f"deployment/{name}", "c0=example/one:2")
@@ -97,29 +97,29 @@ def it_sets_images_and_scales(kubectl: Kubectl) -> None:
     assert spec["template"]["spec"]["containers"][0]["image"] == "example/one:2"
 
 
-def it_deletes(kubectl: Kubectl, a_map: str) -> None:
+def test_delete_removes_the_object(kubectl: Kubectl, a_map: str) -> None:
     assert kubectl("delete", "configmap", a_map).startswith(f'configmap "{a_map}" deleted')
     assert kubectl.run("get", "configmap", a_map).returncode == 1
 
 
-def it_deletes_by_label(kubectl: Kubectl, a_map: str) -> None:
+def test_delete_by_label_removes_matching_objects(kubectl: Kubectl, a_map: str) -> None:
     kubectl("label", "configmap", a_map, "doomed=yes")
     kubectl("delete", "configmaps", "-l", "doomed=yes")
     assert kubectl.run("get", "configmap", a_map).returncode == 1
 
 
-def it_waits(kubectl: Kubectl, a_map: str) -> None:
+def test_wait_for_delete_returns_after_deletion(kubectl: Kubectl, a_map: str) -> None:
     kubectl("delete", "configmap", a_map, "--wait=false")
     kubectl("wait", "--for=delete", f"configmap/{a_map}", "--timeout=10s")
 
 
-def it_checks_before_it_sends(kubectl: Kubectl) -> None:
+def test_create_rejects_unknown_fields(kubectl: Kubectl) -> None:
     done = kubectl.run("create", "-f", "-", input=dump({**config_map("bad"), "dataa": {}}))
     assert done.returncode == 1
     assert 'unknown field "dataa"' in done.stderr
 
 
-def it_creates_and_applies_what_is_in_a_list(kubectl: Kubectl) -> None:
+def test_create_and_apply_process_items_of_a_list(kubectl: Kubectl) -> None:
     names = [unique("item") for _ in range(2)]
     maps = {
         "apiVersion": "v1",

@@ -1,4 +1,4 @@
-"""Editing labels and annotations, on both clusters: what was changed is written and nothing else."""
+"""Editing labels and annotations: only changed values are written."""
 
 import html
 import json
@@ -67,7 +67,7 @@ class Project:
         return made
 
     def change(self, made: Obj, **metadata: dict[str, str | None]) -> None:
-        """By somebody else."""
+        """Change metadata as another user."""
         self.admin.patch(self.at(made), {"metadata": metadata}, MERGE_PATCH).ok()
 
     def at(self, made: Obj) -> str:
@@ -84,7 +84,7 @@ class Project:
         return ClientAs()(self.viewer, **headers)
 
     async def form(self, made: Obj) -> dict[str, str]:
-        """What the page's form begins with."""
+        """Return the initial values of the form."""
         page = await text_of(await self.client().get(self.url(made)))
         areas = re.findall(r'<textarea name="(\w+)"[^>]*>\n?(.*?)</textarea>', page, re.DOTALL)
         found = {name: html.unescape(text) for name, text in areas}
@@ -114,7 +114,7 @@ def project(
     return Project(admin, runtime, namespace, name)
 
 
-async def it_adds_changes_and_removes(project: Project) -> None:
+async def test_labels_and_annotations_are_added_changed_and_removed(project: Project) -> None:
     made = project.make(
         labels={"app": "web", "tier": "front"}, annotations={NOTE: "a\nb", "plain": "x=y"}
     )
@@ -133,7 +133,7 @@ async def it_adds_changes_and_removes(project: Project) -> None:
     assert (record.actor, record.outcome.code) == (project.viewer, 200)
 
 
-async def it_keeps_what_others_have_changed_since(project: Project) -> None:
+async def test_concurrent_changes_of_other_keys_are_kept(project: Project) -> None:
     made = project.make(labels={"app": "web", "tier": "front"}, annotations={NOTE: "old"})
     sent = await project.form(made)
     project.change(
@@ -147,7 +147,7 @@ async def it_keeps_what_others_have_changed_since(project: Project) -> None:
 
 
 @pytest.mark.parametrize("labels", ["app=shop", ""])
-async def it_does_not_write_over_what_others_have_changed(project: Project, labels: str) -> None:
+async def test_concurrent_changes_of_the_same_key_conflict(project: Project, labels: str) -> None:
     made = project.make(labels={"app": "web"})
     sent = await project.form(made)
     project.change(made, labels={"app": "theirs"})
@@ -158,7 +158,7 @@ async def it_does_not_write_over_what_others_have_changed(project: Project, labe
     assert project.read(made)["labels"] == {"app": "theirs"}
 
 
-async def it_leaves_alone_what_it_does_not_show(project: Project) -> None:
+async def test_hidden_annotations_are_kept(project: Project) -> None:
     long = "x" * 5000
     made = project.make(
         labels={"app.kubernetes.io/name": "web", "node.kubernetes.io/zone": "a"},
@@ -174,7 +174,7 @@ async def it_leaves_alone_what_it_does_not_show(project: Project) -> None:
     assert project.read(made)["annotations"] == {APPLIED: "{}", "long": long, "mine": "1"}
 
 
-async def it_does_not_write_over_what_it_does_not_show(project: Project) -> None:
+async def test_hidden_annotations_cannot_be_overwritten(project: Project) -> None:
     made = project.make(annotations={APPLIED: "{}"})
     sent = await project.form(made)
     refused = await project.save(made, {**sent, "annotations": f"{APPLIED}=mine"})
@@ -197,7 +197,9 @@ async def it_does_not_write_over_what_it_does_not_show(project: Project) -> None
         ("labels", "", "Nothing was changed."),
     ],
 )
-async def it_says_what_is_wrong(project: Project, field: str, typed: str, said: str) -> None:
+async def test_invalid_labels_and_annotations_are_reported(
+    project: Project, field: str, typed: str, said: str
+) -> None:
     made = project.make()
     sent = await project.form(made)
     refused = await project.save(made, {**sent, field: typed})
@@ -209,8 +211,8 @@ async def it_says_what_is_wrong(project: Project, field: str, typed: str, said: 
     assert "labels" not in project.read(made)
 
 
-async def it_puts_what_the_cluster_finds_at_its_field(project: Project) -> None:
-    """All annotations together have a limit."""
+async def test_validation_errors_of_the_cluster_are_reported_at_the_field(project: Project) -> None:
+    """The total size of all annotations is limited."""
     made = project.make(annotations={f"a{n}": "x" * 4000 for n in range(50)})
     sent = await project.form(made)
     more = "\n".join(f"b{n}={'é' * 2000}" for n in range(20))
@@ -224,7 +226,7 @@ async def it_puts_what_the_cluster_finds_at_its_field(project: Project) -> None:
 @pytest.mark.parametrize(
     "was", ["", "{", "[]", '{"labels": 1}', '{"labels": {"a": 1}}', "[" * 5000]
 )
-async def it_takes_no_form_that_is_not_its_own(project: Project, was: str) -> None:
+async def test_a_tampered_baseline_is_rejected(project: Project, was: str) -> None:
     made = project.make(labels={"app": "web"})
     sent = await project.form(made)
     refused = await project.save(made, {**sent, "was": was, "labels": "app=shop"})
@@ -232,7 +234,7 @@ async def it_takes_no_form_that_is_not_its_own(project: Project, was: str) -> No
     assert project.read(made)["labels"] == {"app": "web"}
 
 
-async def it_edits_no_other_object_of_the_name(project: Project) -> None:
+async def test_a_recreated_object_of_the_same_name_is_not_edited(project: Project) -> None:
     made = project.make(labels={"app": "web"})
     sent = await project.form(made)
     refused = await project.save(made, {**sent, "uid": "another", "labels": "app=shop"})
@@ -242,7 +244,7 @@ async def it_edits_no_other_object_of_the_name(project: Project) -> None:
 
 
 @pytest.mark.parametrize("claimed", [False, True])
-async def it_edits_for_nobody_without_the_right(
+async def test_users_without_permission_cannot_edit_labels(
     project: Project, monkeypatch: pytest.MonkeyPatch, namespace: str, claimed: bool
 ) -> None:
     made = project.make(labels={"app": "web"})
@@ -256,7 +258,7 @@ async def it_edits_for_nobody_without_the_right(
     assert project.read(made)["labels"] == {"app": "web"}
 
 
-async def it_says_how_kubectl_does_it(project: Project, kubectl: Kubectl) -> None:
+async def test_the_kubectl_command_has_the_same_effect(project: Project, kubectl: Kubectl) -> None:
     made, other = (project.make(labels={"app": "web", "old": "1"}) for _ in range(2))
     name = name_of(made)
     page = await text_of(await project.client().get(project.url(made)))

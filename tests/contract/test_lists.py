@@ -1,4 +1,4 @@
-"""Lists: whole, in pieces, and at a time of choice."""
+"""List requests: complete, in chunks, and at a resource version."""
 
 import pytest
 
@@ -11,7 +11,7 @@ _NAMES = [f"item-{number}" for number in range(5)]
 
 @pytest.fixture
 def where(admin: Client, empty_namespace: str) -> str:
-    """Five secrets, and nothing else."""
+    """Create five Secrets and return the path of their collection."""
     collection = path(empty_namespace, "secrets")
     for name in _NAMES:
         admin.post(collection, secret(name)).ok()
@@ -23,14 +23,14 @@ def names(listed: Obj) -> list[str]:
 
 
 def pieces(admin: Client, where: str, limit: int) -> list[Obj]:
-    """All parts of a list."""
+    """Return all chunks of a list."""
     found = [admin.get(where, limit=limit).ok()]
     while token := found[-1]["metadata"].get("continue"):
         found.append(admin.get(where, limit=limit, **{"continue": token}).ok())
     return found
 
 
-def it_lists(admin: Client, where: str) -> None:
+def test_a_list_contains_all_objects(admin: Client, where: str) -> None:
     listed = admin.get(where).ok()
     assert (listed["kind"], listed["apiVersion"]) == ("SecretList", "v1")
     assert names(listed) == _NAMES
@@ -38,18 +38,18 @@ def it_lists(admin: Client, where: str) -> None:
     assert int(version_of(listed)) >= newest
 
 
-def it_leaves_the_type_to_the_list(admin: Client, where: str) -> None:
+def test_list_items_omit_kind_and_api_version(admin: Client, where: str) -> None:
     assert "kind" not in admin.get(where).ok()["items"][0]
 
 
-def it_lists_an_empty_list(admin: Client, empty_namespace: str) -> None:
+def test_an_empty_collection_is_listed(admin: Client, empty_namespace: str) -> None:
     assert (
         admin.get(path(empty_namespace, "leases", group="coordination.k8s.io/v1")).ok()["items"]
         == []
     )
 
 
-def it_lists_over_all_namespaces(admin: Client, where: str) -> None:
+def test_all_namespaces_are_listed(admin: Client, where: str) -> None:
     listed = admin.get("/api/v1/secrets").ok()
     namespace = where.split("/")[4]
     found = [
@@ -59,19 +59,19 @@ def it_lists_over_all_namespaces(admin: Client, where: str) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5])
-def it_lists_all_in_pieces(admin: Client, where: str, limit: int) -> None:
+def test_chunks_contain_all_objects(admin: Client, where: str, limit: int) -> None:
     parts = pieces(admin, where, limit)
     assert [name for part in parts for name in names(part)] == _NAMES
     assert all(len(part["items"]) <= limit for part in parts)
     assert "continue" not in parts[-1]["metadata"]
 
 
-def it_says_how_many_remain(admin: Client, where: str) -> None:
+def test_chunks_report_the_remaining_item_count(admin: Client, where: str) -> None:
     remaining = [part["metadata"].get("remainingItemCount") for part in pieces(admin, where, 2)]
     assert remaining == [3, 1, None]
 
 
-def it_continues_with_what_was_there_at_first(admin: Client, where: str) -> None:
+def test_chunks_are_a_consistent_snapshot(admin: Client, where: str) -> None:
     first = admin.get(where, limit=2).ok()
     admin.delete(f"{where}/item-4").ok()
     admin.post(where, secret("item-3b")).ok()
@@ -80,30 +80,30 @@ def it_continues_with_what_was_there_at_first(admin: Client, where: str) -> None
     assert version_of(rest) == version_of(first)
 
 
-def it_refuses_a_token_that_is_none(admin: Client, where: str) -> None:
+def test_an_invalid_continue_token_is_rejected(admin: Client, where: str) -> None:
     answer = admin.get(where, limit=2, **{"continue": "nonsense"})
     assert (answer.status, answer.reason) == (400, "BadRequest")
     assert "continue" in answer.json["message"]
 
 
-def it_refuses_a_version_with_a_token(admin: Client, where: str) -> None:
+def test_a_resource_version_with_a_continue_token_is_rejected(admin: Client, where: str) -> None:
     token = admin.get(where, limit=2).ok()["metadata"]["continue"]
     answer = admin.get(where, limit=2, resourceVersion="5", **{"continue": token})
     assert (answer.status, answer.reason) == (400, "BadRequest")
 
 
-def it_refuses_a_limit_that_is_no_number(admin: Client, where: str) -> None:
+def test_an_invalid_limit_is_rejected(admin: Client, where: str) -> None:
     answer = admin.get(where, limit="abc")
     assert (answer.status, answer.reason) == (400, "BadRequest")
 
 
-def it_lists_any_version_for_zero(admin: Client, where: str) -> None:
+def test_resource_version_zero_lists_from_the_cache(admin: Client, where: str) -> None:
     eventually(
         lambda: names(admin.get(where, resourceVersion=0).ok()) == _NAMES, "the cache has them"
     )
 
 
-def it_lists_a_version_exactly(admin: Client, where: str) -> None:
+def test_an_exact_resource_version_can_be_listed(admin: Client, where: str) -> None:
     then = version_of(admin.get(where).ok())
     admin.patch(f"{where}/item-0", {"stringData": {"a": "b"}}, MERGE_PATCH).ok()
     admin.delete(f"{where}/item-1").ok()
@@ -112,7 +112,7 @@ def it_lists_a_version_exactly(admin: Client, where: str) -> None:
     assert "data" not in listed["items"][0]
 
 
-def it_lists_nothing_older(admin: Client, where: str) -> None:
+def test_a_list_is_not_older_than_the_resource_version(admin: Client, where: str) -> None:
     latest = admin.post(where, secret("latest")).ok()
     version = version_of(latest)
     for match in ({}, {"resourceVersionMatch": "NotOlderThan"}):
@@ -120,7 +120,7 @@ def it_lists_nothing_older(admin: Client, where: str) -> None:
         assert names(listed) == [*_NAMES, "latest"]
 
 
-def it_cannot_list_the_future(admin: Client, where: str) -> None:
+def test_a_future_resource_version_times_out(admin: Client, where: str) -> None:
     answer = admin.get(where, resourceVersion=int(version_of(admin.get(where).ok())) + 100_000)
     assert (answer.status, answer.reason) == (504, "Timeout")
     assert answer.json["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
@@ -136,13 +136,13 @@ def it_cannot_list_the_future(admin: Client, where: str) -> None:
         ({"resourceVersionMatch": "Nearly", "resourceVersion": "1"}, 422),
     ],
 )
-def it_refuses_versions_that_make_no_sense(
+def test_invalid_resource_versions_are_rejected(
     admin: Client, where: str, params: dict[str, str], status: int
 ) -> None:
     assert admin.get(where, **params).status == status
 
 
-def it_gives_tables_to_those_who_ask(admin: Client, where: str) -> None:
+def test_tables_are_returned_on_request(admin: Client, where: str) -> None:
     accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
     table = admin.with_headers(("Accept", accept)).get(where).ok()
     assert (table["kind"], table["apiVersion"]) == ("Table", "meta.k8s.io/v1")
@@ -152,7 +152,7 @@ def it_gives_tables_to_those_who_ask(admin: Client, where: str) -> None:
     assert table["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
 
 
-def it_gives_metadata_to_those_who_ask(admin: Client, where: str) -> None:
+def test_partial_metadata_is_returned_on_request(admin: Client, where: str) -> None:
     accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
     listed = admin.with_headers(("Accept", accept)).get(where).ok()
     assert listed["kind"] == "PartialObjectMetadataList"
@@ -160,13 +160,13 @@ def it_gives_metadata_to_those_who_ask(admin: Client, where: str) -> None:
     assert "type" not in listed["items"][0]
 
 
-def it_deletes_collections(admin: Client, where: str) -> None:
+def test_a_collection_can_be_deleted(admin: Client, where: str) -> None:
     answer = admin.delete(where)
     assert answer.status == 200
     assert names(admin.get(where).ok()) == []
 
 
-def it_deletes_what_is_selected_of_a_collection(admin: Client, where: str) -> None:
+def test_selected_objects_of_a_collection_can_be_deleted(admin: Client, where: str) -> None:
     admin.patch(f"{where}/item-1", {"metadata": {"labels": {"go": "yes"}}}, MERGE_PATCH).ok()
     assert admin.delete(where, labelSelector="go=yes").status == 200
     assert names(admin.get(where).ok()) == ["item-0", "item-2", "item-3", "item-4"]

@@ -1,4 +1,4 @@
-"""What is asked of a pod's log, and what is refused before any kubelet is asked."""
+"""Log requests that kube-apiserver answers without contacting a kubelet."""
 
 import pytest
 
@@ -8,13 +8,13 @@ from tests.contract.objects import create_pod, path, pod, unique
 
 @pytest.fixture(scope="module")
 def at(admin: Client, namespace: str) -> str:
-    """The log of a pod on no node."""
+    """Create an unscheduled pod and return the path of its log."""
     name = unique("pod")
     create_pod(admin, namespace, pod(name))
     return f"{path(namespace, 'pods', name)}/log"
 
 
-def it_has_no_log_before_it_is_on_a_node(admin: Client, at: str) -> None:
+def test_an_unscheduled_pod_has_an_empty_log(admin: Client, at: str) -> None:
     for query in ("", "?follow=true", "?tailLines=5&timestamps=true"):
         answer = admin.get(f"{at}{query}")
         assert (answer.status, answer.body) == (204, b"")
@@ -37,7 +37,7 @@ def it_has_no_log_before_it_is_on_a_node(admin: Client, at: str) -> None:
         ("container=zz", 400, "container zz is not valid for pod"),
     ],
 )
-def it_refuses_what_cannot_be_meant(
+def test_invalid_log_options_are_rejected(
     admin: Client, at: str, query: str, code: int, words: str
 ) -> None:
     answer = admin.get(f"{at}?{query}")
@@ -45,7 +45,9 @@ def it_refuses_what_cannot_be_meant(
     assert words in answer.json["message"]
 
 
-def it_wants_one_of_several_containers_named(admin: Client, namespace: str) -> None:
+def test_logs_of_a_pod_with_several_containers_require_a_container(
+    admin: Client, namespace: str
+) -> None:
     several = pod(unique("pod"))
     first = several["spec"]["containers"][0]
     several["spec"]["containers"] = [{**first, "name": name} for name in ("a", "b")]
@@ -58,5 +60,5 @@ def it_wants_one_of_several_containers_named(admin: Client, namespace: str) -> N
     assert admin.get(f"{path(namespace, 'pods', name)}/log?container=init").status == 204
 
 
-def it_has_no_log_of_a_pod_that_is_not_there(admin: Client, namespace: str) -> None:
+def test_logs_of_a_missing_pod_return_404(admin: Client, namespace: str) -> None:
     assert admin.get(f"{path(namespace, 'pods', 'nobody')}/log").status == 404

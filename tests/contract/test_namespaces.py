@@ -1,16 +1,16 @@
-"""Namespaces, and what happens to those that are deleted."""
+"""Namespaces and their deletion."""
 
 from tests.contract.client import MERGE_PATCH, Client
 from tests.contract.objects import NAMESPACES, config_map, path
 from tests.controlplane.waiting import eventually
 
 
-def it_begins_with_the_usual_ones(admin: Client) -> None:
+def test_a_cluster_has_the_default_namespaces(admin: Client) -> None:
     names = {item["metadata"]["name"] for item in admin.get(NAMESPACES).ok()["items"]}
     assert names >= {"default", "kube-system", "kube-public", "kube-node-lease"}
 
 
-def it_makes_an_active_namespace(admin: Client, empty_namespace: str) -> None:
+def test_a_new_namespace_is_active(admin: Client, empty_namespace: str) -> None:
     name = empty_namespace
     made = admin.get(f"{NAMESPACES}/{name}").ok()
     assert made["status"] == {"phase": "Active"}
@@ -18,23 +18,23 @@ def it_makes_an_active_namespace(admin: Client, empty_namespace: str) -> None:
     assert made["metadata"]["labels"] == {"kubernetes.io/metadata.name": name}
 
 
-def it_gives_each_a_service_account(admin: Client, namespace: str) -> None:
+def test_each_namespace_gets_a_default_service_account(admin: Client, namespace: str) -> None:
     where = path(namespace, "serviceaccounts", "default")
     eventually(lambda: admin.get(where).status == 200, "the default service account")
 
 
-def it_refuses_objects_in_a_namespace_that_is_not_there(admin: Client) -> None:
+def test_creating_in_a_missing_namespace_returns_404(admin: Client) -> None:
     answer = admin.post(path("absent", "configmaps"), config_map("a"))
     assert (answer.status, answer.reason) == (404, "NotFound")
     assert answer.json["message"] == 'namespaces "absent" not found'
     assert answer.json["details"] == {"name": "absent", "kind": "namespaces"}
 
 
-def it_lists_nothing_in_a_namespace_that_is_not_there(admin: Client) -> None:
+def test_listing_a_missing_namespace_is_empty(admin: Client) -> None:
     assert admin.get(path("absent", "configmaps")).ok()["items"] == []
 
 
-def it_empties_and_removes(admin: Client, empty_namespace: str) -> None:
+def test_deleting_a_namespace_deletes_its_objects(admin: Client, empty_namespace: str) -> None:
     where = path(empty_namespace, "configmaps")
     admin.post(where, config_map("inside")).ok()
     answer = admin.delete(f"{NAMESPACES}/{empty_namespace}")
@@ -46,7 +46,7 @@ def it_empties_and_removes(admin: Client, empty_namespace: str) -> None:
     assert admin.get(f"{where}/inside").status == 404
 
 
-def it_takes_nothing_new_while_it_ends(admin: Client, empty_namespace: str) -> None:
+def test_a_terminating_namespace_rejects_new_objects(admin: Client, empty_namespace: str) -> None:
     body = config_map("held")
     body["metadata"]["finalizers"] = ["example.com/hold"]
     where = path(empty_namespace, "configmaps")
@@ -62,6 +62,6 @@ def it_takes_nothing_new_while_it_ends(admin: Client, empty_namespace: str) -> N
     eventually(lambda: admin.get(gone).status == 404, "the namespace is gone", timeout=40)
 
 
-def it_keeps_the_one_it_needs(admin: Client) -> None:
+def test_the_default_namespace_cannot_be_deleted(admin: Client) -> None:
     answer = admin.delete(f"{NAMESPACES}/default")
     assert (answer.status, answer.reason) == (403, "Forbidden")

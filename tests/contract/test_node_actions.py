@@ -1,4 +1,4 @@
-"""Cordon, uncordon and the taints of a node."""
+"""Cordoning a node, uncordoning it, and editing its taints."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -88,7 +88,7 @@ async def test_a_node_is_cordoned_and_uncordoned(
     ]
 
 
-async def test_several_are_cordoned_at_once(
+async def test_several_nodes_are_cordoned_by_a_bulk_action(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, node: Obj
 ) -> None:
     other = scrap.create(NODE_PATH, {"metadata": {"name": unique("node")}})
@@ -102,14 +102,15 @@ async def test_several_are_cordoned_at_once(
     assert all(_spec(admin, one)["unschedulable"] for one in (node, other))
 
 
-async def test_taints_are_edited_and_nobody_elses_is_lost(
+async def test_editing_taints_keeps_taints_of_controllers(
     admin: Client, olga: Person, node: Obj
 ) -> None:
     page = olga.on("taints", "nodes", node)
     await _edit(page, lambda shown: f"{shown}\r\ngpu:NoSchedule")
     taints = _spec(admin, node)["taints"]
     assert {"key": "gpu", "effect": "NoSchedule"} in taints and MINE in taints
-    # As if they had come since the page was drawn: they stay, and nothing is written.
+    # Simulate taints that were added after the page was rendered: they are kept, and nothing is
+    # written.
     said = await page.refuses(409, taints="")
     assert "The value of spec.taints is another one now." in said
     assert MINE in _spec(admin, node)["taints"]
@@ -120,7 +121,9 @@ async def test_taints_are_edited_and_nobody_elses_is_lost(
 
 
 async def _edit(page: Page, change: Callable[[str], str]) -> None:
-    """Until nobody comes in between: the real cluster's own controllers taint a node without kubelet."""
+    """Submit the form. Retry on a conflict, because controllers of the real cluster taint a node
+    without kubelet.
+    """
     for _time in range(10):
         found = _SHOWN.search(await page.asks())
         assert found is not None
@@ -144,7 +147,7 @@ async def _edit(page: Page, change: Callable[[str], str]) -> None:
         ("x" * 300_000, "Use at most"),
     ],
 )
-async def test_a_bad_taint_is_told_at_the_field(
+async def test_invalid_taints_are_reported_at_the_field(
     admin: Client, olga: Person, node: Obj, typed: str, said: str
 ) -> None:
     page = olga.on("taints", "nodes", node)
@@ -155,7 +158,7 @@ async def test_a_bad_taint_is_told_at_the_field(
     assert MINE in _spec(admin, node)["taints"]
 
 
-async def test_whoever_may_not_is_told(
+async def test_users_without_permission_cannot_change_nodes(
     monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, admin: Client, node: Obj
 ) -> None:
     eve = person(monkeypatch, scrap, namespace)
@@ -167,7 +170,7 @@ async def test_whoever_may_not_is_told(
     assert "unschedulable" not in _spec(admin, node)
 
 
-async def test_another_node_of_the_name_is_left_alone(
+async def test_a_recreated_node_of_the_same_name_is_not_changed(
     admin: Client, olga: Person, node: Obj
 ) -> None:
     page = olga.on("cordon", "nodes", node)

@@ -1,4 +1,4 @@
-"""Shells on nodes: who may open one, the pod that is made for it, and what takes that away again."""
+"""Node shells: permissions, the pod of a shell, and its cleanup."""
 
 import html
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def shells(settings: Settings, admin: Client, runtime: Runtime, namespace: str) -> str:
-    """Their namespace, in which pods are admitted."""
+    """Return the namespace of node shells, after pods are admitted in it."""
     settings.NODE_SHELL_NAMESPACE = namespace
     settings.NODE_SHELL_IMAGE = IMAGE
     create_pod(admin, namespace, pod(unique("first")))
@@ -53,7 +53,7 @@ def node(scrap: Scrap, runtime: Runtime) -> Obj:
 
 @pytest.fixture
 def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, shells: str) -> Person:
-    """May make pods in that namespace, and look at nodes."""
+    """A user with permission to create pods in that namespace and to view nodes."""
     found = person(monkeypatch, scrap, shells, rule("get list", "nodes"))
     found.grants.here(
         user(found.name), rule("get create", "pods"), rule("create get", "pods/attach")
@@ -68,7 +68,9 @@ def made_pods(admin: Client, namespace: str, node: Obj) -> list[Obj]:
     return [one for one in ours if one["spec"].get("nodeName") == node["metadata"]["name"]]
 
 
-async def it_asks_first(olga: Person, node: Obj, shells: str) -> None:
+async def test_the_node_shell_form_warns_about_the_privileged_pod(
+    olga: Person, node: Obj, shells: str
+) -> None:
     page, name = olga.on("shell", "nodes", node), node["metadata"]["name"]
     assert await page.is_offered("nodes", Key("", name))
     text = html.unescape(await page.asks())
@@ -78,7 +80,7 @@ async def it_asks_first(olga: Person, node: Obj, shells: str) -> None:
     assert f"kubectl create -f - -n {shells}" in text
 
 
-async def it_makes_one_pod_as_the_person(
+async def test_a_node_shell_creates_one_pod_with_the_users_identity(
     admin: Client, olga: Person, node: Obj, shells: str
 ) -> None:
     page, name = olga.on("shell", "nodes", node), node["metadata"]["name"]
@@ -102,7 +104,7 @@ async def it_makes_one_pod_as_the_person(
     assert waits.status_code == 200 and "Starting shell" in await text_of(waits)
 
 
-async def it_does_what_its_line_does(
+async def test_a_node_shell_has_the_same_effect_as_its_kubectl_command(
     admin: Client, olga: Person, node: Obj, shells: str, kubectl: Kubectl
 ) -> None:
     page = olga.on("shell", "nodes", node)
@@ -118,7 +120,7 @@ async def it_does_what_its_line_does(
     assert found[other] == found[sent["name"]]
 
 
-async def it_is_off_unless_it_has_a_place(
+async def test_node_shells_are_disabled_without_a_namespace(
     settings: Settings, admin: Client, olga: Person, node: Obj, shells: str
 ) -> None:
     page = olga.on("shell", "nodes", node)
@@ -131,7 +133,7 @@ async def it_is_off_unless_it_has_a_place(
 
 
 @pytest.mark.parametrize("name", ["", "Not a name", "x" * 64, "<b>", "../x"])
-async def it_takes_no_other_name(
+async def test_invalid_pod_names_are_rejected(
     admin: Client, olga: Person, node: Obj, shells: str, name: str
 ) -> None:
     page = olga.on("shell", "nodes", node)
@@ -140,7 +142,7 @@ async def it_takes_no_other_name(
     assert "<b>" not in await text_of(answer) and not made_pods(admin, shells, node)
 
 
-async def it_is_refused_to_whoever_may_not(
+async def test_users_without_permission_cannot_open_a_node_shell(
     monkeypatch: pytest.MonkeyPatch,
     admin: Client,
     scrap: Scrap,
@@ -148,7 +150,7 @@ async def it_is_refused_to_whoever_may_not(
     node: Obj,
     shells: str,
 ) -> None:
-    """As the console knows it, and as the cluster alone does; and nothing is made for another node."""
+    """Refused by the console or only by the cluster. A node with another UID is also refused."""
     page = olga.on("shell", "nodes", node)
     assert "You may not create pods" in await Page("bob", page.url, page.uid).refuses(403)
     assert "You may not" in await Page("charlie", page.url, page.uid).refuses(403)
@@ -165,8 +167,8 @@ async def it_is_refused_to_whoever_may_not(
     assert not made_pods(admin, shells, node)
 
 
-def it_sweeps_what_has_ended(admin: Client, runtime: Runtime, shells: str) -> None:
-    """And nothing else: neither what runs nor pods of others."""
+def test_finished_shell_pods_are_deleted(admin: Client, runtime: Runtime, shells: str) -> None:
+    """Running pods and pods without the label are kept."""
     kept, runs, over = (unique(one) for one in ("kept", "runs", "over"))
     labels = {LABEL: "node"}
     for name, about in ((kept, {}), (runs, labels), (over, labels)):

@@ -1,4 +1,4 @@
-"""Creating, reading, replacing."""
+"""Creating, reading, and replacing objects."""
 
 import re
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ def where(namespace: str) -> str:
     return path(namespace, "configmaps")
 
 
-def it_fills_in_what_identifies_a_new_object(admin: Client, where: str, namespace: str) -> None:
+def test_create_sets_identifying_metadata(admin: Client, where: str, namespace: str) -> None:
     made = admin.post(where, config_map("identified", key="value"))
     assert made.status == 201
     about = made.json["metadata"]
@@ -26,13 +26,13 @@ def it_fills_in_what_identifies_a_new_object(admin: Client, where: str, namespac
     assert (made.json["kind"], made.json["apiVersion"]) == ("ConfigMap", "v1")
 
 
-def it_reads_what_was_created(admin: Client, where: str) -> None:
+def test_a_created_object_can_be_read(admin: Client, where: str) -> None:
     made = admin.post(where, config_map("read", key="värde ☃")).ok()
     assert admin.get(f"{where}/read").ok() == made
     assert made["data"] == {"key": "värde ☃"}
 
 
-def it_ignores_what_the_client_says_of_identity(admin: Client, where: str) -> None:
+def test_client_provided_uid_and_creation_time_are_ignored(admin: Client, where: str) -> None:
     body = config_map("own-uid")
     body["metadata"] |= {
         "uid": "6fe20b66-0000-0000-0000-000000000000",
@@ -43,7 +43,7 @@ def it_ignores_what_the_client_says_of_identity(admin: Client, where: str) -> No
     assert not made["creationTimestamp"].startswith("2001")
 
 
-def it_refuses_a_second_object_of_a_name(admin: Client, where: str) -> None:
+def test_a_duplicate_name_conflicts(admin: Client, where: str) -> None:
     admin.post(where, config_map("twice")).ok()
     answer = admin.post(where, config_map("twice"))
     assert (answer.status, answer.reason) == (409, "AlreadyExists")
@@ -51,7 +51,7 @@ def it_refuses_a_second_object_of_a_name(admin: Client, where: str) -> None:
     assert answer.json["details"] == {"name": "twice", "kind": "configmaps"}
 
 
-def it_refuses_a_resource_version_on_creation(admin: Client, where: str) -> None:
+def test_create_rejects_a_resource_version(admin: Client, where: str) -> None:
     body = config_map("with-version")
     body["metadata"]["resourceVersion"] = "1"
     answer = admin.post(where, body)
@@ -59,7 +59,7 @@ def it_refuses_a_resource_version_on_creation(admin: Client, where: str) -> None
     assert answer.json["message"] == "resourceVersion should not be set on objects to be created"
 
 
-def it_makes_a_name_from_a_prefix(admin: Client, where: str) -> None:
+def test_generate_name_creates_unique_names(admin: Client, where: str) -> None:
     body: Obj = {"metadata": {"generateName": "made-"}}
     first, second = (admin.post(where, body).ok()["metadata"] for _ in range(2))
     assert re.fullmatch(r"made-[a-z0-9]{5}", first["name"])
@@ -67,21 +67,21 @@ def it_makes_a_name_from_a_prefix(admin: Client, where: str) -> None:
     assert first["name"] != second["name"]
 
 
-def it_wants_a_name(admin: Client, where: str) -> None:
+def test_create_requires_a_name(admin: Client, where: str) -> None:
     answer = admin.post(where, {"metadata": {}})
     assert (answer.status, answer.reason) == (422, "Invalid")
     assert answer.json["details"]["causes"][0]["field"] == "metadata.name"
 
 
 @pytest.mark.parametrize("name", ["Upper", "under_score", "-dash", "a" * 254])
-def it_refuses_a_name_that_is_no_dns_name(admin: Client, where: str, name: str) -> None:
+def test_names_must_be_dns_names(admin: Client, where: str, name: str) -> None:
     answer = admin.post(where, config_map(name))
     assert (answer.status, answer.reason) == (422, "Invalid")
     causes = answer.json["details"]["causes"]
     assert [(c["field"], c["reason"]) for c in causes] == [("metadata.name", "FieldValueInvalid")]
 
 
-def it_refuses_a_label_that_is_none(admin: Client, where: str) -> None:
+def test_invalid_labels_are_rejected(admin: Client, where: str) -> None:
     body = config_map("labelled")
     body["metadata"]["labels"] = {"fine": "not fine"}
     answer = admin.post(where, body)
@@ -89,12 +89,12 @@ def it_refuses_a_label_that_is_none(admin: Client, where: str) -> None:
     assert answer.json["details"]["causes"][0]["field"] == "metadata.labels"
 
 
-def it_refuses_another_kind(admin: Client, where: str) -> None:
+def test_create_rejects_another_kind(admin: Client, where: str) -> None:
     answer = admin.post(where, secret("other-kind"))
     assert (answer.status, answer.reason) == (400, "BadRequest")
 
 
-def it_refuses_another_namespace(admin: Client, where: str) -> None:
+def test_create_rejects_another_namespace(admin: Client, where: str) -> None:
     body = config_map("elsewhere")
     body["metadata"]["namespace"] = "default"
     answer = admin.post(where, body)
@@ -102,14 +102,14 @@ def it_refuses_another_namespace(admin: Client, where: str) -> None:
     assert "does not match the namespace" in answer.json["message"]
 
 
-def it_says_what_is_not_there(admin: Client, where: str) -> None:
+def test_a_missing_object_returns_404(admin: Client, where: str) -> None:
     answer = admin.get(f"{where}/nothing")
     assert (answer.status, answer.reason) == (404, "NotFound")
     assert answer.json["message"] == 'configmaps "nothing" not found'
     assert answer.json["details"] == {"name": "nothing", "kind": "configmaps"}
 
 
-def it_replaces(admin: Client, where: str) -> None:
+def test_replace_changes_the_object(admin: Client, where: str) -> None:
     made = admin.post(where, config_map("replaced", old="1")).ok()
     answer = admin.put(f"{where}/replaced", {**made, "data": {"new": "2"}})
     assert answer.status == 200
@@ -118,7 +118,7 @@ def it_replaces(admin: Client, where: str) -> None:
     assert int(version_of(answer.json)) > int(version_of(made))
 
 
-def it_keeps_the_version_if_nothing_changes(admin: Client, where: str) -> None:
+def test_a_write_without_changes_keeps_the_resource_version(admin: Client, where: str) -> None:
     admin.post(where, config_map("same", key="1")).ok()
     body = {"data": {"key": "1"}}
     first = admin.patch(f"{where}/same", body, MERGE_PATCH).ok()
@@ -126,14 +126,14 @@ def it_keeps_the_version_if_nothing_changes(admin: Client, where: str) -> None:
     assert version_of(again) == version_of(first)
 
 
-def it_refuses_a_replacement_under_another_name(admin: Client, where: str) -> None:
+def test_replace_rejects_another_name(admin: Client, where: str) -> None:
     made = admin.post(where, config_map("named")).ok()
     made["metadata"]["name"] = "renamed"
     answer = admin.put(f"{where}/named", made)
     assert (answer.status, answer.reason) == (400, "BadRequest")
 
 
-def it_keeps_what_cannot_change(admin: Client, where: str) -> None:
+def test_replace_keeps_creation_time_and_checks_the_uid(admin: Client, where: str) -> None:
     made = admin.post(where, config_map("kept")).ok()
     changed = {**made, "metadata": {**made["metadata"], "creationTimestamp": None}}
     answer = admin.put(f"{where}/kept", changed).ok()
@@ -143,7 +143,7 @@ def it_keeps_what_cannot_change(admin: Client, where: str) -> None:
     assert (refused.status, refused.reason) == (409, "Conflict")
 
 
-def it_counts_generations_of_what_is_wished(admin: Client, namespace: str) -> None:
+def test_only_spec_changes_increase_the_generation(admin: Client, namespace: str) -> None:
     where = path(namespace, "deployments", group="apps/v1")
     name = unique("counted")
     made = admin.post(where, deployment(name, "example/one:1")).ok()
@@ -154,7 +154,7 @@ def it_counts_generations_of_what_is_wished(admin: Client, namespace: str) -> No
     assert two["metadata"]["generation"] == 2
 
 
-def it_hides_text_given_in_plain(admin: Client, namespace: str) -> None:
+def test_string_data_is_stored_as_encoded_data(admin: Client, namespace: str) -> None:
     made = admin.post(path(namespace, "secrets"), secret("plain", word="open")).ok()
     assert made["data"] == {"word": "b3Blbg=="}
     assert "stringData" not in made

@@ -1,4 +1,4 @@
-"""The official Python client, unchanged."""
+"""The official Python client, unmodified."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from tests.contract.crds import definition, establish, widget
 from tests.contract.objects import config_map, create_pod, deployment, pod, unique
 from tests.contract.tidy import Scrap
 
-# Only a part of the package is typed, and by its types each field may be None.
+# The package is only partly typed, and its types declare every field as optional.
 _connect: Any = config.new_client_from_config
 _new_watch: Any = watch.Watch
 
@@ -21,7 +21,7 @@ _new_watch: Any = watch.Watch
 def api(cluster: Cluster) -> Iterator[Any]:
     with _connect(config_file=str(cluster.kubeconfig)) as found:
         yield found
-        # Its own end leaves connections open.
+        # Closing the client leaves connections open.
         found.rest_client.pool_manager.clear()
 
 
@@ -30,7 +30,7 @@ def core(api: Any) -> Any:
     return client.CoreV1Api(api)
 
 
-def it_lists_pods(core: Any, admin: Client, empty_namespace: str) -> None:
+def test_pods_are_listed(core: Any, admin: Client, empty_namespace: str) -> None:
     create_pod(admin, empty_namespace, pod("one", {"app": "x"}))
     create_pod(admin, empty_namespace, pod("two"))
     listed = core.list_namespaced_pod(empty_namespace)
@@ -41,7 +41,7 @@ def it_lists_pods(core: Any, admin: Client, empty_namespace: str) -> None:
     assert [item.metadata.name for item in chosen.items] == ["one"]
 
 
-def it_watches_pods(core: Any, admin: Client, empty_namespace: str) -> None:
+def test_pods_are_watched(core: Any, admin: Client, empty_namespace: str) -> None:
     create_pod(admin, empty_namespace, pod("there"))
     start = core.list_namespaced_pod(empty_namespace).metadata.resource_version
     core.patch_namespaced_pod("there", empty_namespace, {"metadata": {"labels": {"a": "b"}}})
@@ -55,12 +55,14 @@ def it_watches_pods(core: Any, admin: Client, empty_namespace: str) -> None:
         seen.append((event["type"], event["object"].metadata.name))
         if event["type"] == "DELETED":
             watcher.stop()
-    # What is being deleted may be modified once more before it is gone.
+    # A deleted object can be modified once more before the DELETED event.
     assert seen[:2] == [("MODIFIED", "there"), ("ADDED", "new")]
     assert seen[-1] == ("DELETED", "there")
 
 
-def it_watches_from_the_start(core: Any, admin: Client, empty_namespace: str) -> None:
+def test_a_watch_without_version_starts_with_existing_objects(
+    core: Any, admin: Client, empty_namespace: str
+) -> None:
     create_pod(admin, empty_namespace, pod("there"))
     watcher = _new_watch()
     found = []
@@ -70,14 +72,14 @@ def it_watches_from_the_start(core: Any, admin: Client, empty_namespace: str) ->
     assert found == [("ADDED", "there")]
 
 
-def it_raises_what_is_refused(core: Any, namespace: str) -> None:
+def test_error_responses_raise_an_exception(core: Any, namespace: str) -> None:
     with pytest.raises(client.ApiException) as refused:
         core.read_namespaced_pod("absent", namespace)
     assert refused.value.status == 404
     assert '"reason":"NotFound"' in str(refused.value.body).replace(" ", "")
 
 
-def it_writes(core: Any, namespace: str) -> None:
+def test_objects_are_created_and_replaced(core: Any, namespace: str) -> None:
     name = unique("written")
     made = core.create_namespaced_config_map(namespace, config_map(name, a="1"))
     made.data["b"] = "2"
@@ -89,7 +91,7 @@ def it_writes(core: Any, namespace: str) -> None:
     core.delete_namespaced_config_map(name, namespace)
 
 
-def it_patches_workloads(api: Any, namespace: str) -> None:
+def test_workloads_are_patched(api: Any, namespace: str) -> None:
     name = unique("patched")
     apps: Any = client.AppsV1Api(api)
     apps.create_namespaced_deployment(
@@ -101,7 +103,9 @@ def it_patches_workloads(api: Any, namespace: str) -> None:
     assert {c.name: c.image for c in containers} == {"c0": "example/zero:1", "c1": "e/o:2"}
 
 
-def it_handles_custom_objects(api: Any, admin: Client, scrap: Scrap, namespace: str) -> None:
+def test_custom_objects_are_created_and_listed(
+    api: Any, admin: Client, scrap: Scrap, namespace: str
+) -> None:
     crd = definition()
     establish(admin, scrap, crd, namespace)
     place = (crd["spec"]["group"], "v1", namespace, "widgets")

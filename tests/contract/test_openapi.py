@@ -1,4 +1,6 @@
-"""What is known of a kind: cut out of kube-apiserver's OpenAPI, which is read as the viewer."""
+"""The schema of a kind, extracted from kube-apiserver's OpenAPI documents, which are read with the
+user's identity.
+"""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +40,7 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture
 def viewer(_runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Iterator[SignedIn]:
-    """Somebody who has no rights but those of everybody who is signed in."""
+    """A signed-in user without any other permissions."""
     monkeypatch.setitem(CAST, VIEWER, lambda: FakeAccess(VIEWER))
     use_host(_runtime)
     yield ClientAs()(VIEWER, Accept="application/json")
@@ -57,7 +59,7 @@ def url_of(crd: Obj, kind: str = "Widget") -> str:
 
 
 async def schema_of(viewer: SignedIn, url: str) -> tuple[Obj, Any]:
-    """The kind's own schema, and the answer."""
+    """Return the schema of the kind and the response."""
     answer = await viewer.get(url)
     assert answer.status_code == 200, answer.content
     found = json.loads(answer.content)
@@ -66,7 +68,7 @@ async def schema_of(viewer: SignedIn, url: str) -> tuple[Obj, Any]:
     return found["components"]["schemas"][name], answer
 
 
-async def it_has_the_schema_of_a_custom_type(viewer: SignedIn, crd: Obj) -> None:
+async def test_the_schema_of_a_custom_type_is_returned(viewer: SignedIn, crd: Obj) -> None:
     properties = (await served(viewer, url_of(crd)))["properties"]
     assert {"apiVersion", "kind", "metadata", "spec", "status"} == properties.keys()
     assert properties["spec"]["required"] == ["size"]
@@ -74,13 +76,15 @@ async def it_has_the_schema_of_a_custom_type(viewer: SignedIn, crd: Obj) -> None
 
 
 async def served(viewer: SignedIn, url: str) -> Obj:
-    """A definition's schema is published a moment after its objects are served."""
+    """Return the schema of the kind after it was published, which happens shortly after its objects
+    are served.
+    """
     while (await viewer.get(url)).status_code == 404:
         pass
     return (await schema_of(viewer, url))[0]
 
 
-async def it_refers_to_nothing_that_it_leaves_out(viewer: SignedIn, cluster: Cluster) -> None:
+async def test_all_referenced_schemas_are_included(viewer: SignedIn, cluster: Cluster) -> None:
     for path in ("apps/v1/Deployment", "core/v1/Pod"):
         schema, answer = await schema_of(viewer, f"{ROOT}/{path}")
         text = answer.content.decode()
@@ -89,11 +93,11 @@ async def it_refers_to_nothing_that_it_leaves_out(viewer: SignedIn, cluster: Clu
         assert named == components.keys()
         kinds = {one["kind"] for one in schema["x-kubernetes-group-version-kind"]}
         assert kinds == {path.rpartition("/")[2]}
-        # Only one of the clusters has schemas of built-in types.
+        # Only one of the clusters publishes schemas of built-in types.
         assert (len(components) > 100) is not isinstance(cluster, Embedded)
 
 
-async def it_is_asked_for_again_and_not_sent_again(viewer: SignedIn, crd: Obj) -> None:
+async def test_an_unchanged_schema_returns_304(viewer: SignedIn, crd: Obj) -> None:
     await served(viewer, url_of(crd))
     _schema, answer = await schema_of(viewer, url_of(crd))
 
@@ -105,7 +109,9 @@ async def it_is_asked_for_again_and_not_sent_again(viewer: SignedIn, crd: Obj) -
     assert (await having('"other"').get(url_of(crd))).content == answer.content
 
 
-async def it_follows_the_definition(viewer: SignedIn, admin: Client, crd: Obj) -> None:
+async def test_a_changed_definition_updates_the_schema(
+    viewer: SignedIn, admin: Client, crd: Obj
+) -> None:
     await served(viewer, url_of(crd))
     _schema, before = await schema_of(viewer, url_of(crd))
     spec = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties"
@@ -127,20 +133,20 @@ async def it_follows_the_definition(viewer: SignedIn, admin: Client, crd: Obj) -
         "apps/v1%3Fhash=1/Deployment", "a%2Fb/v1/Pod", "core/v1/%F0%9F%92%A3",
     ],
 )  # fmt: skip
-async def it_has_nothing_of_what_is_not_there(viewer: SignedIn, path: str) -> None:
+async def test_unknown_kinds_return_404(viewer: SignedIn, path: str) -> None:
     answer = await viewer.get(f"{ROOT}/{path}")
     assert answer.status_code == 404
 
 
-async def it_is_for_those_who_are_signed_in(viewer: SignedIn) -> None:
+async def test_anonymous_requests_are_unauthorized(viewer: SignedIn) -> None:
     answer = await ClientAs()("", Accept="application/json").get(f"{ROOT}/core/v1/Pod")
     assert answer.status_code == 401
 
 
-async def it_is_kube_apiserver_that_decides(
+async def test_kube_apiserver_authorizes_each_schema_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also about what is kept; and without kube-apiserver there is nothing."""
+    """This includes cached schemas. Without kube-apiserver no schema is returned."""
     server = DevCluster(tmp_path)
     server.start()
     runtime = Runtime(kubeconfig=str(server.kubeconfig))

@@ -1,4 +1,4 @@
-"""The three kinds of patches that say what is to change."""
+"""JSON merge patches, strategic merge patches, and JSON patches."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.contract.objects import config_map, deployment, path, unique
 
 @pytest.fixture
 def where(admin: Client, namespace: str) -> str:
-    """A config map with two labels and two data."""
+    """Create a ConfigMap with two labels and two data keys, and return its path."""
     body = config_map(unique("patched"), a="1", b="2")
     body["metadata"]["labels"] = {"one": "1", "two": "2"}
     name = admin.post(path(namespace, "configmaps"), body).ok()["metadata"]["name"]
@@ -17,7 +17,7 @@ def where(admin: Client, namespace: str) -> str:
 
 @pytest.fixture
 def workload(admin: Client, namespace: str) -> str:
-    """A deployment with the containers c0 and c1."""
+    """Create a Deployment with the containers c0 and c1, and return its path."""
     body = deployment(unique("patched"), "example/zero:1", "example/one:1")
     made = admin.post(path(namespace, "deployments", group="apps/v1"), body).ok()
     return path(namespace, "deployments", made["metadata"]["name"], group="apps/v1")
@@ -32,38 +32,40 @@ def containers_patch(*containers: Obj) -> Obj:
     return {"spec": {"template": {"spec": {"containers": list(containers)}}}}
 
 
-def it_merges(admin: Client, where: str) -> None:
+def test_a_merge_patch_merges_maps(admin: Client, where: str) -> None:
     body = {"data": {"a": None, "b": "3", "c": "4"}, "metadata": {"labels": {"one": None}}}
     found = admin.patch(where, body, MERGE_PATCH).ok()
     assert found["data"] == {"b": "3", "c": "4"}
     assert found["metadata"]["labels"] == {"two": "2"}
 
 
-def it_replaces_lists_when_it_merges(admin: Client, workload: str) -> None:
+def test_a_merge_patch_replaces_lists(admin: Client, workload: str) -> None:
     body = containers_patch({"name": "c1", "image": "example/one:2"})
     found = admin.patch(workload, body, MERGE_PATCH).ok()
     assert images(found) == {"c1": "example/one:2"}
 
 
-def it_merges_lists_by_key_when_it_is_strategic(admin: Client, workload: str) -> None:
+def test_a_strategic_patch_merges_lists_by_key(admin: Client, workload: str) -> None:
     body = containers_patch({"name": "c1", "image": "example/one:2"})
     found = admin.patch(workload, body, STRATEGIC_PATCH).ok()
     assert images(found) == {"c0": "example/zero:1", "c1": "example/one:2"}
 
 
-def it_removes_from_lists_when_it_is_strategic(admin: Client, workload: str) -> None:
+def test_a_strategic_patch_removes_list_items(admin: Client, workload: str) -> None:
     body = containers_patch({"name": "c1", "$patch": "delete"})
     found = admin.patch(workload, body, STRATEGIC_PATCH).ok()
     assert images(found) == {"c0": "example/zero:1"}
 
 
-def it_adds_to_lists_when_it_is_strategic(admin: Client, workload: str) -> None:
+def test_a_strategic_patch_adds_list_items(admin: Client, workload: str) -> None:
     body = containers_patch({"name": "c2", "image": "example/two:1"})
     found = admin.patch(workload, body, STRATEGIC_PATCH).ok()
     assert images(found).keys() == {"c0", "c1", "c2"}
 
 
-def it_merges_variables_by_name(admin: Client, workload: str) -> None:
+def test_a_strategic_patch_merges_environment_variables_by_name(
+    admin: Client, workload: str
+) -> None:
     for name, value in (("A", "1"), ("B", "2"), ("A", "3")):
         body = containers_patch({"name": "c0", "env": [{"name": name, "value": value}]})
         found = admin.patch(workload, body, STRATEGIC_PATCH).ok()
@@ -71,18 +73,18 @@ def it_merges_variables_by_name(admin: Client, workload: str) -> None:
     assert sorted((e["name"], e["value"]) for e in env) == [("A", "3"), ("B", "2")]
 
 
-def it_removes_a_label_by_null(admin: Client, where: str) -> None:
+def test_a_strategic_patch_removes_keys_with_null(admin: Client, where: str) -> None:
     body = {"metadata": {"labels": {"one": None, "three": "3"}}}
     found = admin.patch(where, body, STRATEGIC_PATCH).ok()
     assert found["metadata"]["labels"] == {"two": "2", "three": "3"}
 
 
-def it_replaces_a_map_on_demand(admin: Client, where: str) -> None:
+def test_a_strategic_patch_replaces_a_map_by_directive(admin: Client, where: str) -> None:
     body = {"data": {"$patch": "replace", "only": "this"}}
     assert admin.patch(where, body, STRATEGIC_PATCH).ok()["data"] == {"only": "this"}
 
 
-def it_edits_by_json_patch(admin: Client, where: str) -> None:
+def test_a_json_patch_applies_all_operations(admin: Client, where: str) -> None:
     body = [
         {"op": "test", "path": "/data/a", "value": "1"},
         {"op": "replace", "path": "/data/a", "value": "9"},
@@ -96,7 +98,7 @@ def it_edits_by_json_patch(admin: Client, where: str) -> None:
     assert found["metadata"]["labels"] == {"one": "1", "two": "2", "example.com/slash": "x"}
 
 
-def it_adds_into_lists_by_json_patch(admin: Client, workload: str) -> None:
+def test_a_json_patch_adds_list_items_by_index(admin: Client, workload: str) -> None:
     containers = "/spec/template/spec/containers"
     body = [
         {"op": "add", "path": f"{containers}/0", "value": {"name": "first", "image": "e/f:1"}},
@@ -115,7 +117,9 @@ def it_adds_into_lists_by_json_patch(admin: Client, workload: str) -> None:
     ],
     ids=["a test that fails", "nothing to remove", "nothing to replace"],
 )
-def it_changes_nothing_if_a_part_fails(admin: Client, where: str, operation: Obj) -> None:
+def test_a_json_patch_with_a_failed_operation_changes_nothing(
+    admin: Client, where: str, operation: Obj
+) -> None:
     before = admin.get(where).ok()
     change = {"op": "replace", "path": "/data/b", "value": "changed"}
     answer = admin.patch(where, [change, operation], JSON_PATCH)
@@ -123,13 +127,13 @@ def it_changes_nothing_if_a_part_fails(admin: Client, where: str, operation: Obj
     assert admin.get(where).ok() == before
 
 
-def it_refuses_a_patch_that_it_cannot_read(admin: Client, where: str) -> None:
+def test_malformed_patches_are_rejected(admin: Client, where: str) -> None:
     assert admin.patch(where, {"op": "add"}, JSON_PATCH).status == 400
     assert admin.patch(where, b"{", MERGE_PATCH).status == 400
     assert admin.patch(where, {}, "text/plain").status == 415
 
 
-def it_refuses_what_is_not_valid_after_the_patch(admin: Client, workload: str) -> None:
+def test_a_patch_with_an_invalid_result_is_rejected(admin: Client, workload: str) -> None:
     body = containers_patch({"name": "c0", "image": None})
     answer = admin.patch(workload, body, STRATEGIC_PATCH)
     assert (answer.status, answer.reason) == (422, "Invalid")
@@ -137,11 +141,11 @@ def it_refuses_what_is_not_valid_after_the_patch(admin: Client, workload: str) -
     assert fields == ["spec.template.spec.containers[0].image"]
 
 
-def it_refuses_to_patch_what_is_not_there(admin: Client, namespace: str) -> None:
+def test_patching_a_missing_object_returns_404(admin: Client, namespace: str) -> None:
     answer = admin.patch(path(namespace, "configmaps", "absent"), {}, MERGE_PATCH)
     assert (answer.status, answer.reason) == (404, "NotFound")
 
 
-def it_keeps_the_name(admin: Client, where: str) -> None:
+def test_a_patch_cannot_change_the_name(admin: Client, where: str) -> None:
     answer = admin.patch(where, {"metadata": {"name": "other"}}, MERGE_PATCH)
     assert (answer.status, answer.reason) == (400, "BadRequest")

@@ -1,4 +1,4 @@
-"""What the console does to pods, on both clusters."""
+"""Evicting and deleting pods."""
 
 import json
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def runtime(_runtime: Runtime) -> Iterator[Runtime]:
 
 @dataclass(frozen=True)
 class Project:
-    """A namespace, and a viewer who may delete and evict pods in it."""
+    """A namespace and a user with permission to delete and evict pods in it."""
 
     admin: Client
     runtime: Runtime
@@ -65,13 +65,13 @@ class Project:
     viewer: str
 
     def pod(self, app: str) -> Obj:
-        """Runs, and is known to the console."""
+        """Create a running pod and wait until the console has loaded it."""
         made = running(self.admin, self.namespace, app)
         self.known(PODS, made["metadata"]["name"], made["metadata"]["resourceVersion"])
         return made
 
     def budget(self, app: str, *numbers: int, **spec: Any) -> str:
-        """Its name."""
+        """Create a PodDisruptionBudget and return its name."""
         at = budget(self.admin, self.namespace, app, **spec)
         settles(self.admin, at, *numbers)
         found = self.admin.get(at).ok()["metadata"]
@@ -129,7 +129,7 @@ def project(
     return Project(admin, runtime, namespace, name)
 
 
-async def it_evicts(project: Project) -> None:
+async def test_a_pod_is_evicted(project: Project) -> None:
     app = unique("app")
     made = project.pod(app)
     project.budget(app, 1, 0, 1, 1, minAvailable=0)
@@ -144,7 +144,7 @@ async def it_evicts(project: Project) -> None:
     assert (record.actor, record.outcome.code) == (project.viewer, 200)
 
 
-async def it_says_which_budget_does_not_allow_it(project: Project) -> None:
+async def test_the_blocking_disruption_budget_is_shown(project: Project) -> None:
     app = unique("app")
     made = project.pod(app)
     name = project.budget(app, 1, 1, 0, 1, minAvailable=1)
@@ -164,7 +164,7 @@ async def it_says_which_budget_does_not_allow_it(project: Project) -> None:
     assert is_there(project.admin, made)
 
 
-async def it_evicts_no_pod_that_has_taken_the_name(project: Project) -> None:
+async def test_a_recreated_pod_of_the_same_name_is_not_evicted(project: Project) -> None:
     made = project.pod(unique("app"))
     url = project.url(made, "evict")
     refused = await project.client().post(url, {"uid": "another"})
@@ -173,7 +173,7 @@ async def it_evicts_no_pod_that_has_taken_the_name(project: Project) -> None:
     assert is_there(project.admin, made)
 
 
-async def it_evicts_many_and_says_which_stay(project: Project) -> None:
+async def test_a_bulk_eviction_reports_blocked_pods(project: Project) -> None:
     free, kept = unique("app"), unique("app")
     name = project.budget(kept, 0, 1, 0, 0, minAvailable=1)
     gone, stays = project.pod(free), project.pod(kept)
@@ -189,10 +189,10 @@ async def it_evicts_many_and_says_which_stay(project: Project) -> None:
 
 
 @pytest.mark.parametrize("claimed", [False, True])
-async def it_evicts_for_nobody_without_the_right(
+async def test_users_without_permission_cannot_evict(
     project: Project, monkeypatch: pytest.MonkeyPatch, namespace: str, claimed: bool
 ) -> None:
-    """Whether the console knows that, or the cluster alone."""
+    """Refused by the console, or only by the cluster."""
     made = project.pod(unique("app"))
     rights = {namespace} if claimed else set[str]()
     rita = FakeAccess(unique("rita"), list_in={namespace}, delete_in=rights)
@@ -212,7 +212,7 @@ async def it_evicts_for_nobody_without_the_right(
         ({"grace": "now", "seconds": ""}, "", None),
     ],
 )
-async def it_deletes_with_the_grace_that_was_chosen(
+async def test_a_pod_is_deleted_with_the_selected_grace_period(
     project: Project, sent: dict[str, str], line: str, left: int | None
 ) -> None:
     made = project.pod(unique("app"))
@@ -242,7 +242,7 @@ async def it_deletes_with_the_grace_that_was_chosen(
         ({"grace": "now", "seconds": "x"}, "Seconds: Use a", " --grace-period=0 --force"),
     ],
 )
-async def it_deletes_with_no_other_grace(
+async def test_invalid_grace_periods_are_rejected(
     project: Project, sent: dict[str, str], said: str, shown: str
 ) -> None:
     made = project.pod(unique("app"))

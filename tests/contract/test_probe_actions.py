@@ -58,7 +58,7 @@ def without_probes(pods: Obj) -> Obj:
 
 
 @pytest.mark.parametrize("gvr", [*WORKLOADS], ids=lambda gvr: str(gvr.resource))
-async def test_probes_are_changed_made_and_taken_away_and_the_rest_stays(
+async def test_probes_are_changed_added_and_removed_without_other_changes(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, gvr: GVR
 ) -> None:
     made = make(admin, runtime, namespace, PODS, gvr)
@@ -68,7 +68,7 @@ async def test_probes_are_changed_made_and_taken_away_and_the_rest_stays(
     assert sent[f"{STARTUP}-sort"] == "none"
     assert (sent[f"{READINESS}-path"], sent[f"{READINESS}-scheme"]) == ("/ready", "HTTPS")
     assert sent[f"{LIVENESS}-command"] == """sh -c 'test -f '"'"'/run/a b'"'"' &&\n true'"""
-    # An init container that ends has no probes.
+    # Regular init containers have no probes.
     assert not any(field.startswith("initContainers") for field in sent)
     changed = {
         f"{STARTUP}-sort": "grpc",
@@ -109,7 +109,7 @@ async def test_probes_are_changed_made_and_taken_away_and_the_rest_stays(
     assert probes(pods_of(now(admin, made, gvr))["containers"][0]) == {}
 
 
-async def test_a_sidecar_has_probes(
+async def test_probes_can_be_added_to_a_sidecar(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     sidecar = {"name": "mesh", "image": "example/c:1", "restartPolicy": "Always"}
@@ -141,7 +141,7 @@ async def test_a_sidecar_has_probes(
         ({"was": '{"containers": [{"name": "a", "readinessProbe": {}}]}'}, "", "is not complete."),
     ],
 )  # fmt: skip
-async def test_it_says_what_is_wrong(
+async def test_invalid_probe_values_are_reported_at_the_field(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -154,7 +154,7 @@ async def test_it_says_what_is_wrong(
     await says_what_is_wrong(admin, olga, "probes", made, typed, field, said)
 
 
-async def test_what_the_cluster_finds_stands_at_its_field(
+async def test_validation_errors_of_the_cluster_are_reported_at_the_field(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, PODS)

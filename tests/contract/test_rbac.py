@@ -1,4 +1,4 @@
-"""What roles allow, asked by review and by request.
+"""RBAC decisions, checked by access reviews and by requests.
 
 Rules: https://kubernetes.io/docs/reference/access-authn-authz/rbac/
 """
@@ -23,7 +23,7 @@ def grants(scrap: Scrap, namespace: str) -> Grants:
 
 
 def asked(verb: str, resource: str, **more: str) -> Asked:
-    """`resource` may name a subresource after a slash."""
+    """Return review attributes. `resource` can contain a subresource after a slash."""
     plural, _, subresource = resource.partition("/")
     found = {"verb": verb, "resource": plural, "subresource": subresource, **more}
     return {key: value for key, value in found.items() if value}
@@ -108,7 +108,7 @@ def outcome(admin: Client, who: str, namespace: str, question: Asked) -> bool:
         ),
     ],
 )
-def it_decides(
+def test_rules_allow_matching_requests_only(
     admin: Client,
     grants: Grants,
     namespace: str,
@@ -125,7 +125,9 @@ def it_decides(
     assert [q for q in allowed if outcome(admin, who, "default", q)] == []
 
 
-def it_decides_of_paths(admin: Client, clients: Clients, grants: Grants) -> None:
+def test_rules_allow_matching_non_resource_urls_only(
+    admin: Client, clients: Clients, grants: Grants
+) -> None:
     who = unique("user")
     paths = {"verbs": ["get"], "nonResourceURLs": ["/metrics", "/logs/*"]}
     grants.everywhere(user(who), paths)
@@ -138,7 +140,7 @@ def it_decides_of_paths(admin: Client, clients: Clients, grants: Grants) -> None
     assert clients.user(who).get("/debug/none").status == 403
 
 
-def it_grants_a_cluster_role_in_one_namespace(
+def test_a_role_binding_grants_a_cluster_role_in_its_namespace(
     admin: Client, clients: Clients, grants: Grants, namespace: str
 ) -> None:
     who = unique("user")
@@ -152,7 +154,9 @@ def it_grants_a_cluster_role_in_one_namespace(
     assert client.get("/api/v1/nodes").status == 403
 
 
-def it_grants_everywhere(clients: Clients, grants: Grants, namespace: str) -> None:
+def test_a_cluster_role_binding_grants_in_all_namespaces(
+    clients: Clients, grants: Grants, namespace: str
+) -> None:
     who = unique("user")
     grants.everywhere(user(who), rule("list", "pods nodes"))
     grants.wait(who, verb="list", resource="nodes")
@@ -161,7 +165,9 @@ def it_grants_everywhere(clients: Clients, grants: Grants, namespace: str) -> No
         assert client.get(where).status == 200, where
 
 
-def it_grants_to_groups(clients: Clients, grants: Grants, namespace: str) -> None:
+def test_permissions_can_be_granted_to_groups(
+    clients: Clients, grants: Grants, namespace: str
+) -> None:
     team = unique("team")
     grants.here(group(team), rule("list", "pods"))
     grants.wait("x", [team], namespace=namespace, verb="list", resource="pods")
@@ -170,7 +176,9 @@ def it_grants_to_groups(clients: Clients, grants: Grants, namespace: str) -> Non
     assert clients.user(team).get(path(namespace, "pods")).status == 403
 
 
-def it_grants_to_service_accounts(admin: Client, grants: Grants, namespace: str) -> None:
+def test_permissions_can_be_granted_to_service_accounts(
+    admin: Client, grants: Grants, namespace: str
+) -> None:
     name = unique("robot")
     grants.here(service_account("default", name), rule("list", "pods"))
     question = {"namespace": namespace, "verb": "list", "resource": "pods"}
@@ -179,13 +187,17 @@ def it_grants_to_service_accounts(admin: Client, grants: Grants, namespace: str)
     assert not review(admin, name, **question)
 
 
-def it_grants_to_all_service_accounts(admin: Client, grants: Grants, namespace: str) -> None:
+def test_permissions_can_be_granted_to_all_service_accounts_of_a_namespace(
+    admin: Client, grants: Grants, namespace: str
+) -> None:
     everybody = f"system:serviceaccounts:{namespace}"
     grants.here(group(everybody), rule("list", "pods"))
     grants.wait("x", [everybody], namespace=namespace, verb="list", resource="pods")
 
 
-def it_takes_rights_back(admin: Client, grants: Grants, namespace: str) -> None:
+def test_deleting_a_binding_revokes_its_permissions(
+    admin: Client, grants: Grants, namespace: str
+) -> None:
     who = unique("user")
     role = grants.cluster_role(rule("list", "pods"))
     binding = grants.bind_here(user(who), role_ref("ClusterRole", role))
@@ -196,7 +208,7 @@ def it_takes_rights_back(admin: Client, grants: Grants, namespace: str) -> None:
     eventually(lambda: not review(admin, who, **question), "the right is gone")
 
 
-def it_allows_nothing_by_a_role_that_is_not_there(
+def test_a_binding_to_a_missing_role_grants_nothing(
     admin: Client, clients: Clients, grants: Grants, namespace: str
 ) -> None:
     who = unique("user")
@@ -205,7 +217,7 @@ def it_allows_nothing_by_a_role_that_is_not_there(
     assert clients.user(who).get(path(namespace, "pods")).status == 403
 
 
-def it_refuses_another_role_for_a_binding(admin: Client, grants: Grants, namespace: str) -> None:
+def test_the_role_of_a_binding_is_immutable(admin: Client, grants: Grants, namespace: str) -> None:
     name = grants.bind_here(user("ann"), role_ref("ClusterRole", "view"))
     where = path(namespace, "rolebindings", name, group="rbac.authorization.k8s.io/v1")
     changed = admin.get(where).ok() | {"roleRef": role_ref("ClusterRole", "edit")}

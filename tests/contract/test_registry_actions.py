@@ -1,4 +1,4 @@
-"""The secret with which the pods of a project pull their images."""
+"""The default image pull secret of a project."""
 
 import base64
 import html
@@ -51,7 +51,7 @@ def registry(admin: Client, namespace: str) -> Obj:
 
 
 def account(admin: Client, namespace: str) -> str:
-    """Where pods' own is, once a controller has made it."""
+    """Wait for the default service account of the namespace and return its path."""
     where = path(namespace, "serviceaccounts", "default")
     eventually(lambda: admin.get(where).status == 200, "there is a service account")
     return where
@@ -61,7 +61,7 @@ def pulled_with(admin: Client, where: str) -> list[str]:
     return [one["name"] for one in admin.get(where).ok().get("imagePullSecrets", ())]
 
 
-async def test_pods_pull_with_it_and_with_what_was_there(
+async def test_the_default_pull_secret_is_added_to_existing_ones(
     admin: Client, runtime: Runtime, empty_namespace: str, olga: Person, kubectl: Kubectl
 ) -> None:
     where = account(admin, empty_namespace)
@@ -82,14 +82,18 @@ async def test_pods_pull_with_it_and_with_what_was_there(
     assert pulled_with(admin, where) == ["older", other["metadata"]["name"]]
 
 
-async def test_another_secret_is_no_registry(admin: Client, namespace: str, olga: Person) -> None:
+async def test_other_secrets_cannot_be_the_default_pull_secret(
+    admin: Client, namespace: str, olga: Person
+) -> None:
     made = admin.post(path(namespace, "secrets"), secret(unique("plain"), a="b")).ok()
     page = olga.on("default-registry", "secrets", made)
     assert not await page.is_offered("secrets", Key(namespace, made["metadata"]["name"]))
     assert "This cannot be done to it as it is now." in await page.refuses(409)
 
 
-async def test_it_is_refused(admin: Client, namespace: str, olga: Person) -> None:
+async def test_users_without_permission_cannot_set_the_default_pull_secret(
+    admin: Client, namespace: str, olga: Person
+) -> None:
     where, made = account(admin, namespace), registry(admin, namespace)
     page = olga.on("default-registry", "secrets", made)
     await refused_to_strangers(page, "")

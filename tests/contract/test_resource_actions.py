@@ -1,4 +1,4 @@
-"""How much CPU and memory the containers of a workload request and get."""
+"""Editing the CPU and memory requests and limits of a workload's containers."""
 
 import html
 from collections.abc import Iterator
@@ -76,7 +76,7 @@ async def form_of(olga: Person, made: Obj, gvr: GVR = DEPLOYMENTS) -> tuple[Page
 
 
 @pytest.mark.parametrize("gvr", [*KINDS], ids=lambda gvr: str(gvr.resource))
-async def test_amounts_are_changed_set_and_taken_away(
+async def test_requests_and_limits_are_changed_set_and_removed(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, gvr: GVR
 ) -> None:
     made = make(admin, runtime, namespace, gvr)
@@ -115,7 +115,7 @@ def without_resources(spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, **groups}
 
 
-async def test_what_others_change_meanwhile_is_not_lost(
+async def test_concurrent_changes_cause_a_conflict(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -145,7 +145,7 @@ async def test_what_others_change_meanwhile_is_not_lost(
         ({"was": "[]"}, "", "Its containers are not what was shown."),
     ],
 )  # fmt: skip
-async def test_it_says_what_is_wrong(
+async def test_invalid_resource_amounts_are_reported_at_the_field(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -163,6 +163,8 @@ async def test_it_says_what_is_wrong(
     assert spec_of(admin, made) == before
 
 
-async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
+async def test_users_without_permission_cannot_set_resources(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
     made = make(admin, runtime, namespace)
     await refused_to_strangers(olga.on("set-resources", "deployments", made), "")

@@ -1,4 +1,4 @@
-"""Asking what is allowed instead of trying it."""
+"""Access reviews."""
 
 import pytest
 
@@ -16,7 +16,7 @@ _RULES = f"{_ROOT}/selfsubjectrulesreviews"
 
 @pytest.fixture
 def who(scrap: Scrap, namespace: str) -> str:
-    """Somebody who may get and list config maps, and get one secret."""
+    """Return a user who can get and list ConfigMaps and get one Secret."""
     name = unique("user")
     grants = Grants(scrap, namespace)
     grants.here(user(name), rule("get list", "configmaps"), rule("get", "secrets", names="one"))
@@ -40,7 +40,7 @@ def allowed(client: Client, where: str, spec: Obj) -> bool:
     return bool(status["allowed"])
 
 
-def it_answers_about_oneself(clients: Clients, who: str, namespace: str) -> None:
+def test_users_can_review_their_own_access(clients: Clients, who: str, namespace: str) -> None:
     client = clients.user(who)
     assert allowed(client, _SELF, about(namespace, "list", "configmaps"))
     assert not allowed(client, _SELF, about(namespace, "create", "configmaps"))
@@ -48,7 +48,7 @@ def it_answers_about_oneself(clients: Clients, who: str, namespace: str) -> None
     assert allowed(client, _SELF, {"nonResourceAttributes": {"path": "/api", "verb": "get"}})
 
 
-def it_answers_as_requests_are_answered(clients: Clients, who: str, namespace: str) -> None:
+def test_reviews_match_the_result_of_requests(clients: Clients, who: str, namespace: str) -> None:
     client = clients.user(who)
     for resource, name in (
         ("configmaps", ""),
@@ -61,7 +61,7 @@ def it_answers_as_requests_are_answered(clients: Clients, who: str, namespace: s
         assert said is (client.get(path(namespace, resource, name)).status != 403)
 
 
-def it_says_why(admin: Client, who: str, namespace: str) -> None:
+def test_a_review_reports_the_reason(admin: Client, who: str, namespace: str) -> None:
     spec = {"user": who, **about(namespace, "list", "configmaps")}
     status = admin.post(_OTHER, {"spec": spec}).ok()["status"]
     assert status["allowed"] is True
@@ -69,7 +69,7 @@ def it_says_why(admin: Client, who: str, namespace: str) -> None:
     assert f'to User "{who}"' in status["reason"]
 
 
-def it_keeps_answers_about_others_to_those_who_may_ask(
+def test_reviews_of_other_users_require_permission(
     clients: Clients, who: str, namespace: str
 ) -> None:
     spec = {"user": who, **about(namespace, "list", "configmaps")}
@@ -77,7 +77,9 @@ def it_keeps_answers_about_others_to_those_who_may_ask(
     assert (answer.status, answer.reason) == (403, "Forbidden")
 
 
-def it_answers_within_a_namespace(admin: Client, who: str, namespace: str) -> None:
+def test_a_local_review_is_limited_to_its_namespace(
+    admin: Client, who: str, namespace: str
+) -> None:
     where = path(namespace, "localsubjectaccessreviews", group="authorization.k8s.io/v1")
     spec = {"user": who, **about(namespace, "list", "configmaps")}
     body = {"metadata": {"namespace": namespace}, "spec": spec}
@@ -93,12 +95,12 @@ def it_answers_within_a_namespace(admin: Client, who: str, namespace: str) -> No
     ],
     ids=["about nothing", "of nobody", "about two things"],
 )
-def it_refuses_questions_that_are_none(admin: Client, spec: Obj) -> None:
+def test_incomplete_reviews_are_rejected(admin: Client, spec: Obj) -> None:
     answer = admin.post(_OTHER, {"spec": spec})
     assert (answer.status, answer.reason) == (422, "Invalid")
 
 
-def it_lists_ones_rules(clients: Clients, who: str, namespace: str) -> None:
+def test_a_rules_review_lists_the_users_rules(clients: Clients, who: str, namespace: str) -> None:
     answer = clients.user(who).post(_RULES, {"spec": {"namespace": namespace}})
     status = answer.ok()["status"]
     assert status["incomplete"] is False
@@ -109,11 +111,11 @@ def it_lists_ones_rules(clients: Clients, who: str, namespace: str) -> None:
     assert any("/version" in rule["nonResourceURLs"] for rule in status["nonResourceRules"])
 
 
-def it_lists_no_rules_of_elsewhere(clients: Clients, who: str) -> None:
+def test_a_rules_review_omits_rules_of_other_namespaces(clients: Clients, who: str) -> None:
     answer = clients.user(who).post(_RULES, {"spec": {"namespace": "default"}})
     resources = [r for rule in answer.ok()["status"]["resourceRules"] for r in rule["resources"]]
     assert "configmaps" not in resources
 
 
-def it_wants_a_namespace_for_rules(admin: Client) -> None:
+def test_a_rules_review_requires_a_namespace(admin: Client) -> None:
     assert admin.post(_RULES, {"spec": {}}).status == 400

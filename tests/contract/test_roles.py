@@ -1,4 +1,4 @@
-"""Roles that are made of others, and those that every cluster has."""
+"""Aggregated cluster roles and the default roles of every cluster."""
 
 import pytest
 
@@ -14,7 +14,9 @@ def grants(scrap: Scrap, namespace: str) -> Grants:
     return Grants(scrap, namespace)
 
 
-def it_adds_up_cluster_roles(admin: Client, grants: Grants, scrap: Scrap) -> None:
+def test_aggregated_cluster_roles_combine_rules(
+    admin: Client, grants: Grants, scrap: Scrap
+) -> None:
     label = {unique("example.com/part"): "yes"}
     whole = grants.cluster_role(aggregationRule={"clusterRoleSelectors": [{"matchLabels": label}]})
     where = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
@@ -55,7 +57,7 @@ def it_adds_up_cluster_roles(admin: Client, grants: Grants, scrap: Scrap) -> Non
         ("cluster-admin", [("juggle", "anything", "example.com"), ("delete", "nodes", "")], []),
     ],
 )
-def it_has_the_usual_roles(
+def test_the_default_roles_exist(
     admin: Client,
     grants: Grants,
     namespace: str,

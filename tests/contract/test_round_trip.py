@@ -1,5 +1,6 @@
-"""Manifests of every kind, opened in the editor and saved: as they are, written in another way, and with
-another value. Only that value may change, on both clusters."""
+"""Round trips of manifests of every kind through the editor: saved unchanged, in another YAML
+style, and with one changed value. Only that value may change.
+"""
 
 import base64
 import re
@@ -37,11 +38,11 @@ __all__ = ["_site"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-#: Manifests of all kinds together.
+#: Number of manifests over all kinds.
 MANY = number(100, 2000)
-#: What is changed: the annotation is in every manifest.
+#: The annotation that is changed. Every manifest has it.
 CHANGED = "tests.example.com/changed"
-#: What the server sets, and what would have the object deleted early, or never.
+#: Fields that the server sets, or that would delete the object early or block its deletion.
 _LEFT_OUT = (
     *("uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "generation"),
     *("ownerReferences", "finalizers"),
@@ -60,7 +61,7 @@ _RUNS = {
     "selector": {"matchLabels": _LABELS},
     "template": {"metadata": {"labels": _LABELS}, "spec": _POD_SPEC},
 }
-#: What a cluster takes, of kinds whose fixtures are too short for that.
+#: Complete objects for kinds whose fixtures a cluster would reject as incomplete.
 MORE: dict[str, Obj] = {
     "daemonsets": {"spec": _RUNS},
     "deployments": {"spec": {"replicas": 0, **_RUNS}},
@@ -81,13 +82,13 @@ def runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture
 def editor(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, runtime: Runtime) -> str:
-    """Somebody who may do everything."""
+    """A user with all permissions."""
     return person(monkeypatch, scrap, namespace, rule("*", "*", "*")).name
 
 
 @pytest.mark.alike
 @pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: str(kind.segment))
-async def test_what_is_not_changed_stays(
+async def test_saving_a_manifest_keeps_unchanged_fields(
     admin: Client, scrap: Scrap, namespace: str, editor: str, kind: ResourceKind
 ) -> None:
     where = namespace if kind.scope is Scope.NAMESPACED else ""
@@ -100,7 +101,7 @@ async def test_what_is_not_changed_stays(
         admin.delete(f"{collection}/{key.name}")
 
 
-async def test_what_is_not_changed_of_a_custom_resource_stays(
+async def test_saving_a_custom_resource_keeps_unchanged_fields(
     admin: Client, scrap: Scrap, namespace: str, editor: str
 ) -> None:
     crd = definition()
@@ -119,7 +120,9 @@ async def test_what_is_not_changed_of_a_custom_resource_stays(
 def create(
     admin: Client, scrap: Scrap, collection: str, found: list[Obj], chance: Random, namespace: str
 ) -> Obj:
-    """One of those that the cluster takes; real ones want more than the fixtures have."""
+    """Create an object from the first base that the cluster accepts. Real clusters require more
+    fields than the fixtures have.
+    """
     refusals = []
     for base in chance.sample(found, len(found)):
         body = varied(base, chance, namespace)
@@ -133,7 +136,7 @@ def create(
 
 
 def posted(admin: Client, collection: str, body: Obj) -> Answer:
-    """Pods are admitted once the namespace has its service account."""
+    """Create the object as soon as the namespace has the service account that admission requires."""
     found = eventually(
         lambda: (answer := admin.post(collection, body)).status != 403 and answer, "it is admitted"
     )
@@ -148,7 +151,7 @@ def bases(kind: ResourceKind) -> list[Obj]:
 
 
 def varied(base: Obj, chance: Random, namespace: str) -> Obj:
-    """Another object like it, with odd texts wherever it may have any."""
+    """Return a variation of the object with unusual texts in its free-form fields."""
     body = {name: value for name, value in deepcopy(base).items() if name != "status"}
     metadata = {k: v for k, v in body.get("metadata", {}).items() if k not in _LEFT_OUT}
     metadata["name"] = name_of(body)
@@ -158,7 +161,7 @@ def varied(base: Obj, chance: Random, namespace: str) -> Obj:
     metadata["annotations"] = {CHANGED: "no", **annotations(chance)}
     body["metadata"] = metadata
     if body["kind"] == "Pod":
-        # Pods of a node that there is not are deleted after a minute.
+        # Pods on a missing node are deleted after a minute.
         body["spec"].pop("nodeName", None)
     if body["kind"] == "Event":
         body["involvedObject"]["namespace"] = namespace
@@ -175,7 +178,7 @@ def varied(base: Obj, chance: Random, namespace: str) -> Obj:
 
 
 def name_of(body: Obj) -> str:
-    """One that nobody has. A definition is called after what it defines."""
+    """Return a unique name. The name of a definition must match its contents."""
     name = unique("round")
     if body["kind"] != "CustomResourceDefinition":
         return name
@@ -205,7 +208,7 @@ def annotations(chance: Random) -> dict[str, str]:
 
 
 def anything(chance: Random, depth: int) -> Any:
-    """Any value of JSON that Kubernetes keeps as it is."""
+    """Return a random JSON value that Kubernetes stores unchanged."""
     numbers = (0, -1, 2**63 - 1, -(2**63), 2**53 + 1, 0.1, -2.5e-7, 1e22, 1.5e300)
     leaves = (*numbers, True, False, *ODD)
     if depth == 0 or chance.random() < 0.2:
@@ -233,8 +236,9 @@ async def goes_round(who: str, url: str, chance: Random) -> None:
 
 
 def of_nobody_else(manifest: Obj) -> Obj:
-    """Without what controllers write meanwhile: their annotations, the rules of a role that is made of
-    others, labels of a node and taints of one for which nobody reports."""
+    """Return the manifest without values that controllers may change concurrently: their
+    annotations, the rules of an aggregated role, and the labels and taints of a node.
+    """
     metadata = manifest["metadata"]
     ours = {k: v for k, v in metadata["annotations"].items() if k.startswith("tests.example.com/")}
     found = {**manifest, "metadata": {**metadata, "annotations": ours}}
@@ -257,8 +261,9 @@ async def asked(who: str, url: str, **data: str) -> tuple[int, str]:
 
 
 def rewritten(text: str, chance: Random) -> str:
-    """The same values, written in another way: in other styles, with comments, and with an alias for what
-    is there twice."""
+    """Return the same values in another YAML style, with comments and with aliases for repeated
+    values.
+    """
     node = yaml.compose(text, Loader=yaml.CSafeLoader)
     assert node is not None
     width = chance.choice([40, 80, 10_000])
@@ -266,7 +271,7 @@ def rewritten(text: str, chance: Random) -> str:
     found = yaml.serialize(
         restyled(node, chance, seen), allow_unicode=chance.random() < 0.5, width=width
     )
-    # The writer has faults of its own.
+    # PyYAML's emitter has bugs: skip texts that it writes incorrectly.
     if yaml.safe_load(found) != yaml.safe_load(text):
         found = text
     return _TOP_LEVEL.sub("# a comment: {of a sort}\n", found) + "# the end"

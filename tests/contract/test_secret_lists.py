@@ -1,4 +1,4 @@
-"""The list of Secrets: read as the viewer, without any value, on both clusters; and one revealed."""
+"""The list of Secrets, read with the user's identity and without values; and revealing one value."""
 
 import base64
 import json
@@ -38,7 +38,7 @@ NAMES = ("apple", "pear", "quince")
 
 
 def secret(name: str, **fields: Any) -> Obj:
-    """With kubectl's annotation, which repeats the values."""
+    """Return a Secret with kubectl's last-applied annotation, which repeats the values."""
     notes = {"kubectl.kubernetes.io/last-applied-configuration": f'{{"data":{{"key":"{HIDDEN}"}}}}'}
     meta = {"name": name, "annotations": notes, "labels": {"fruit": name}}
     return {"metadata": meta, "data": {"key": HIDDEN}, **fields}
@@ -72,7 +72,7 @@ def _secrets(admin: Client, namespace: str) -> None:
 
 @pytest.fixture
 def viewer(monkeypatch: pytest.MonkeyPatch, namespace: str) -> FakeAccess:
-    """Somebody of whom the console believes that they may see and delete the Secrets here."""
+    """A user whom the console allows to view and delete the Secrets of the namespace."""
     found = FakeAccess(unique("kate"), list_in={namespace}, delete_in={namespace})
     monkeypatch.setitem(CAST, found.identity.name, lambda: found)
     return found
@@ -80,7 +80,7 @@ def viewer(monkeypatch: pytest.MonkeyPatch, namespace: str) -> FakeAccess:
 
 @pytest.fixture
 def binding(scrap: Scrap, namespace: str, viewer: FakeAccess) -> str:
-    """The binding by which kube-apiserver says so, too."""
+    """Grant the same permissions in the cluster and return the binding's name."""
     name = viewer.identity.name
     role = path(namespace, "roles", group=VERSION)
     rules = [rule("list watch delete", "secrets")]
@@ -92,7 +92,7 @@ def binding(scrap: Scrap, namespace: str, viewer: FakeAccess) -> str:
 
 
 def let_read(viewer: FakeAccess, scrap: Scrap, namespace: str) -> None:
-    """kube-apiserver does; what the console believes is for the test to say."""
+    """Allow the user to get Secrets in the cluster. The console's permissions are set by the test."""
     name = f"{viewer.identity.name}-get"
     role = path(namespace, "roles", group=VERSION)
     scrap.admin.post(role, {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}).ok()
@@ -102,7 +102,9 @@ def let_read(viewer: FakeAccess, scrap: Scrap, namespace: str) -> None:
 
 
 async def get(viewer: FakeAccess, url: str) -> tuple[int, str]:
-    """Asks again, as a page does, where the first list is late on a machine that does much else."""
+    """Request the page. Retry while the list is still loading (503), which happens on a busy
+    machine.
+    """
     for _turn in range(10):
         response = await ClientAs()(viewer.identity.name).get(url)
         if response.status_code != 503:
@@ -117,7 +119,9 @@ async def names(viewer: FakeAccess, query: str) -> list[str]:
     return [item["name"] for item in found if item["name"] in NAMES]
 
 
-async def test_it_is_a_list_as_any(viewer: FakeAccess, binding: str, runtime: Runtime) -> None:
+async def test_secrets_are_listed_sorted_and_filtered(
+    viewer: FakeAccess, binding: str, runtime: Runtime
+) -> None:
     status, html = await get(viewer, LIST)
     assert status == 200, html
     assert all(f'data-key="{next(iter(viewer.list_in or ()))}/{name}"' in html for name in NAMES)
@@ -134,21 +138,21 @@ async def test_no_value_leaves_the_cluster(viewer: FakeAccess, binding: str) -> 
         status, text = await get(viewer, LIST + query)
         assert status == 200
         if "q=" in query:
-            # Nothing is found by a value.
+            # A search for a value finds nothing.
             assert 'data-total="0"' in text
         else:
             assert CANARY not in text
             assert HIDDEN not in text
 
 
-async def test_kube_apiserver_has_the_last_word(viewer: FakeAccess) -> None:
+async def test_kube_apiserver_can_refuse_a_list_the_console_allowed(viewer: FakeAccess) -> None:
     for query in ("", "?format=json", "?format=csv"):
         status, text = await get(viewer, LIST + query)
         assert status == 403
         assert not any(name in text for name in NAMES)
 
 
-async def test_whoever_may_not_is_not_even_asked_about(
+async def test_lists_are_not_requested_for_users_without_permission(
     monkeypatch: pytest.MonkeyPatch, runtime: Runtime
 ) -> None:
     def never(*_: Any) -> Any:
@@ -159,7 +163,7 @@ async def test_whoever_may_not_is_not_even_asked_about(
     assert (await ClientAs()("charlie").get(f"{LIST}?namespace=default")).status_code == 403
 
 
-async def test_of_very_many_projects_some_must_be_chosen(
+async def test_too_many_projects_require_a_selection(
     viewer: FakeAccess, binding: str, namespace: str
 ) -> None:
     viewer.list_in = {namespace, *(f"other-{number}" for number in range(MOST_PROJECTS))}
@@ -171,7 +175,7 @@ async def test_of_very_many_projects_some_must_be_chosen(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_value_is_revealed_to_whom_kube_apiserver_lets_read_it(
+async def test_revealing_a_value_requires_get_permission_in_the_cluster(
     viewer: FakeAccess, binding: str, namespace: str, scrap: Scrap
 ) -> None:
     url = f"/clusters/host/projects/{namespace}/secrets/apple"
@@ -197,7 +201,7 @@ async def still_alive() -> bool:
     return True
 
 
-async def test_an_open_list_follows_and_ends_with_the_right(
+async def test_a_live_list_updates_until_the_permission_is_revoked(
     viewer: FakeAccess,
     binding: str,
     admin: Client,
@@ -221,7 +225,8 @@ async def test_an_open_list_follows_and_ends_with_the_right(
             break
     assert HIDDEN not in frame
     admin.delete(path(namespace, "secrets", "zucchini")).ok()
-    # The console's own authorizer has not noticed; kube-apiserver is asked again all the same.
+    # The console's cached permissions are unchanged; the recheck with kube-apiserver ends the
+    # subscription.
     admin.delete(binding).ok()
     while "error" not in (frame := await socket.receive_from(timeout=10)):
         assert HIDDEN not in frame
@@ -230,7 +235,7 @@ async def test_an_open_list_follows_and_ends_with_the_right(
 
 
 async def subscribe(socket: WebsocketCommunicator, viewer: FakeAccess) -> str:
-    """As a page that was loaded just now, which is returned."""
+    """Subscribe as a page that was just loaded, and return the page."""
     page = await ClientAs()(viewer.identity.name).get(LIST)
     assert page.status_code == 200
     etag = page.context["table"].etag
@@ -239,7 +244,7 @@ async def subscribe(socket: WebsocketCommunicator, viewer: FakeAccess) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_secret_is_deleted_as_the_viewer(
+async def test_a_secret_is_deleted_with_the_users_identity(
     viewer: FakeAccess, binding: str, admin: Client, namespace: str
 ) -> None:
     made = admin.post(path(namespace, "secrets"), secret("melon")).ok()
@@ -255,7 +260,7 @@ async def test_a_secret_is_deleted_as_the_viewer(
 
 @pytest.fixture
 def unwatched(viewer: FakeAccess, namespace: str, scrap: Scrap) -> FakeAccess:
-    """Somebody who may list Secrets and not watch them, and says so to the console, too."""
+    """A user who can list but not watch Secrets, both in the console and in the cluster."""
     name, viewer.watch = viewer.identity.name, False
     role = path(namespace, "roles", group=VERSION)
     rules = [rule("patch delete list", "secrets")]
@@ -266,10 +271,12 @@ def unwatched(viewer: FakeAccess, namespace: str, scrap: Scrap) -> FakeAccess:
     return viewer
 
 
-async def test_whoever_may_list_and_not_watch_is_told_what_is_missing(
+async def test_a_missing_watch_permission_is_reported(
     unwatched: FakeAccess, namespace: str
 ) -> None:
-    """What is listed as a viewer is followed: it is not that there is nothing."""
+    """Lists that are read with the user's identity need `watch`. The page must not look like an
+    empty list.
+    """
     for query in ("", "?format=json", f"?namespace={namespace}"):
         status, text = await get(unwatched, LIST + query)
         assert status == 403 and not any(name in text for name in NAMES)
@@ -277,10 +284,10 @@ async def test_whoever_may_list_and_not_watch_is_told_what_is_missing(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_of_one_it_is_enough_to_read_it(
+async def test_a_secret_page_requires_only_get_permission(
     unwatched: FakeAccess, namespace: str, scrap: Scrap
 ) -> None:
-    """Without that right, too, nobody says that there is none."""
+    """A user without `get` receives 403, not "not found"."""
     one = f"/clusters/host/projects/{namespace}/secrets/apple"
     forms = (f"{one}/actions/labels", f"{one}/actions/keys")
     client = ClientAs()(unwatched.identity.name)
@@ -294,7 +301,7 @@ async def test_of_one_it_is_enough_to_read_it(
         assert (await get(unwatched, url))[0] == 200, url
 
 
-async def test_for_what_is_done_to_one_no_others_are_read(
+async def test_an_action_on_one_secret_does_not_list_secrets(
     viewer: FakeAccess,
     binding: str,
     namespace: str,
@@ -302,7 +309,7 @@ async def test_for_what_is_done_to_one_no_others_are_read(
     runtime: Runtime,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Thousands would come for it, and later: a list waits until the server's cache is up to date."""
+    """A list could load thousands of objects and waits until the server's cache is up to date."""
 
     def never(*_: Any) -> Any:
         raise AssertionError("a list was asked for")
@@ -314,7 +321,7 @@ async def test_for_what_is_done_to_one_no_others_are_read(
     assert (await get(viewer, url))[0] == 200
 
 
-async def test_kube_apiserver_has_the_last_word_of_following_it(
+async def test_a_watch_refused_by_kube_apiserver_is_denied(
     viewer: FakeAccess, unwatched: FakeAccess, namespace: str, runtime: Runtime
 ) -> None:
     kind = kinds.of(SECRETS)

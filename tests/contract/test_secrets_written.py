@@ -1,5 +1,7 @@
-"""No value of a Secret leaves the text that somebody typed it into: not by the editor, not by an import,
-on no page, in no record, draft or log. And nobody's placeholder is taken for a value."""
+"""Secret values appear only in the text that the user typed: not in other parts of a page, records,
+drafts, or logs, whether entered in the editor or in an import. The placeholder for hidden values
+is never stored as a value.
+"""
 
 import base64
 import logging
@@ -33,7 +35,7 @@ __all__ = ["_site"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-#: What the object has, and what somebody types.
+#: The value in the stored object, and the value that the user types.
 THEIRS, TYPED = "canary-of-theirs", "canary-that-is-typed"
 
 
@@ -62,13 +64,13 @@ def desk(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: 
 
 
 def shown(html: str) -> str:
-    """What a page says beside the text that somebody typed."""
+    """Return the page's text without the user's own input."""
     html = re.sub(r"<textarea.*?</textarea>", "", html, flags=re.DOTALL)
     return unescape(re.sub(r'<input type="hidden" name="(text|base)"[^>]*>', "", html))
 
 
 async def kept(caplog: pytest.LogCaptureFixture) -> str:
-    """Whatever is there when all is done."""
+    """Return all stored records and the log after the test."""
     rows = [
         [one async for one in model.objects.values()]
         for model in (AuditRecord, AuditOutcome, Draft, ObjectChange)
@@ -76,7 +78,9 @@ async def kept(caplog: pytest.LogCaptureFixture) -> str:
     return f"{rows} {caplog.text}"
 
 
-async def test_the_editor_keeps_them(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_editor_does_not_leak_secret_values(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     page = desk.make(secret(unique("login"), a=THEIRS, b=THEIRS, c="x"), "secrets")
     pages = []
@@ -84,12 +88,12 @@ async def test_the_editor_keeps_them(desk: Desk, caplog: pytest.LogCaptureFixtur
     assert THEIRS not in opened.html and encoded(THEIRS) not in opened.html
     mine = opened.changing(f"a: {MASK}", f"a: {encoded(TYPED)}")
     pages.append(await page.send(mine))
-    # Somebody else changes the same one, and another.
+    # Another user changes the same key and another one.
     page.patch({"data": {"a": encoded(THEIRS * 2), "b": encoded(THEIRS * 3)}})
     asked = await page.send(mine)
     assert asked.status == 200 or asked.radios
     pages.append(asked)
-    # The cluster refuses, and may say why in words of the object.
+    # The cluster rejects the object, and its message may quote values.
     for wrong in ("not base64!", "[]", f"{encoded(TYPED)}: 1"):
         pages.append(await page.send(opened.changing(f"b: {MASK}", f"b: {wrong}")))
     immutable = opened.with_text(opened.text + "immutable: x\n")
@@ -107,7 +111,9 @@ async def test_the_editor_keeps_them(desk: Desk, caplog: pytest.LogCaptureFixtur
     assert page.now()["data"]["c"] == encoded(TYPED)
 
 
-async def test_an_import_keeps_them(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_import_does_not_leak_secret_values(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     there = desk.make(secret(unique("there"), a=THEIRS), "secrets").name
     maker = importing.Desk(desk.admin, desk.namespace, desk.who)
@@ -130,8 +136,10 @@ async def test_an_import_keeps_them(desk: Desk, caplog: pytest.LogCaptureFixture
 
 
 @pytest.mark.parametrize("part", ["data", "stringData"])
-async def test_a_placeholder_is_no_value_of_what_is_new(desk: Desk, part: str) -> None:
-    """Whoever copies what the editor shows to create another one would have lost the values."""
+async def test_the_placeholder_is_rejected_in_a_new_secret(desk: Desk, part: str) -> None:
+    """Otherwise the values would be lost when a user copies a manifest from the editor to create
+    another object.
+    """
     maker = importing.Desk(desk.admin, desk.namespace, desk.who)
     body = {**secret(unique("copy")), part: {"a": MASK}}
     for step in ("review", "create"):

@@ -1,4 +1,4 @@
-"""Selecting by labels and by fields."""
+"""Label selectors and field selectors."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ def where(admin: Client, namespace: str) -> str:
 
 @pytest.fixture(scope="module")
 def pods(admin: Client, namespace: str) -> Iterator[str]:
-    """One pod is nowhere, one is on a node, and one has failed."""
+    """Create three pods: one unscheduled, one on a node, and one that failed."""
     create_pod(admin, namespace, pod("nowhere"))
     create_pod(admin, namespace, pod("placed", nodeName="some-node", restartPolicy="Never"))
     create_pod(admin, namespace, pod("broken"))
@@ -33,7 +33,7 @@ def pods(admin: Client, namespace: str) -> Iterator[str]:
     body = {"status": {"phase": "Failed"}}
     admin.patch(f"{collection}/broken/status", body, MERGE_PATCH).ok()
     yield collection
-    # There is no kubelet that would end it.
+    # Delete the pod directly, because there is no kubelet to stop it.
     admin.delete(f"{collection}/placed", gracePeriodSeconds=0).ok()
 
 
@@ -65,7 +65,9 @@ def names(client: Client, where: str, **selector: str) -> list[str]:
         ("", ["job", "plain", "web-a", "web-b"]),
     ],
 )
-def it_selects_by_label(admin: Client, where: str, selector: str, expected: list[str]) -> None:
+def test_objects_are_selected_by_label(
+    admin: Client, where: str, selector: str, expected: list[str]
+) -> None:
     assert names(admin, where, labelSelector=selector) == expected
 
 
@@ -73,7 +75,7 @@ def it_selects_by_label(admin: Client, where: str, selector: str, expected: list
     "selector",
     ["app in (", "app in web", "=", "a=b=c", "a b", "-a", "a=not fine", "size>many", "a,,b"],
 )
-def it_refuses_what_is_no_selector(admin: Client, where: str, selector: str) -> None:
+def test_invalid_label_selectors_are_rejected(admin: Client, where: str, selector: str) -> None:
     answer = admin.get(where, labelSelector=selector)
     assert (answer.status, answer.reason) == (400, "BadRequest")
     assert answer.json["message"]
@@ -90,22 +92,24 @@ def it_refuses_what_is_no_selector(admin: Client, where: str, selector: str) -> 
         ("type=other", []),
     ],
 )
-def it_selects_by_field(admin: Client, where: str, selector: str, expected: list[str]) -> None:
+def test_objects_are_selected_by_field(
+    admin: Client, where: str, selector: str, expected: list[str]
+) -> None:
     assert names(admin, where, fieldSelector=selector) == expected
 
 
-def it_selects_by_namespace(admin: Client, where: str, namespace: str) -> None:
+def test_objects_are_selected_by_namespace(admin: Client, where: str, namespace: str) -> None:
     found = names(admin, "/api/v1/secrets", fieldSelector=f"metadata.namespace={namespace}")
     assert found == sorted(_LABELS)
 
 
-def it_needs_both_selectors(admin: Client, where: str) -> None:
+def test_label_and_field_selectors_are_combined(admin: Client, where: str) -> None:
     found = names(admin, where, labelSelector="app=web", fieldSelector="metadata.name!=web-a")
     assert found == ["web-b"]
 
 
 @pytest.mark.parametrize("selector", ["spec.nothing=1", "metadata.labels=x", "data.key=1", "job"])
-def it_refuses_fields_that_cannot_be_selected(admin: Client, where: str, selector: str) -> None:
+def test_unsupported_field_selectors_are_rejected(admin: Client, where: str, selector: str) -> None:
     answer = admin.get(where, fieldSelector=selector)
     assert (answer.status, answer.reason) == (400, "BadRequest")
 
@@ -124,5 +128,7 @@ def it_refuses_fields_that_cannot_be_selected(admin: Client, where: str, selecto
         ("spec.hostNetwork=false,status.podIP=,metadata.name=broken", ["broken"]),
     ],
 )
-def it_selects_pods(admin: Client, pods: str, selector: str, expected: list[str]) -> None:
+def test_pods_are_selected_by_their_fields(
+    admin: Client, pods: str, selector: str, expected: list[str]
+) -> None:
     assert names(admin, pods, fieldSelector=selector) == expected

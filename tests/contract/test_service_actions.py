@@ -1,4 +1,4 @@
-"""Editing what a service passes on: its ports, its selector and its session affinity."""
+"""Editing the ports, selector, and session affinity of a service."""
 
 import html
 import json
@@ -62,7 +62,7 @@ def spec_of(admin: Client, made: Obj) -> dict[str, Any]:
 
 
 def drawn(text: str) -> dict[str, str]:
-    """What a browser would send that changed nothing."""
+    """Return the form data that a browser would submit without changes."""
     main = text.partition("<main")[2].partition("</main>")[0]
     form = re.sub(r"<template.*?</template>", "", main, flags=re.DOTALL)
     inputs = re.findall(r'<input type="(?:hidden|text|number)" ([^>]*)>', form)
@@ -89,7 +89,7 @@ async def form_of(olga: Person, made: Obj) -> tuple[Page, dict[str, str]]:
     return page, drawn(await page.asks())
 
 
-async def test_ports_and_selector_are_changed_and_the_rest_stays(
+async def test_ports_and_selector_are_changed_without_other_changes(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, type="NodePort", externalTrafficPolicy="Local")
@@ -118,7 +118,7 @@ async def test_ports_and_selector_are_changed_and_the_rest_stays(
     assert await recorded() == [(olga.name, "patch", "service", name, 200)]
 
 
-async def test_the_same_client_comes_to_the_same_pod(
+async def test_session_affinity_can_be_set_and_removed(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -136,7 +136,7 @@ async def test_the_same_client_comes_to_the_same_pod(
         assert now["ports"] == made["spec"]["ports"]
 
 
-async def test_without_a_selector_endpoints_are_set_by_hand(
+async def test_the_selector_can_be_removed(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, clusterIP="None")
@@ -145,7 +145,7 @@ async def test_without_a_selector_endpoints_are_set_by_hand(
     assert "selector" not in spec_of(admin, made)
 
 
-async def test_what_others_change_meanwhile_is_not_lost(
+async def test_concurrent_changes_of_the_same_field_conflict(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -155,7 +155,7 @@ async def test_what_others_change_meanwhile_is_not_lost(
     text = await page.refuses(409, **{**sent, "selector": "app=mine"})
     assert "The value of spec.selector is another one now." in text
     assert spec_of(admin, made) == theirs["spec"]
-    # What they did not change can be.
+    # Fields that the other user did not change can still be saved.
     await page.does(**{**sent, "ports-0-port": "81"})
     assert spec_of(admin, made)["ports"][0]["port"] == 81
     assert spec_of(admin, made)["selector"] == theirs["spec"]["selector"]
@@ -190,7 +190,7 @@ async def test_what_others_change_meanwhile_is_not_lost(
         ({"was": '{"selector": {"a": "\\ud800"}}'}, "", "The form is not complete."),
     ],
 )
-async def test_it_says_what_is_wrong(
+async def test_invalid_service_values_are_reported_at_the_field(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -208,10 +208,10 @@ async def test_it_says_what_is_wrong(
     assert spec_of(admin, made) == made["spec"]
 
 
-async def test_what_the_cluster_finds_stands_at_its_row(
+async def test_validation_errors_of_the_cluster_are_reported_at_the_row(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
-    """The same port twice."""
+    """Submit two rows with the same port."""
     made = make(admin, runtime, namespace)
     page, sent = await form_of(olga, made)
     typed = {**sent, "ports-2-name": "again", "ports-2-port": "80"}
@@ -219,7 +219,7 @@ async def test_what_the_cluster_finds_stands_at_its_row(
     assert spec_of(admin, made) == made["spec"]
 
 
-async def test_a_form_that_lies_about_what_was_changes_nothing(
+async def test_a_tampered_baseline_changes_nothing(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace)
@@ -231,7 +231,7 @@ async def test_a_form_that_lies_about_what_was_changes_nothing(
     assert spec_of(admin, made) == made["spec"]
 
 
-async def test_a_name_elsewhere_has_nothing_to_pass_on(
+async def test_external_name_services_have_no_ports_to_edit(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, type="ExternalName", externalName="a.example.com")
@@ -239,7 +239,9 @@ async def test_a_name_elsewhere_has_nothing_to_pass_on(
     assert not await page.is_offered("services", Key(namespace, made["metadata"]["name"]))
 
 
-async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
+async def test_users_without_permission_cannot_edit_a_service(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
     made = make(admin, runtime, namespace)
     await refused_to_strangers(olga.on("service", "services", made), "")
     assert spec_of(admin, made) == made["spec"]

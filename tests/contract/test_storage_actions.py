@@ -1,4 +1,4 @@
-"""What is done to claims of volumes, their snapshots and classes."""
+"""Actions on PersistentVolumeClaims, volume snapshots, and storage classes."""
 
 import re
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ CLASS_PATH = "/apis/storage.k8s.io/v1/storageclasses"
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
 BETA = "storageclass.beta.kubernetes.io/is-default-class"
 GROUP, SNAPSHOTS = "storage.k8s.io", VOLUME_SNAPSHOTS.group
-#: Nobody makes volumes for it: a test binds them itself.
+#: No provisioner has this name: the tests bind the volumes themselves.
 NOBODY = "example.com/nobody"
 
 
@@ -64,11 +64,11 @@ FOLLOWED = (
 
 @pytest.fixture(scope="module")
 def _snapshots(admin: Client) -> Iterator[None]:
-    """The cluster has volume snapshots. Nobody takes them."""
+    """Install the definitions of volume snapshots. No controller takes snapshots."""
     wanted = {VOLUME_SNAPSHOTS.qualified, VOLUME_SNAPSHOT_CLASSES.qualified}
     found = [one for one in definitions() if one["metadata"]["name"] in wanted]
     for one in found:
-        # Kubernetes keeps such groups to itself.
+        # Kubernetes rejects definitions in this API group without the annotation.
         one["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
     with served(admin, found):
         yield
@@ -82,7 +82,7 @@ def runtime(cluster: Cluster, _snapshots: None) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def _no_default(runtime: Runtime) -> None:
-    """Those of the test before are gone."""
+    """Wait until the default classes of the previous test are deleted."""
     store = runtime.informer(STORAGE_CLASSES).store
     eventually(
         lambda: not any(one.projection.default for one in store.snapshot().entries.values()),
@@ -122,7 +122,7 @@ def make_claim(admin: Client, runtime: Runtime, namespace: str, **spec: Any) -> 
 
 
 def make_bound_claim(scrap: Scrap, runtime: Runtime, namespace: str, storage_class: str) -> Obj:
-    """Bound to a volume that the test makes. Nobody makes that larger."""
+    """Create a claim and the volume that it is bound to. No controller expands the volume."""
     volume = {
         "capacity": {"storage": "1Gi"},
         "accessModes": ["ReadWriteOnce"],
@@ -187,7 +187,7 @@ def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Perso
 
 
 class _WithoutClasses(FakeAccess):
-    """May do everything, but see storage classes."""
+    """A user with all permissions except viewing storage classes."""
 
     def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
         granted = super().namespaces_where(verb, gvr, subresource)
@@ -195,13 +195,13 @@ class _WithoutClasses(FakeAccess):
 
 
 def offered(page: str) -> str:
-    """What the field of the other default classes stands for."""
+    """Return the value of the checkbox for the other default classes."""
     found = re.search(r'name="others" value="([^"]*)"[^>]* checked', page)
     assert found is not None, page
     return found[1]
 
 
-def test_only_some_of_a_class_can_be_changed(admin: Client, scrap: Scrap) -> None:
+def test_most_fields_of_a_storage_class_are_immutable(admin: Client, scrap: Scrap) -> None:
     about = {"name": unique("class")}
     scrap.create(CLASS_PATH, {"metadata": about, "provisioner": NOBODY})
     where = f"{CLASS_PATH}/{about['name']}"
@@ -223,7 +223,7 @@ def test_only_some_of_a_class_can_be_changed(admin: Client, scrap: Scrap) -> Non
     admin.patch(where, {"allowVolumeExpansion": True, "mountOptions": ["ro"]}, MERGE_PATCH).ok()
 
 
-async def test_a_class_becomes_the_default_in_the_place_of_others(
+async def test_a_class_can_replace_the_default_classes(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     old = make_class(scrap, runtime, annotations={DEFAULT: "true"})
@@ -257,7 +257,7 @@ async def test_a_class_becomes_the_default_in_the_place_of_others(
     assert notes_of(admin, new) == {DEFAULT: "false"}
 
 
-async def test_others_stay_the_default_if_nobody_ticks_them(
+async def test_unselected_classes_stay_the_default(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     old = make_class(scrap, runtime, annotations={DEFAULT: "true"})
@@ -266,7 +266,7 @@ async def test_others_stay_the_default_if_nobody_ticks_them(
     assert notes_of(admin, old)[DEFAULT] == "true" == notes_of(admin, new)[DEFAULT]
 
 
-async def test_what_was_not_shown_is_not_taken_away(
+async def test_a_default_class_that_was_not_shown_is_not_changed(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     old = make_class(scrap, runtime, annotations={DEFAULT: "true"})
@@ -284,14 +284,14 @@ async def test_what_was_not_shown_is_not_taken_away(
     assert notes_of(admin, old)[DEFAULT] == "true" == notes_of(admin, later)[DEFAULT]
 
 
-async def test_it_is_told_which_are_still_the_default(
+async def test_remaining_default_classes_are_reported(
     monkeypatch: pytest.MonkeyPatch,
     admin: Client,
     scrap: Scrap,
     runtime: Runtime,
     namespace: str,
 ) -> None:
-    """The console's rights are wider than the cluster's here, as when they have just changed."""
+    """The console grants more permissions than the cluster, as after a recent change."""
     old = make_class(scrap, runtime, annotations={DEFAULT: "true"})
     new = make_class(scrap, runtime)
     name = new["metadata"]["name"]
@@ -313,7 +313,7 @@ async def test_it_is_told_which_are_still_the_default(
     ]
 
 
-async def test_another_class_of_the_name_is_left_alone(
+async def test_a_recreated_class_of_the_same_name_is_not_changed(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     made = make_class(scrap, runtime)
@@ -323,7 +323,7 @@ async def test_another_class_of_the_name_is_left_alone(
     assert DEFAULT not in notes_of(admin, made)
 
 
-async def test_whoever_may_not_is_told(
+async def test_users_without_permission_cannot_set_the_default_class(
     monkeypatch: pytest.MonkeyPatch,
     scrap: Scrap,
     namespace: str,
@@ -369,7 +369,7 @@ async def test_a_claim_is_expanded(
         ("1G", "Use more than 1Gi."),
     ],
 )
-async def test_a_bad_size_is_told_at_the_field(
+async def test_invalid_sizes_are_reported_at_the_field(
     admin: Client,
     scrap: Scrap,
     runtime: Runtime,
@@ -388,7 +388,7 @@ async def test_a_bad_size_is_told_at_the_field(
     assert size_of(read_claim(admin, claim)) == "1Gi"
 
 
-async def test_what_cannot_grow_is_told_before(
+async def test_expansion_is_refused_before_the_form_if_the_class_forbids_it(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
 ) -> None:
     fixed = make_class(scrap, runtime)["metadata"]["name"]
@@ -412,14 +412,14 @@ async def test_what_cannot_grow_is_told_before(
         assert size_of(read_claim(admin, one)) == "1Gi"
 
 
-async def test_what_the_cluster_refuses_is_told(
+async def test_an_expansion_refused_by_the_cluster_is_reported(
     monkeypatch: pytest.MonkeyPatch,
     admin: Client,
     scrap: Scrap,
     runtime: Runtime,
     namespace: str,
 ) -> None:
-    """Whoever may not see classes learns it from the cluster."""
+    """A user who cannot see storage classes gets the error from the cluster."""
     fixed = make_class(scrap, runtime)["metadata"]["name"]
     claim = make_bound_claim(scrap, runtime, namespace, fixed)
     rights = rule("get patch", "persistentvolumeclaims")
@@ -434,7 +434,7 @@ async def test_what_the_cluster_refuses_is_told(
     assert size_of(read_claim(admin, claim)) == "1Gi"
 
 
-def test_a_claim_can_hardly_be_changed(
+def test_most_fields_of_a_claim_are_immutable(
     admin: Client, scrap: Scrap, runtime: Runtime, namespace: str
 ) -> None:
     growing = make_class(scrap, runtime, allowVolumeExpansion=True)["metadata"]["name"]
@@ -461,7 +461,7 @@ def test_a_claim_can_hardly_be_changed(
     assert refused(bound, resources={"requests": {"storage": "1Mi"}}) == [smaller]
 
 
-def test_a_claim_needs_a_size_and_modes(admin: Client, namespace: str) -> None:
+def test_a_claim_requires_a_size_and_access_modes(admin: Client, namespace: str) -> None:
     where = path(namespace, "persistentvolumeclaims")
     answer = admin.post(where, {"metadata": {"name": unique("claim")}, "spec": {}})
     assert (answer.status, answer.reason) == (422, "Invalid")
@@ -511,7 +511,7 @@ async def test_a_snapshot_is_taken_once(
     assert "volumeSnapshotClassName" not in made["spec"]
 
 
-async def test_a_driver_without_snapshots_is_told(
+async def test_a_driver_without_snapshot_class_is_reported(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
 ) -> None:
     storage_class = make_class(scrap, runtime, provisioner="example.com/alone")["metadata"]["name"]
@@ -520,7 +520,7 @@ async def test_a_driver_without_snapshots_is_told(
     assert "No volume snapshot class is for the driver of the volume (example.com/alone)." in asked
 
 
-def test_nobody_takes_snapshots_where_the_cluster_has_none() -> None:
+def test_snapshots_are_unavailable_if_the_cluster_does_not_support_them() -> None:
     assert TakeSnapshot().exempt(FakeAccess(cluster=cluster_of(HOST, StaticRuntime({}))), "data")
 
 
@@ -551,7 +551,7 @@ async def test_a_claim_is_cloned(
     assert 'href="#form-name"' in text
 
 
-async def test_whoever_may_not_copy_is_told(
+async def test_users_without_permission_cannot_clone_or_snapshot(
     monkeypatch: pytest.MonkeyPatch,
     scrap: Scrap,
     runtime: Runtime,
@@ -584,7 +584,7 @@ def make_snapshot(admin: Client, runtime: Runtime, namespace: str, **more: Any) 
     return ready
 
 
-async def test_a_volume_is_made_from_a_snapshot(
+async def test_a_volume_is_created_from_a_snapshot(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
 ) -> None:
     storage_class = make_class(scrap, runtime)["metadata"]["name"]
@@ -621,7 +621,7 @@ async def test_a_volume_is_made_from_a_snapshot(
     assert await recorded() == [(olga.name, "create", "volume", name, 200)]
 
 
-async def test_only_a_snapshot_that_is_ready_becomes_a_volume(
+async def test_only_ready_snapshots_can_be_restored(
     admin: Client, runtime: Runtime, olga: Person, namespace: str
 ) -> None:
     snapshot = make_snapshot(admin, runtime, namespace, spec={"source": {}})
@@ -639,7 +639,7 @@ async def test_only_a_snapshot_that_is_ready_becomes_a_volume(
     assert "This cannot be done to it as it is now." in said
 
 
-async def test_a_class_lets_volumes_grow_or_not(
+async def test_volume_expansion_of_a_class_can_be_allowed_and_forbidden(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
 ) -> None:
     made = make_class(scrap, runtime)
@@ -662,7 +662,7 @@ async def test_a_class_lets_volumes_grow_or_not(
     ]
 
 
-async def test_a_class_says_what_may_be_done_to_its_volumes(
+async def test_a_class_can_restrict_operations_on_its_volumes(
     admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
 ) -> None:
     made = make_class(scrap, runtime, annotations={"example.com/kept": "yes"})

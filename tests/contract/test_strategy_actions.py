@@ -1,4 +1,4 @@
-"""Editing how a workload replaces its pods."""
+"""Editing the update strategy of a workload."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def rolling(**values: int | str) -> dict[str, Any]:
     ],
     ids=lambda value: value.resource if isinstance(value, GVR) else "",
 )  # fmt: skip
-async def test_it_is_changed_and_the_rest_stays(
+async def test_the_strategy_is_changed_without_other_changes(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -109,7 +109,7 @@ async def test_it_is_changed_and_the_rest_stays(
         ({"was": '{"strategy": {"rollingUpdate": 1}}'}, "", "The form is not complete."),
     ],
 )
-async def test_it_says_what_is_wrong(
+async def test_invalid_strategy_values_are_reported_at_the_field(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -122,7 +122,7 @@ async def test_it_says_what_is_wrong(
     await says_what_is_wrong(admin, olga, "strategy", made, typed, field, said)
 
 
-async def test_what_the_cluster_finds_stands_at_its_field(
+async def test_validation_errors_of_the_cluster_are_reported_at_the_field(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, {})

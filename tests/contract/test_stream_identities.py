@@ -1,5 +1,6 @@
-"""Long answers and websockets are asked for as the person, as short requests are: as nobody else, and
-whatever their name is."""
+"""Streaming requests and websockets use the user's exact identity, like short requests, for user
+names with any characters.
+"""
 
 import asyncio
 import json
@@ -19,9 +20,9 @@ from tests.contract.objects import unique
 from tests.contract.tidy import Scrap
 from tests.depth import number
 
-#: As they reach kube-apiserver or not at all, see `Identity`.
+#: Valid user names. They are transmitted unchanged or rejected, see `Identity`.
 NAMES = ("ann", "Ann", "ann,bob", "ann bob", "a: b", 'a"b', "a\\b", "a%2Cb", "a;b=c", "n" * 253)
-#: How often each is asked for by each of the people.
+#: Number of requests per user and kind of stream.
 TURNS = number(1, 4)
 Opened = AbstractAsyncContextManager[object]
 
@@ -66,7 +67,7 @@ async def refused(opened: Opened) -> ApiError:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", NAMES)
-async def test_the_name_arrives_as_it_is(
+async def test_the_user_name_is_transmitted_unchanged(
     transport: Transport, namespace: str, way: Callable[[UserClient, str], Opened], name: str
 ) -> None:
     path = PODS.path(namespace, "none")
@@ -76,10 +77,10 @@ async def test_the_name_arrives_as_it_is(
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_so_does_the_group(
+async def test_the_group_name_is_transmitted_unchanged(
     transport: Transport, namespace: str, scrap: Scrap, name: str
 ) -> None:
-    """Whoever is in it may, and is told that there is no such pod; others not."""
+    """Members of the group get 404 for the missing pod; other users get 403."""
     grants = Grants(scrap, namespace)
     team = f"{unique('team')}{name}"[:253]
     parts = "pods/log pods/exec pods/portforward pods/proxy"
@@ -93,10 +94,10 @@ async def test_so_does_the_group(
         assert isinstance(await refused(way(UserClient(transport, others), path)), Forbidden)
 
 
-async def test_connections_are_shared_and_persons_are_not(
+async def test_shared_connections_keep_identities_separate(
     transport: Transport, namespace: str
 ) -> None:
-    """Fifty people at once, each in every way: each answer is about whoever asked."""
+    """Fifty concurrent users with every kind of stream: each error names the requesting user."""
     path = PODS.path(namespace, "none")
 
     async def ask(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Parts of an object that have a path of their own."""
+"""Subresources: status, binding, eviction, and scale."""
 
 import pytest
 
@@ -8,13 +8,13 @@ from tests.contract.objects import create_pod, deployment, path, pod, unique
 
 @pytest.fixture
 def at(admin: Client, namespace: str) -> str:
-    """A pod on no node."""
+    """Create an unscheduled pod and return its path."""
     name = unique("pod")
     create_pod(admin, namespace, pod(name))
     return path(namespace, "pods", name)
 
 
-def it_writes_the_status_only(admin: Client, at: str) -> None:
+def test_a_status_patch_changes_only_the_status(admin: Client, at: str) -> None:
     body = {
         "metadata": {"labels": {"a": "b"}},
         "spec": {"activeDeadlineSeconds": 5},
@@ -25,14 +25,14 @@ def it_writes_the_status_only(admin: Client, at: str) -> None:
     assert "activeDeadlineSeconds" not in after["spec"]
 
 
-def it_writes_everything_but_the_status(admin: Client, at: str) -> None:
+def test_a_patch_of_the_object_keeps_the_status(admin: Client, at: str) -> None:
     body = {"metadata": {"labels": {"a": "b"}}, "status": {"phase": "Running"}}
     after = admin.patch(at, body, MERGE_PATCH).ok()
     assert after["metadata"]["labels"] == {"a": "b"}
     assert after["status"]["phase"] == "Pending"
 
 
-def it_merges_conditions_by_type(admin: Client, at: str) -> None:
+def test_a_strategic_patch_merges_conditions_by_type(admin: Client, at: str) -> None:
     for kind in ("First", "Second"):
         condition = {"type": f"example.com/{kind}", "status": "True"}
         body = {"status": {"conditions": [condition]}}
@@ -41,7 +41,7 @@ def it_merges_conditions_by_type(admin: Client, at: str) -> None:
     assert kinds >= {"example.com/First", "example.com/Second"}
 
 
-def it_replaces_the_status(admin: Client, at: str) -> None:
+def test_the_status_can_be_replaced(admin: Client, at: str) -> None:
     found = admin.get(at).ok()
     found["status"] = {"phase": "Succeeded"}
     after = admin.put(f"{at}/status", found).ok()
@@ -49,11 +49,11 @@ def it_replaces_the_status(admin: Client, at: str) -> None:
     assert admin.put(f"{at}/status", found).status == 409
 
 
-def it_reads_the_status(admin: Client, at: str) -> None:
+def test_the_status_can_be_read(admin: Client, at: str) -> None:
     assert admin.get(f"{at}/status").ok() == admin.get(at).ok()
 
 
-def it_binds_pods_to_nodes(admin: Client, at: str) -> None:
+def test_a_binding_assigns_a_pod_to_a_node(admin: Client, at: str) -> None:
     target = {"apiVersion": "v1", "kind": "Node", "name": "some-node"}
     body = {"metadata": {"name": at.rpartition("/")[2]}, "target": target}
     assert admin.post(f"{at}/binding", body).status == 201
@@ -65,14 +65,14 @@ def it_binds_pods_to_nodes(admin: Client, at: str) -> None:
     admin.delete(at, gracePeriodSeconds=0).ok()
 
 
-def it_binds_no_pod_under_another_name(admin: Client, at: str) -> None:
+def test_a_binding_must_name_the_pod(admin: Client, at: str) -> None:
     target = {"apiVersion": "v1", "kind": "Node", "name": "some-node"}
     answer = admin.post(f"{at}/binding", {"metadata": {"name": "other"}, "target": target})
     assert (answer.status, answer.reason) == (400, "BadRequest")
     assert "nodeName" not in admin.get(at).ok()["spec"]
 
 
-def it_gives_pods_on_nodes_time_to_end(admin: Client, at: str) -> None:
+def test_a_scheduled_pod_is_deleted_with_a_grace_period(admin: Client, at: str) -> None:
     target = {"apiVersion": "v1", "kind": "Node", "name": "some-node"}
     name = at.rpartition("/")[2]
     admin.post(f"{at}/binding", {"metadata": {"name": name}, "target": target}).ok()
@@ -83,7 +83,7 @@ def it_gives_pods_on_nodes_time_to_end(admin: Client, at: str) -> None:
     assert admin.get(at).status == 404
 
 
-def it_evicts(admin: Client, at: str) -> None:
+def test_an_eviction_deletes_the_pod(admin: Client, at: str) -> None:
     name = at.rpartition("/")[2]
     body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
     answer = admin.post(f"{at}/eviction", body)
@@ -91,7 +91,7 @@ def it_evicts(admin: Client, at: str) -> None:
     assert admin.get(at).status == 404
 
 
-def it_scales(admin: Client, namespace: str) -> None:
+def test_the_scale_subresource_changes_replicas(admin: Client, namespace: str) -> None:
     name = unique("scaled")
     where = path(namespace, "deployments", group="apps/v1")
     body = deployment(name, "example/one:1")
@@ -116,7 +116,7 @@ def it_scales(admin: Client, namespace: str) -> None:
         ({"spec": {"replicas": "many"}}, 422, ["patch"]),
     ],
 )
-def it_scales_nothing_else(
+def test_invalid_scale_values_are_rejected(
     admin: Client, namespace: str, body: Obj, status: int, fields: list[str]
 ) -> None:
     name = unique("scaled")
@@ -129,5 +129,5 @@ def it_scales_nothing_else(
     assert admin.get(f"{where}/{name}").ok()["metadata"]["generation"] == 1
 
 
-def it_knows_no_others(admin: Client, at: str) -> None:
+def test_unknown_subresources_return_404(admin: Client, at: str) -> None:
     assert admin.get(f"{at}/nonsense").status == 404

@@ -1,4 +1,4 @@
-"""Who may not use the forms that are about a workload's pods."""
+"""Permissions for the forms that edit a workload's pod template."""
 
 import pytest
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("action", ["environment", "probes", "volumes", "strategy"])
-async def test_strangers_are_refused(
+async def test_users_without_permission_cannot_edit_the_pod_template(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, action: str
 ) -> None:
     made = make(admin, runtime, namespace, {})

@@ -1,4 +1,4 @@
-"""What is refused before it is stored, and what is overlooked."""
+"""Validation of objects before they are stored, and handling of unknown fields."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def where(namespace: str) -> str:
 
 
 def causes(client: Client, where: str, body: Obj) -> list[tuple[str, str]]:
-    """Field and reason of each thing that is wrong."""
+    """Return field and reason of each validation error."""
     answer = client.post(where, body)
     assert (answer.status, answer.reason) == (422, "Invalid")
     return [(c["field"], c["reason"]) for c in answer.json["details"]["causes"]]
@@ -26,13 +26,13 @@ def with_unknown(name: str) -> Obj:
     return {**config_map(name), "dataa": {"a": "b"}}
 
 
-def it_refuses_unknown_fields_when_strict(admin: Client, where: str) -> None:
+def test_strict_validation_rejects_unknown_fields(admin: Client, where: str) -> None:
     answer = admin.post(where, with_unknown("unknown"), fieldValidation="Strict")
     assert (answer.status, answer.reason) == (400, "BadRequest")
     assert 'strict decoding error: unknown field "dataa"' in answer.json["message"]
 
 
-def it_refuses_unknown_fields_deep_inside(admin: Client, namespace: str) -> None:
+def test_strict_validation_rejects_unknown_nested_fields(admin: Client, namespace: str) -> None:
     body = deployment(unique("deep"), "example/one:1")
     body["spec"]["template"]["spec"]["containers"][0]["imagee"] = "x"
     where = path(namespace, "deployments", group="apps/v1")
@@ -44,7 +44,7 @@ def it_refuses_unknown_fields_deep_inside(admin: Client, namespace: str) -> None
 
 @pytest.mark.parametrize("field", ["lastTimestamp", "eventTime"])
 @pytest.mark.parametrize("moment", ["yesterday", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", 7])
-def it_refuses_moments_that_are_none(
+def test_invalid_timestamps_are_rejected(
     admin: Client, namespace: str, field: str, moment: object
 ) -> None:
     event = {
@@ -56,28 +56,28 @@ def it_refuses_moments_that_are_none(
     assert (answer.status, answer.reason) == (400, "BadRequest")
 
 
-def it_refuses_fields_that_are_said_twice(admin: Client, where: str) -> None:
+def test_strict_validation_rejects_duplicate_fields(admin: Client, where: str) -> None:
     text = b'{"metadata": {"name": "double"}, "data": {"a": "1"}, "data": {"b": "2"}}'
     answer = admin.post(where, text, fieldValidation="Strict")
     assert (answer.status, answer.reason) == (400, "BadRequest")
     assert 'duplicate field "data"' in answer.json["message"]
 
 
-def it_warns_of_unknown_fields(admin: Client, where: str) -> None:
+def test_warn_validation_warns_about_unknown_fields(admin: Client, where: str) -> None:
     answer = admin.post(where, with_unknown(unique("warned")), fieldValidation="Warn")
     assert answer.status == 201
     assert answer.headers["warning"] == '299 - "unknown field \\"dataa\\""'
     assert "dataa" not in answer.json
 
 
-def it_overlooks_unknown_fields_when_told_so(admin: Client, where: str) -> None:
+def test_ignore_validation_drops_unknown_fields(admin: Client, where: str) -> None:
     answer = admin.post(where, with_unknown(unique("ignored")), fieldValidation="Ignore")
     assert answer.status == 201
     assert "warning" not in answer.headers
     assert "dataa" not in answer.json
 
 
-def it_minds_unknown_fields_in_patches(admin: Client, where: str) -> None:
+def test_strict_validation_applies_to_patches(admin: Client, where: str) -> None:
     name = admin.post(where, config_map(unique("patched"))).ok()["metadata"]["name"]
     answer = admin.patch(
         f"{where}/{name}", {"dataa": {"a": "b"}}, MERGE_PATCH, fieldValidation="Strict"
@@ -85,33 +85,33 @@ def it_minds_unknown_fields_in_patches(admin: Client, where: str) -> None:
     assert (answer.status, answer.reason) == (422, "Invalid")
 
 
-def it_refuses_values_of_another_type(admin: Client, where: str) -> None:
+def test_values_of_a_wrong_type_are_rejected(admin: Client, where: str) -> None:
     answer = admin.post(where, {**config_map("typed"), "data": {"a": 1}})
     assert (answer.status, answer.reason) == (400, "BadRequest")
 
 
-def it_wants_containers(admin: Client, namespace: str) -> None:
+def test_a_pod_requires_containers(admin: Client, namespace: str) -> None:
     body = pod("empty", containers=[])
     assert causes(admin, path(namespace, "pods"), body) == [
         ("spec.containers", "FieldValueRequired")
     ]
 
 
-def it_wants_images_and_names(admin: Client, namespace: str) -> None:
+def test_containers_require_image_and_name(admin: Client, namespace: str) -> None:
     create_pod(admin, namespace, pod(unique("first")))
     found = causes(admin, path(namespace, "pods"), pod("nameless", containers=[{}]))
     assert ("spec.containers[0].name", "FieldValueRequired") in found
     assert ("spec.containers[0].image", "FieldValueRequired") in found
 
 
-def it_wants_selectors_that_fit(admin: Client, namespace: str) -> None:
+def test_selectors_must_match_the_pod_template(admin: Client, namespace: str) -> None:
     body = deployment("unfit", "example/one:1")
     body["spec"]["template"]["metadata"]["labels"] = {"other": "label"}
     where = path(namespace, "deployments", group="apps/v1")
     assert causes(admin, where, body) == [("spec.template.metadata.labels", "FieldValueInvalid")]
 
 
-def it_keeps_selectors(admin: Client, namespace: str) -> None:
+def test_selectors_are_immutable(admin: Client, namespace: str) -> None:
     name = unique("kept")
     where = path(namespace, "deployments", group="apps/v1")
     admin.post(where, deployment(name, "example/one:1")).ok()
@@ -124,7 +124,7 @@ def it_keeps_selectors(admin: Client, namespace: str) -> None:
     assert answer.json["details"]["causes"][0]["field"] == "spec.selector"
 
 
-def it_keeps_pods_as_they_are(admin: Client, namespace: str) -> None:
+def test_most_pod_fields_are_immutable(admin: Client, namespace: str) -> None:
     name = unique("kept")
     create_pod(admin, namespace, pod(name))
     where = path(namespace, "pods", name)
@@ -136,7 +136,7 @@ def it_keeps_pods_as_they_are(admin: Client, namespace: str) -> None:
     assert changed["spec"]["containers"][0]["image"] == "example/main:2"
 
 
-def it_fills_in_defaults_of_pods(admin: Client, namespace: str) -> None:
+def test_pod_defaults_are_filled_in(admin: Client, namespace: str) -> None:
     made = create_pod(admin, namespace, pod(unique("default")))
     spec, (container,) = made["spec"], made["spec"]["containers"]
     assert spec["restartPolicy"] == "Always"
@@ -149,7 +149,7 @@ def it_fills_in_defaults_of_pods(admin: Client, namespace: str) -> None:
     assert made["status"]["qosClass"] == "BestEffort"
 
 
-def it_fills_in_defaults_of_deployments(admin: Client, namespace: str) -> None:
+def test_deployment_defaults_are_filled_in(admin: Client, namespace: str) -> None:
     body = deployment(unique("default"), "example/one")
     del body["spec"]["replicas"]
     body["spec"]["paused"] = True
@@ -165,7 +165,7 @@ def it_fills_in_defaults_of_deployments(admin: Client, namespace: str) -> None:
     assert container["imagePullPolicy"] == "Always"
 
 
-def it_keeps_what_is_immutable(admin: Client, where: str) -> None:
+def test_immutable_config_maps_cannot_be_changed(admin: Client, where: str) -> None:
     name = unique("immutable")
     admin.post(where, {**config_map(name, a="1"), "immutable": True}).ok()
     answer = admin.patch(f"{where}/{name}", {"data": {"a": "2"}}, MERGE_PATCH)
@@ -173,7 +173,7 @@ def it_keeps_what_is_immutable(admin: Client, where: str) -> None:
     assert answer.json["details"]["causes"][0]["field"] == "data"
 
 
-def it_gives_services_an_address(admin: Client, namespace: str) -> None:
+def test_services_get_a_cluster_ip(admin: Client, namespace: str) -> None:
     ports = [{"port": 80}]
     body: Obj = {"metadata": {"name": unique("svc")}, "spec": {"ports": ports}}
     spec = admin.post(path(namespace, "services"), body).ok()["spec"]
@@ -182,7 +182,7 @@ def it_gives_services_an_address(admin: Client, namespace: str) -> None:
     assert spec["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
 
 
-def it_wants_limits_that_are_no_less_than_requests(admin: Client, namespace: str) -> None:
+def test_limits_must_not_be_lower_than_requests(admin: Client, namespace: str) -> None:
     resources = {"requests": {"memory": "2Gi"}, "limits": {"memory": "1Gi"}}
     body = pod("greedy", containers=[{"name": "c", "image": "i", "resources": resources}])
     answer = admin.post(path(namespace, "pods"), body)
@@ -193,18 +193,20 @@ def it_wants_limits_that_are_no_less_than_requests(admin: Client, namespace: str
     )
 
 
-def it_keeps_quotas(admin: Client, namespace: str) -> None:
+def test_resource_quotas_are_enforced(admin: Client, namespace: str) -> None:
     hard = {"count/secrets": "1"}
     quotas = path(namespace, "resourcequotas")
     few = unique("few")
     admin.post(quotas, {"metadata": {"name": few}, "spec": {"hard": hard}}).ok()
-    # What a controller writes, in case that there is none.
+    # Set the status as the quota controller would, in case it is not running.
     status = {"status": {"hard": hard, "used": {"count/secrets": "0"}}}
     admin.patch(f"{quotas}/{few}/status", status, MERGE_PATCH).ok()
     where = path(namespace, "secrets")
 
     def refused() -> tuple[str, Answer] | None:
-        """kube-apiserver learns of a quota by a watch: one more may get in before it does."""
+        """Return an object that was rejected. kube-apiserver watches quotas, so one more object may
+        be accepted first.
+        """
         name = unique("one")
         answer = admin.post(where, {"metadata": {"name": name}})
         return (name, answer) if answer.status == 403 else None
@@ -219,8 +221,10 @@ def it_keeps_quotas(admin: Client, namespace: str) -> None:
     )
 
 
-def it_keeps_quotas_when_something_grows(admin: Client, scrap: Scrap, namespace: str) -> None:
-    """A claim asks for more; an answer says how much more, and what there is."""
+def test_resource_quotas_are_enforced_on_expansion(
+    admin: Client, scrap: Scrap, namespace: str
+) -> None:
+    """A claim is expanded. The error reports the requested and the available amount."""
     expands = {"metadata": {"name": unique("grows")}, "allowVolumeExpansion": True}
     made = scrap.create(CLASSES, {**expands, "provisioner": "example.com/nobody"})
     volume = {
@@ -247,7 +251,7 @@ def it_keeps_quotas_when_something_grows(admin: Client, scrap: Scrap, namespace:
     admin.post(quotas, {"metadata": {"name": "space"}, "spec": {"hard": hard}}).ok()
     status = {"status": {"hard": hard, "used": {"requests.storage": "1Gi"}}}
     admin.patch(f"{quotas}/space/status", status, MERGE_PATCH).ok()
-    # kube-apiserver learns of its quotas by a watch.
+    # kube-apiserver watches quotas, so a new quota takes effect with a short delay.
     tried = f"{where}?dryRun=All"
     eventually(lambda: admin.patch(tried, grown("4Gi"), MERGE_PATCH).status == 403, "it counts")
     answer = admin.patch(where, grown("4Gi"), MERGE_PATCH)

@@ -1,4 +1,4 @@
-"""Editing the volumes of a workload's pods, and where its containers have them."""
+"""Editing the volumes of a workload's pods and their mounts."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def without_volumes(pods: Obj) -> Obj:
 
 
 @pytest.mark.parametrize("gvr", [*WORKLOADS], ids=lambda gvr: str(gvr.resource))
-async def test_volumes_and_mounts_are_changed_and_the_rest_stays(
+async def test_volumes_and_mounts_are_changed_without_other_changes(
     admin: Client, runtime: Runtime, namespace: str, olga: Person, gvr: GVR
 ) -> None:
     made = make(admin, runtime, namespace, PODS, gvr)
@@ -110,7 +110,7 @@ async def test_volumes_and_mounts_are_changed_and_the_rest_stays(
     assert await recorded() == [(olga.name, "patch", "volumes", name, 200)]
 
 
-async def test_names_are_offered(
+async def test_names_of_objects_and_volumes_are_offered(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, PODS)
@@ -142,7 +142,7 @@ async def test_names_are_offered(
         ({"was": '{"containers": [{"name": "a", "volumeMounts": 1}]}'}, "", "is not complete."),
     ],
 )  # fmt: skip
-async def test_it_says_what_is_wrong(
+async def test_invalid_volume_values_are_reported_at_the_field(
     admin: Client,
     runtime: Runtime,
     namespace: str,
@@ -155,10 +155,10 @@ async def test_it_says_what_is_wrong(
     await says_what_is_wrong(admin, olga, "volumes", made, typed, field, said)
 
 
-async def test_what_the_cluster_finds_stands_at_its_row(
+async def test_validation_errors_of_the_cluster_are_reported_at_the_row(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
-    """A volume that goes and is still mounted, and a path that is there twice."""
+    """A removed volume that is still mounted, and a mount path that is used twice."""
     made = make(admin, runtime, namespace, PODS)
     typed = {"volumes-4-remove": "on", "containers0-1-path": "/etc/app"}
     said = await what_the_cluster_finds(admin, olga, "volumes", made, **typed)
@@ -167,7 +167,7 @@ async def test_what_the_cluster_finds_stands_at_its_row(
     assert 'href="#form-containers0-1-path">Path: Invalid value: "/etc/app"' in said
 
 
-async def test_a_claim_of_a_template_can_be_mounted(
+async def test_a_volume_claim_template_can_be_mounted(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     claim = {

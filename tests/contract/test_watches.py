@@ -1,4 +1,4 @@
-"""Watches: what changes, in order, and where it can no longer be told."""
+"""Watches: order of events, resumption, bookmarks, and expired resource versions."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def now(admin: Client, where: str) -> str:
     return version_of(admin.get(where).ok())
 
 
-def it_tells_what_happened_since(admin: Client, where: str) -> None:
+def test_a_watch_reports_changes_since_a_version(admin: Client, where: str) -> None:
     start = now(admin, where)
     made = admin.post(where, secret("a")).ok()
     changed = relabel(admin, where, "a", x="1")
@@ -39,7 +39,7 @@ def it_tells_what_happened_since(admin: Client, where: str) -> None:
     assert events[1]["object"] == changed
 
 
-def it_tells_what_happens(admin: Client, where: str) -> None:
+def test_a_watch_reports_new_changes(admin: Client, where: str) -> None:
     with watch(admin, where, resourceVersion=now(admin, where)) as stream:
         assert stream.status == 200
         admin.post(where, secret("live")).ok()
@@ -48,8 +48,8 @@ def it_tells_what_happens(admin: Client, where: str) -> None:
         assert names([stream.next()]) == [("DELETED", "live")]
 
 
-def it_counts_on(admin: Client, where: str) -> None:
-    """Versions grow, also that of the event which tells of the end."""
+def test_resource_versions_of_events_increase(admin: Client, where: str) -> None:
+    """Resource versions increase, including that of a DELETED event."""
     start = now(admin, where)
     last = version_of(admin.post(where, secret("a")).ok())
     admin.delete(f"{where}/a").ok()
@@ -60,7 +60,7 @@ def it_counts_on(admin: Client, where: str) -> None:
     assert versions[1] > int(last)
 
 
-def it_resumes_after_any_event(admin: Client, where: str) -> None:
+def test_a_watch_resumes_after_any_event(admin: Client, where: str) -> None:
     start = now(admin, where)
     for name in "abc":
         admin.post(where, secret(name)).ok()
@@ -71,7 +71,9 @@ def it_resumes_after_any_event(admin: Client, where: str) -> None:
 
 
 @pytest.mark.parametrize("version", [{}, {"resourceVersion": "0"}], ids=["no version", "zero"])
-def it_begins_with_what_is_there(admin: Client, where: str, version: dict[str, str]) -> None:
+def test_a_watch_without_version_starts_with_existing_objects(
+    admin: Client, where: str, version: dict[str, str]
+) -> None:
     admin.post(where, secret("a")).ok()
     latest = admin.post(where, secret("b")).ok()
     admin.get(where, resourceVersion=version_of(latest)).ok()
@@ -81,8 +83,8 @@ def it_begins_with_what_is_there(admin: Client, where: str, version: dict[str, s
         assert names([stream.next()]) == [("DELETED", "a")]
 
 
-def it_minds_labels(admin: Client, where: str) -> None:
-    """What leaves the selection is deleted to the watcher, and what enters is added."""
+def test_a_watch_filters_by_label(admin: Client, where: str) -> None:
+    """An object that leaves the selection is reported as DELETED, and one that enters it as ADDED."""
     start = now(admin, where)
     admin.post(where, secret("other", {"in": "no"})).ok()
     admin.post(where, secret("a", {"in": "yes"})).ok()
@@ -99,7 +101,7 @@ def it_minds_labels(admin: Client, where: str) -> None:
     assert gone["resourceVersion"] == version_of(left)
 
 
-def it_minds_names(admin: Client, where: str) -> None:
+def test_a_watch_filters_by_name(admin: Client, where: str) -> None:
     start = now(admin, where)
     for name in "abc":
         admin.post(where, secret(name)).ok()
@@ -109,7 +111,7 @@ def it_minds_names(admin: Client, where: str) -> None:
         assert names(list(stream)) == [("ADDED", "b")]
 
 
-def it_watches_all_namespaces(admin: Client, where: str) -> None:
+def test_a_watch_can_cover_all_namespaces(admin: Client, where: str) -> None:
     start = now(admin, "/api/v1/secrets")
     name = unique("anywhere")
     admin.post(where, secret(name)).ok()
@@ -118,13 +120,13 @@ def it_watches_all_namespaces(admin: Client, where: str) -> None:
         assert stream.next()["object"]["metadata"]["namespace"] == where.split("/")[4]
 
 
-def it_ends_in_time(admin: Client, where: str) -> None:
+def test_a_watch_ends_after_its_timeout(admin: Client, where: str) -> None:
     with watch(admin, where, timeoutSeconds=1, resourceVersion=now(admin, where)) as stream:
         assert list(stream) == []
 
 
-def it_sends_bookmarks(admin: Client, where: str) -> None:
-    """One comes before the end, if things happen that the watcher does not see."""
+def test_bookmarks_are_sent_on_request(admin: Client, where: str) -> None:
+    """A bookmark is sent before the end if changes were filtered out."""
     start = now(admin, where)
     with watch(
         admin,
@@ -146,14 +148,14 @@ def it_sends_bookmarks(admin: Client, where: str) -> None:
         assert names([stream.next()]) == [("ADDED", "b")]
 
 
-def it_sends_no_bookmarks_unasked(admin: Client, where: str) -> None:
+def test_bookmarks_are_not_sent_by_default(admin: Client, where: str) -> None:
     start = now(admin, where)
     with watch(admin, where, resourceVersion=start, timeoutSeconds=2, labelSelector="a") as stream:
         admin.post(where, secret("unseen")).ok()
         assert list(stream) == []
 
 
-def it_streams_lists(admin: Client, where: str) -> None:
+def test_a_streaming_list_ends_with_a_bookmark(admin: Client, where: str) -> None:
     admin.post(where, secret("a")).ok()
     latest = admin.post(where, secret("b")).ok()
     with watch(admin, where, **_streaming()) as stream:
@@ -166,14 +168,14 @@ def it_streams_lists(admin: Client, where: str) -> None:
     assert names([later]) == [("ADDED", "c")]
 
 
-def it_streams_lists_that_are_empty(admin: Client, where: str) -> None:
+def test_an_empty_streaming_list_sends_only_a_bookmark(admin: Client, where: str) -> None:
     with watch(admin, where, **_streaming()) as stream:
         mark = stream.next()
     assert mark["type"] == "BOOKMARK"
     assert mark["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 
-def it_streams_what_is_selected(admin: Client, where: str) -> None:
+def test_a_streaming_list_filters_by_label(admin: Client, where: str) -> None:
     admin.post(where, secret("a", {"in": "yes"})).ok()
     admin.post(where, secret("b", {"in": "no"})).ok()
     with watch(admin, where, **_streaming(), labelSelector="in=yes") as stream:
@@ -190,14 +192,16 @@ def _streaming(**more: str) -> dict[str, str | int | bool]:
     }
 
 
-def it_wants_streaming_lists_to_say_how_old(admin: Client, where: str) -> None:
+def test_a_streaming_list_requires_a_version_match(admin: Client, where: str) -> None:
     with watch(admin, where, sendInitialEvents=True) as stream:
         status = stream.error()
     assert (status["code"], status["reason"]) == (422, "Invalid")
 
 
-def it_says_that_the_past_is_forgotten(admin: Client, scrap: Scrap, namespace: str) -> None:
-    """What a type was before it was there, nobody knows."""
+def test_an_expired_resource_version_returns_410(
+    admin: Client, scrap: Scrap, namespace: str
+) -> None:
+    """Versions from before the type was defined are not available."""
     crd = definition()
     served = establish(admin, scrap, crd, namespace)
     with watch(admin, served, resourceVersion="1") as stream:
@@ -206,23 +210,23 @@ def it_says_that_the_past_is_forgotten(admin: Client, scrap: Scrap, namespace: s
     assert "too old resource version" in status["message"]
 
 
-def it_refuses_a_version_that_is_none(admin: Client, where: str) -> None:
+def test_an_invalid_resource_version_is_rejected(admin: Client, where: str) -> None:
     with watch(admin, where, resourceVersion="abc", timeoutSeconds=1) as stream:
         assert stream.error()["status"] == "Failure"
 
 
-def it_refuses_those_who_may_not(clients: Clients, where: str) -> None:
+def test_a_watch_requires_permission(clients: Clients, where: str) -> None:
     with watch(clients.user("stranger"), where, timeoutSeconds=1) as stream:
         status = stream.error()
     assert (status["code"], status["reason"]) == (403, "Forbidden")
 
 
-def it_wants_a_readable_selector(admin: Client, where: str) -> None:
+def test_an_invalid_selector_is_rejected(admin: Client, where: str) -> None:
     with watch(admin, where, labelSelector="a in (", timeoutSeconds=1) as stream:
         assert (stream.status, stream.error()["code"]) == (400, 400)
 
 
-def it_gives_table_events_to_those_who_ask(admin: Client, where: str) -> None:
+def test_table_events_are_sent_on_request(admin: Client, where: str) -> None:
     start = now(admin, where)
     admin.post(where, secret("a")).ok()
     client = admin.with_headers(("Accept", "application/json;as=Table;g=meta.k8s.io;v=v1"))

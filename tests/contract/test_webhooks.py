@@ -1,6 +1,7 @@
-"""An admission webhook that does not answer, while something is changed, edited and created: which one it
-is is told, nothing is changed where it must answer, and what was typed is still there. On the real
-cluster, which asks a server that runs beside it."""
+"""An unresponsive admission webhook during an action, an edit, and an import: the error names the
+webhook, nothing is changed if its failure policy is Fail, and the user's input is kept. Runs on
+the real cluster, which calls a server started by the test.
+"""
 
 import base64
 import html
@@ -42,7 +43,7 @@ RULES = [
 
 
 class Silent(ThreadingHTTPServer):
-    """Takes requests and answers none of them before it ends."""
+    """A server that accepts requests and never responds."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -57,13 +58,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.asked += 1
         self.server.ended.wait()
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Tests fail by what pages say."""
+    def log_message(self, format: str, *args: object) -> None: ...
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """`make` installs it for one project; it waits a second for an answer."""
+    """A webhook configuration. `make` installs it for one project with a timeout of one second."""
 
     server: Silent
     authority: bytes
@@ -146,7 +146,7 @@ def timed_out(text: str) -> bool:
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
-async def test_labels_are_set_or_kept_in_the_form(
+async def test_labels_are_saved_or_kept_in_the_form(
     webhook: Webhook, admin: Client, made: Obj, olga: Person, policy: str
 ) -> None:
     page = olga.on("labels", "configmaps", made)
@@ -163,7 +163,7 @@ async def test_labels_are_set_or_kept_in_the_form(
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
-async def test_a_deployment_is_scaled_or_stays(
+async def test_a_deployment_is_scaled_or_unchanged(
     webhook: Webhook, admin: Client, runtime: Runtime, olga: Person, policy: str
 ) -> None:
     where = path(webhook.namespace, "deployments", group="apps/v1")
@@ -181,7 +181,7 @@ async def test_a_deployment_is_scaled_or_stays(
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
-async def test_a_text_is_saved_or_kept(
+async def test_a_manifest_is_saved_or_kept_in_the_editor(
     webhook: Webhook, admin: Client, made: Obj, olga: Person, policy: str
 ) -> None:
     name = made["metadata"]["name"]
@@ -199,14 +199,14 @@ async def test_a_text_is_saved_or_kept(
     if policy == "Ignore":
         assert (await sent(reviewed, "save")).status == 302
     else:
-        # A dry run is admitted as the deed itself is.
+        # Admission also runs for a dry run.
         assert reviewed.status == 502 and timed_out(reviewed.html) and reviewed.text == text
     found = admin.get(path(webhook.namespace, "configmaps", name)).ok()
     assert found["data"] == {"k": "typed" if policy == "Ignore" else "v"}
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
-async def test_a_new_object_is_made_or_its_text_kept(
+async def test_a_new_object_is_created_or_its_yaml_is_kept(
     webhook: Webhook, admin: Client, runtime: Runtime, olga: Person, policy: str
 ) -> None:
     name = unique("new")

@@ -1,4 +1,4 @@
-"""What the console does to workloads, on both clusters: by page, by JSON, and as kubectl does it."""
+"""Actions on workloads, by page, by JSON, and compared with kubectl."""
 
 import json
 import re
@@ -70,7 +70,7 @@ def runtime(_runtime: Runtime) -> Iterator[Runtime]:
 
 @dataclass(frozen=True)
 class Project:
-    """A namespace, and a viewer who may change workloads in it."""
+    """A namespace and a user with permission to change workloads in it."""
 
     admin: Client
     runtime: Runtime
@@ -81,7 +81,7 @@ class Project:
         return path(self.namespace, gvr.resource, *name, group=gvr.group_version)
 
     def make(self, gvr: GVR, body: Obj) -> Obj:
-        """Made, and known to the console."""
+        """Create the object and wait until the console has loaded it."""
         made: Obj = self.admin.post(self.path(gvr), body).ok()
         key = Key(self.namespace, made["metadata"]["name"])
         store = self.runtime.informer(gvr).store
@@ -93,7 +93,7 @@ class Project:
         return found
 
     def known(self, gvr: GVR, made: Obj) -> Any:
-        """As the console has it."""
+        """Return the object as the console's cache has it."""
         entry = self.runtime.informer(gvr).store.get(Key(self.namespace, made["metadata"]["name"]))
         assert entry is not None
         return entry.projection
@@ -107,7 +107,7 @@ class Project:
         return ClientAs()(self.viewer, **headers)
 
     async def do(self, gvr: GVR, made: Obj, action: str, **data: Any) -> None:
-        """By the page."""
+        """Submit the action's form."""
         sent = {"uid": made["metadata"]["uid"], **data}
         done = await self.client().post(self.url(gvr, made, action), sent)
         assert done.status_code == 302, await text_of(done)
@@ -180,7 +180,9 @@ def annotations(obj: Obj) -> dict[str, str]:
 
 
 def alike(obj: Obj) -> str:
-    """Equal for two objects that only their names and times tell apart, and what controllers note."""
+    """Return a text that is equal for objects that differ only in names, times, and controller
+    annotations.
+    """
     about = {k: v for k, v in obj["metadata"].items() if k in ("labels", "annotations", "name")}
     about.get("annotations", {}).pop("deployment.kubernetes.io/revision", "")
     about["annotations"] = about.get("annotations", {})
@@ -194,7 +196,7 @@ SCALED = (types.DEPLOYMENTS, types.STATEFUL_SETS)
 
 
 @pytest.mark.parametrize("gvr", SCALED, ids=lambda gvr: gvr.resource)
-async def it_scales(project: Project, gvr: GVR) -> None:
+async def test_a_workload_is_scaled(project: Project, gvr: GVR) -> None:
     made = project.make(gvr, workload(gvr))
     name = made["metadata"]["name"]
     asked = await project.page(gvr, made, "scale")
@@ -213,7 +215,7 @@ async def it_scales(project: Project, gvr: GVR) -> None:
 
 
 @pytest.mark.parametrize("replicas", ["", "-1", "1000000000000", "9" * 5000, "many", "1.5", "\x00"])
-async def it_says_which_numbers_it_takes(project: Project, replicas: str) -> None:
+async def test_invalid_replica_counts_are_reported(project: Project, replicas: str) -> None:
     gvr = types.DEPLOYMENTS
     made = project.make(gvr, workload(gvr))
     url, uid = project.url(gvr, made, "scale"), made["metadata"]["uid"]
@@ -230,7 +232,7 @@ async def it_says_which_numbers_it_takes(project: Project, replicas: str) -> Non
     assert project.read(gvr, made)["metadata"]["generation"] == 1
 
 
-async def it_says_who_else_scales(project: Project) -> None:
+async def test_scaling_an_autoscaled_deployment_shows_a_warning(project: Project) -> None:
     gvr = types.DEPLOYMENTS
     made, other = (project.make(gvr, workload(gvr)) for _ in range(2))
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": made["metadata"]["name"]}
@@ -243,7 +245,7 @@ async def it_says_who_else_scales(project: Project) -> None:
 
 
 @pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
-async def it_restarts(project: Project, gvr: GVR) -> None:
+async def test_a_workload_is_restarted(project: Project, gvr: GVR) -> None:
     made = project.make(gvr, workload(gvr))
     line = f"kubectl rollout restart {gvr.qualified} {made['metadata']['name']}"
     assert line in await project.page(gvr, made, "restart")
@@ -251,14 +253,14 @@ async def it_restarts(project: Project, gvr: GVR) -> None:
     assert list(annotations(project.read(gvr, made))) == ["kubectl.kubernetes.io/restartedAt"]
 
 
-async def it_says_that_pods_wait_to_be_deleted(project: Project) -> None:
+async def test_restarting_a_daemonset_with_on_delete_shows_a_warning(project: Project) -> None:
     gvr = types.DAEMON_SETS
     body = workload(gvr)
     body["spec"]["updateStrategy"] = {"type": "OnDelete"}
     assert "OnDelete" in await project.page(gvr, project.make(gvr, body), "restart")
 
 
-async def it_pauses_and_resumes(project: Project) -> None:
+async def test_a_rollout_is_paused_and_resumed(project: Project) -> None:
     gvr = types.DEPLOYMENTS
     made = project.make(gvr, workload(gvr))
     assert (await project.client().get(project.url(gvr, made, "resume"))).status_code == 409
@@ -274,7 +276,7 @@ async def it_pauses_and_resumes(project: Project) -> None:
 
 
 @pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
-async def it_sets_images(project: Project, gvr: GVR) -> None:
+async def test_container_images_are_changed(project: Project, gvr: GVR) -> None:
     name = unique("web")
     body = deployment(name, "example/zero:1", "example/one:1")
     spec = body["spec"]["template"]["spec"]
@@ -302,7 +304,7 @@ async def it_sets_images(project: Project, gvr: GVR) -> None:
         ("example/zero:1", "__all__"),
     ],
 )
-async def it_says_what_is_no_image(project: Project, image: str, field: str) -> None:
+async def test_invalid_images_are_reported(project: Project, image: str, field: str) -> None:
     gvr = types.DEPLOYMENTS
     made = project.make(gvr, workload(gvr))
     url, sent = project.url(gvr, made, "set-image"), {"uid": made["metadata"]["uid"]}
@@ -314,7 +316,7 @@ async def it_says_what_is_no_image(project: Project, image: str, field: str) -> 
     assert project.read(gvr, made)["metadata"]["generation"] == 1
 
 
-async def it_makes_no_container_of_one_that_was_taken_away(project: Project) -> None:
+async def test_setting_the_image_of_a_removed_container_fails(project: Project) -> None:
     gvr = types.DEPLOYMENTS
     made = project.make(gvr, deployment(unique("web"), "example/zero:1", "example/one:1"))
     containers = [{"name": "other", "image": "example/other:1"}]
@@ -325,14 +327,14 @@ async def it_makes_no_container_of_one_that_was_taken_away(project: Project) -> 
         "image.c0": "example/zero:2",
         "image.c1": "example/one:1",
     }
-    # Either the console knows of it already, or kube-apiserver refuses.
+    # Either the console rejects it, because it has loaded the change, or kube-apiserver does.
     page = await project.client().post(project.url(gvr, made, "set-image"), sent)
     assert page.status_code in (400, 422)
     assert images(project.read(gvr, made)) == ["example/other:1"]
 
 
 def roll(project: Project, gvr: GVR, made: Obj, image: str, number: int) -> None:
-    """Another image, which the console knows as this revision."""
+    """Set another image and wait until the console has loaded this revision."""
     where = project.path(gvr, made["metadata"]["name"])
     change = {"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": image}
     project.admin.patch(where, [change], JSON_PATCH).ok()
@@ -351,7 +353,7 @@ def until_revision(project: Project, gvr: GVR, made: Obj, number: int) -> None:
 
 
 def make_two_revisions(project: Project, gvr: GVR) -> Obj:
-    """Of the images zero:1 and zero:2."""
+    """Create a workload with revisions that use the images zero:1 and zero:2."""
     body = workload(gvr)
     body["metadata"]["annotations"] = {"kubernetes.io/change-cause": "the first"}
     made = project.make(gvr, body)
@@ -363,7 +365,7 @@ def make_two_revisions(project: Project, gvr: GVR) -> Obj:
 
 
 @pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
-async def it_rolls_back(project: Project, gvr: GVR) -> None:
+async def test_a_workload_is_rolled_back(project: Project, gvr: GVR) -> None:
     made = make_two_revisions(project, gvr)
     tab = await text_of(await project.client().get(f"{project.url(gvr, made)}/revisions"))
     assert f'href="{project.url(gvr, made, "rollback")}?revision=1"' in tab
@@ -375,7 +377,7 @@ async def it_rolls_back(project: Project, gvr: GVR) -> None:
     await project.do(gvr, made, "rollback", revision="1")
     assert images(project.read(gvr, made))[0] == "example/zero:1"
     until_revision(project, gvr, made, 3)
-    # What was the newest is the one to go back to now.
+    # The previously newest revision is now the one to roll back to.
     assert "from now to revision 2" in await project.page(gvr, made, "rollback", "revision=2")
     for gone in ("1", "3", "4", "x", ""):
         page = await project.client().get(f"{project.url(gvr, made, 'rollback')}?revision={gone}")
@@ -383,7 +385,9 @@ async def it_rolls_back(project: Project, gvr: GVR) -> None:
 
 
 @pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
-async def it_rolls_back_as_kubectl_does(project: Project, kubectl: Kubectl, gvr: GVR) -> None:
+async def test_a_rollback_has_the_same_effect_as_kubectl(
+    project: Project, kubectl: Kubectl, gvr: GVR
+) -> None:
     one, other = (make_two_revisions(project, gvr) for _ in range(2))
     await project.do(gvr, one, "rollback", revision="1")
     name = other["metadata"]["name"]
@@ -393,7 +397,7 @@ async def it_rolls_back_as_kubectl_does(project: Project, kubectl: Kubectl, gvr:
     assert alike(project.read(gvr, one)) == alike(project.read(gvr, other))
 
 
-async def it_rolls_back_to_what_was_offered_alone(project: Project) -> None:
+async def test_only_offered_revisions_can_be_rolled_back_to(project: Project) -> None:
     gvr = types.DEPLOYMENTS
     made = make_two_revisions(project, gvr)
     url, sent = project.url(gvr, made, "rollback"), {"uid": made["metadata"]["uid"]}
@@ -406,7 +410,7 @@ async def it_rolls_back_to_what_was_offered_alone(project: Project) -> None:
     assert images(project.read(gvr, made)) == ["example/zero:2"]
 
 
-async def it_has_nothing_to_go_back_to(project: Project) -> None:
+async def test_rollback_is_unavailable_without_another_revision(project: Project) -> None:
     gvr = types.DEPLOYMENTS
     made = project.make(gvr, workload(gvr))
     until_revision(project, gvr, made, 1)
@@ -414,7 +418,7 @@ async def it_has_nothing_to_go_back_to(project: Project) -> None:
     assert page.status_code == 409 and "There is no other revision." in await text_of(page)
 
 
-async def it_runs_a_cronjob_now(project: Project) -> None:
+async def test_a_cronjob_can_be_run_manually(project: Project) -> None:
     gvr = types.CRON_JOBS
     made = project.make(gvr, workload(gvr))
     asked = await project.page(gvr, made, "run")
@@ -428,7 +432,7 @@ async def it_runs_a_cronjob_now(project: Project) -> None:
     assert (await project.client().get(done["Location"])).status_code == 200
     [owner] = project.admin.get(f"{where}/{name}").ok()["metadata"]["ownerReferences"]
     assert (owner["uid"], owner["controller"]) == (made["metadata"]["uid"], True)
-    # Whoever presses twice has one job.
+    # Submitting the form twice creates one Job.
     again = await project.client().post(project.url(gvr, made, "run"), sent)
     assert again.status_code == 409
     assert "There is one of this name already." in await text_of(again)
@@ -436,7 +440,9 @@ async def it_runs_a_cronjob_now(project: Project) -> None:
     assert [one for one in names if one.startswith(made["metadata"]["name"])] == [name]
 
 
-async def it_runs_a_cronjob_as_kubectl_does(project: Project, kubectl: Kubectl) -> None:
+async def test_a_manual_run_has_the_same_effect_as_kubectl(
+    project: Project, kubectl: Kubectl
+) -> None:
     gvr = types.CRON_JOBS
     made = project.make(gvr, workload(gvr))
     name, other = unique("by-console"), unique("by-kubectl")
@@ -448,7 +454,7 @@ async def it_runs_a_cronjob_as_kubectl_does(project: Project, kubectl: Kubectl) 
     assert alike(one) == alike(two)
 
 
-async def it_runs_a_job_again(project: Project) -> None:
+async def test_a_finished_job_can_be_rerun(project: Project) -> None:
     gvr = types.JOBS
     made = project.make(gvr, workload(gvr))
     assert (await project.client().get(project.url(gvr, made, "rerun"))).status_code == 409
@@ -461,12 +467,12 @@ async def it_runs_a_job_again(project: Project) -> None:
     assert again["metadata"]["labels"]["app"] == made["metadata"]["name"]
     labels = again["spec"]["template"]["metadata"]["labels"]
     assert labels["batch.kubernetes.io/job-name"] == name
-    # All else is the same, whatever the pods have.
+    # All other fields are the same.
     assert alike(again).replace(made["metadata"]["name"], "NAME") == alike(old)
 
 
 def end(project: Project, made: Obj) -> None:
-    """As if it had done its work; no kubelet does."""
+    """Complete the Job by its status, because there is no kubelet."""
     where = project.path(types.JOBS, made["metadata"]["name"])
     eventually(lambda: project.read(types.JOBS, made)["status"].get("startTime"), "it has begun")
     now = project.read(types.JOBS, made)["status"]["startTime"]
@@ -486,7 +492,7 @@ def end(project: Project, made: Obj) -> None:
 @pytest.mark.parametrize(
     "name", ["", "Upper", "a b", "x" * 64, "-a", "\u202e", "a/b"], ids=range(7)
 )
-async def it_says_which_names_a_job_may_have(project: Project, name: str) -> None:
+async def test_invalid_job_names_are_reported(project: Project, name: str) -> None:
     gvr = types.CRON_JOBS
     made = project.make(gvr, workload(gvr))
     url, sent = project.url(gvr, made, "run"), {"uid": made["metadata"]["uid"], "name": name}
@@ -497,7 +503,7 @@ async def it_says_which_names_a_job_may_have(project: Project, name: str) -> Non
 
 
 @pytest.mark.parametrize("gvr", (types.JOBS, types.CRON_JOBS), ids=lambda gvr: gvr.resource)
-async def it_suspends_and_resumes(project: Project, gvr: GVR) -> None:
+async def test_a_job_is_suspended_and_resumed(project: Project, gvr: GVR) -> None:
     made = project.make(gvr, workload(gvr))
     assert (await project.client().get(project.url(gvr, made, "resume"))).status_code == 409
     line = f"kubectl patch {gvr.qualified} {made['metadata']['name']} --type=merge -p"
@@ -509,7 +515,7 @@ async def it_suspends_and_resumes(project: Project, gvr: GVR) -> None:
     assert project.read(gvr, made)["spec"]["suspend"] is False
 
 
-async def it_suspends_no_job_that_has_ended(project: Project) -> None:
+async def test_a_finished_job_cannot_be_suspended(project: Project) -> None:
     made = project.make(types.JOBS, workload(types.JOBS))
     end(project, made)
     page = await project.client().get(project.url(types.JOBS, made, "suspend"))
@@ -529,7 +535,7 @@ async def it_suspends_no_job_that_has_ended(project: Project) -> None:
         ),
     ],
 )
-async def it_does_what_kubectl_does(
+async def test_actions_have_the_same_effect_as_kubectl(
     project: Project, kubectl: Kubectl, action: str, data: dict[str, str], command: str
 ) -> None:
     gvr = types.DEPLOYMENTS
@@ -553,7 +559,7 @@ SENT = {"replicas": "5", "image.c0": "example/zero:2", "name": "by-nobody", "rev
 
 
 @pytest.mark.parametrize(("gvr", "action", "right"), ACTIONS)
-async def it_leaves_another_object_of_the_name_alone(
+async def test_a_recreated_object_of_the_same_name_is_not_changed(
     project: Project, gvr: GVR, action: str, right: str
 ) -> None:
     made = (
@@ -570,7 +576,7 @@ async def it_leaves_another_object_of_the_name_alone(
 
 
 @pytest.mark.parametrize(("gvr", "action", "right"), ACTIONS)
-async def it_tells_whoever_may_not_what_is_missing(
+async def test_users_without_permission_see_the_missing_permission(
     project: Project, gvr: GVR, action: str, right: str
 ) -> None:
     made = project.make(gvr, workload(gvr))
@@ -583,7 +589,7 @@ async def it_tells_whoever_may_not_what_is_missing(
 
 
 @pytest.mark.parametrize(("gvr", "action", "right"), ACTIONS)
-async def it_answers_programs_with_a_status(
+async def test_api_clients_receive_a_status(
     project: Project, gvr: GVR, action: str, right: str
 ) -> None:
     roll_back = action == "rollback"
@@ -599,7 +605,7 @@ async def it_answers_programs_with_a_status(
         assert project.read(gvr, made)["spec"] != before["spec"]
 
 
-async def it_pauses_many_and_says_of_each_what_became_of_it(project: Project) -> None:
+async def test_a_bulk_action_reports_the_result_for_each_object(project: Project) -> None:
     gvr = types.DEPLOYMENTS
     several = [project.make(gvr, workload(gvr)) for _ in range(2)]
     lines = [

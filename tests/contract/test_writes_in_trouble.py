@@ -1,6 +1,7 @@
-"""An action and the editor while kube-apiserver is away, slow, busy or says nonsense: what was typed is
-still there, what became of it is told, and nothing is done twice. On the real cluster, through the
-cutting proxy."""
+"""Actions and edits while kube-apiserver is unreachable, slow, overloaded, or returns malformed
+responses: the user's input is kept, the outcome is reported, and nothing is done twice. Runs on
+the real cluster behind the fault-injecting proxy.
+"""
 
 import html
 from collections.abc import Callable, Iterator
@@ -39,7 +40,7 @@ WEBHOOK = "failed calling webhook “policy.example.com”: context deadline exc
 
 @pytest.fixture(scope="package")
 def cluster(real_cluster: Cluster) -> Cluster:
-    """Only there is something between it and the console."""
+    """Return the real cluster, because the embedded one cannot run behind the proxy."""
     return real_cluster
 
 
@@ -57,7 +58,7 @@ def runtime(
     namespace: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Runtime]:
-    """Its credential is a token: no certificate gets through the proxy."""
+    """The console uses a token, because client certificates don't pass through the proxy."""
     through = Real(control_plane, tmp_path_factory.mktemp("through"))
     through.kubeconfig = through.home / "kubeconfig"
     account, name = path(namespace, "serviceaccounts"), unique("console")
@@ -92,7 +93,7 @@ def made(admin: Client, runtime: Runtime, namespace: str) -> Obj:
 
 
 def patched(answer: Answer) -> Callable[[Seen], Answer | None]:
-    """Gives this answer to whatever would change something."""
+    """Return this response to every write request."""
     return lambda seen: answer if seen.method == "PATCH" and "dryRun" not in seen.query else None
 
 
@@ -105,7 +106,7 @@ def says(answer: Answer) -> Callable[[CuttingProxy], None]:
     return lambda proxy: proxy.answer(patched(answer))
 
 
-#: What is done to the line, the status of the page, and what it says.
+#: The fault, the status code of the page, and the text it contains.
 TROUBLES = {
     "away": (away, 503, UNSURE),
     "slow": (lambda proxy: proxy.swallow(), 503, UNSURE),
@@ -119,7 +120,7 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-async def test_an_action_tells_it_and_can_be_sent_again(
+async def test_a_failed_action_is_reported_and_can_be_retried(
     proxy: CuttingProxy, admin: Client, made: Obj, olga: Person, trouble: str
 ) -> None:
     begin, code, said = TROUBLES[trouble]
@@ -127,19 +128,19 @@ async def test_an_action_tells_it_and_can_be_sent_again(
     typed = {**drawn(await page.asks()), "labels": "kept=yes"}
     begin(proxy)
     text = html.unescape(await page.refuses(code, **typed))
-    # The object could not even be read.
+    # In these cases reading the object already failed.
     assert (SURE if trouble in ("away", "slow") else said) in text and "kept=yes" in text
     assert labels_of(admin, made) == {}
     proxy.heal()
     await page.does(**typed)
     assert labels_of(admin, made) == {"kept": "yes"}
-    # Each try has its record, with what became of it.
+    # Each attempt has an audit record with its outcome.
     outcomes = [record[-1] for record in await recorded()]
     assert outcomes[-1] == 200 and len(outcomes) == 2 and outcomes[0] >= 200
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-async def test_the_editor_keeps_the_text(
+async def test_the_editor_keeps_the_users_text(
     proxy: CuttingProxy, admin: Client, made: Obj, olga: Person, trouble: str
 ) -> None:
     begin, code, said = TROUBLES[trouble]
@@ -165,7 +166,7 @@ async def test_the_editor_keeps_the_text(
     assert data_of(admin, made) == {"k": "typed"}
 
 
-async def test_what_was_done_and_whose_answer_was_lost_is_not_done_twice(
+async def test_a_write_with_a_lost_response_is_not_repeated(
     proxy: CuttingProxy, admin: Client, made: Obj, olga: Person
 ) -> None:
     page = olga.on("labels", "configmaps", made)

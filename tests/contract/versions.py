@@ -1,5 +1,7 @@
-"""Whatever is written as somebody says of which object it is, and of which version where that was read
-first: what somebody else has made or changed meanwhile is then refused, and not lost."""
+"""Check that every write as a user names the object's UID, and also its resource version if the
+object was read first. The cluster then rejects a write to an object that was recreated or
+changed in the meantime.
+"""
 
 from typing import Any
 
@@ -8,12 +10,14 @@ import pytest
 from console.kube.client import UserClient
 from console.kube.gvr import GVR
 
-#: What is written there is what somebody chose, and nothing of what was read.
+#: Writes of values that the user chose. They don't depend on the object that was read.
 _CHOSEN = ("iam.kubesphere.io/role", "'/spec/template'")
 
 
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is written from now on and says too little. All requests of one action have one id."""
+    """Return a list that collects all writes without these preconditions. All requests of one
+    action share an audit ID.
+    """
     wrong: list[str] = []
     read: set[tuple[str, ...]] = set()
     get = UserClient.get

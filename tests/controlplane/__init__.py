@@ -1,1 +1,3 @@
-"""A real Kubernetes control plane for tests: built once, started in seconds, easy to break."""
+"""A real Kubernetes control plane for tests. It is built once, starts in seconds and can simulate
+faults.
+"""

@@ -1,4 +1,4 @@
-"""A small HTTP client for kube-apiserver, so that tests of the console do not test with it."""
+"""A small HTTP client for kube-apiserver that is independent of the console's client."""
 
 import http.client
 import json
@@ -14,21 +14,20 @@ __all__ = ["Answer", "Api"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, whatever the status."""
+    """A response with any status code."""
 
     status: int
     body: bytes
 
     def json(self) -> Any:
-        """The decoded body."""
         return json.loads(self.body)
 
 
 class Api:
-    """Requests as one identity: a client certificate in `tls`, or a bearer token, or nobody.
+    """HTTP client with one identity: a client certificate in `tls`, a bearer token, or anonymous.
 
-    Connections are kept for the next request: tests look again and again, and to open one takes both
-    sides longer than most answers.
+    Connections are reused, because tests poll often and opening a connection takes longer than
+    most responses.
     """
 
     def __init__(self, url: str, tls: ssl.SSLContext, token: str | None = None) -> None:
@@ -37,7 +36,7 @@ class Api:
         self._headers = {"User-Agent": "quarterdeck-tests", "Accept": "application/json"}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
-        #: Of whichever thread.
+        #: Idle connections, shared by all threads.
         self._idle: list[http.client.HTTPSConnection] = []
 
     def __del__(self) -> None:
@@ -53,7 +52,7 @@ class Api:
         content_type: str = "application/json",
         timeout: float = 30.0,
     ) -> Answer:
-        """OSError if there is no answer in time."""
+        """Send a request. Raise OSError if there is no response in time."""
         connection = self._kept(timeout) or self._connection(timeout)
         try:
             data = None if body is None else json.dumps(body).encode()
@@ -63,20 +62,20 @@ class Api:
         except BaseException:
             connection.close()
             raise
-        # One that the server wants closed has no socket any more.
+        # The socket is None if the server requested to close the connection.
         if connection.sock is not None:
             self._idle.append(connection)
         return answer
 
     def get(self, path: str, *, timeout: float = 30.0) -> Answer:
-        """The commonest request."""
         return self.request("GET", path, timeout=timeout)
 
     def watch(self, path: str, *, timeout: float = 30.0) -> Iterator[dict[str, Any]]:
-        """The events of a watch until the server ends it; TimeoutError after a silence.
+        """Yield the events of a watch until the server closes it. Raise TimeoutError if no data
+        arrives in time.
 
-        `path` carries the query. An answer other than 200 comes as one ERROR event, as it does
-        when a watch fails after it began, so that a caller looks for errors in one place.
+        `path` includes the query. A response other than 200 is yielded as one ERROR event, like
+        errors that occur during a watch, so that callers handle errors in one place.
         """
         connection = self._connection(timeout)
         try:
@@ -91,7 +90,7 @@ class Api:
             connection.close()
 
     def _kept(self, timeout: float) -> http.client.HTTPSConnection | None:
-        """One on which the server has not said anything since, such as that it goes."""
+        """Return an idle connection that the server has not closed, or None."""
         while self._idle:
             connection = self._idle.pop()
             poll = select.poll()

@@ -1,4 +1,4 @@
-"""The audit log of kube-apiserver, read so that a test can count what was asked of it."""
+"""Reader of kube-apiserver's audit log, used to count requests."""
 
 import json
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from typing import Any, Self
 
 __all__ = ["POLICY", "AuditEvent", "read_events"]
 
-# These answer for as long as the client likes, so they are recorded when the answer starts; the
-# second record at their end would count them twice.
+# These responses can take any time, so they are recorded when the response starts. The record at
+# the end is omitted to avoid counting them twice.
 _LONG_RUNNING = ["pods/attach", "pods/exec", "pods/log", "pods/portforward", "*/proxy"]
 _AT_THE_START = {"level": "Metadata", "omitStages": ["RequestReceived", "ResponseComplete"]}
 
-#: Exactly one record per request. Probes are left out: the tests make them while they wait.
+#: One record per request. Probes are excluded, because the fixtures send them while waiting.
 POLICY: dict[str, Any] = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
@@ -28,11 +28,11 @@ POLICY: dict[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class AuditEvent:
-    """One request as kube-apiserver understood it; empty text where something does not apply."""
+    """An audited request. Fields that do not apply are empty strings."""
 
     verb: str
     user: str
-    #: As whom the request was made, if it was impersonated.
+    #: Impersonated user, if any.
     impersonated: str
     user_agent: str
     uri: str
@@ -42,12 +42,12 @@ class AuditEvent:
     namespace: str
     name: str
     status: int
-    #: The whole record, for what is rarely asked.
+    #: The complete record.
     record: dict[str, Any] = field(repr=False)
 
     @classmethod
     def parse(cls, line: bytes) -> Self:
-        """From one line of the log."""
+        """Parse one line of the log."""
         record = json.loads(line)
         target = record.get("objectRef", {})
         return cls(
@@ -67,10 +67,10 @@ class AuditEvent:
 
 
 def read_events(path: Path, mark: int = 0) -> Iterator[AuditEvent]:
-    """The requests recorded since `mark`, an earlier size of the file."""
+    """Yield the requests recorded since `mark`, which is an earlier size of the file."""
     with path.open("rb") as log:
         log.seek(mark)
         for line in log:
-            # The last line may be half written.
+            # The last line may be incomplete.
             if line.endswith(b"\n"):
                 yield AuditEvent.parse(line)

@@ -1,9 +1,9 @@
-"""Builds the programs of the control plane once, into a cache outside the repository.
+"""Builds the programs of the control plane once into a cache outside the repository.
 
-The versions are pinned by the Go module `tools/`. The cache folder's name holds a hash of everything
-that decides what is built, so a change of a pin never meets an old binary, and two checkouts with the
-same pins share one build. A binary appears under its name only when it is complete, and a lock makes a
-second process wait for the first instead of building the same thing beside it.
+The Go module `tools/` pins the versions. The name of the cache folder contains a hash of all
+build inputs, so a changed version never uses an old binary, and checkouts with the same versions
+share one build. A binary gets its name only when it is complete. A lock makes a second process
+wait instead of building the same program concurrently.
 
     python -m tests.controlplane.build [NAME ...]
 """
@@ -28,24 +28,24 @@ __all__ = ["TOOLS", "BuildError", "Report", "ensure", "find", "version_of"]
 
 TOOLS_FOLDER = Path(__file__).parent / "tools"
 
-#: Takes pieces of progress text; newlines are part of the text.
+#: Callback for pieces of progress text, including newlines.
 Report = Callable[[str], None]
 
 
 class BuildError(Exception):
-    """A program can be neither found nor built; the message is one line for a person."""
+    """A program cannot be found or built. The message is one line for users."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """One program."""
+    """A program of the control plane."""
 
     name: str
-    #: The Go package of its `main`.
+    #: Go package of the `main` function.
     package: str
-    #: The Go module whose version is the program's version.
+    #: Go module whose version is the version of the program.
     pinned: str
-    #: What Go calls it: the last name of its package.
+    #: Name of the binary built by Go: the last element of the package path.
     built_as: str
 
 
@@ -71,17 +71,17 @@ _FLAGS = (
     "-trimpath",
     "-buildvcs=false",
     "-mod=readonly",
-    # Two packages at a time, which bounds the memory that compilers and linker take.
+    # Build two packages at a time to limit the memory usage of compilers and linker.
     "-p=2",
-    # The linker drops debug tables anyway; not making them saves an eighth of the time.
+    # The linker drops debug tables anyway. Not generating them reduces the build time by an eighth.
     "-gcflags=all=-dwarf=false",
 )
-# Without cgo the programs are static, and no C compiler is needed.
+# Without cgo, the programs are static and no C compiler is needed.
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
 
 
 def version_of(tool: Tool) -> str:
-    """The pinned version, read from go.mod so that it is written in one place only."""
+    """Return the pinned version from go.mod, the only place where versions are specified."""
     text = (TOOLS_FOLDER / "go.mod").read_text()
     found = re.search(rf"^(?:require)?\s+{re.escape(tool.pinned)} (v\S+)", text, re.MULTILINE)
     if found is None:
@@ -90,7 +90,7 @@ def version_of(tool: Tool) -> str:
 
 
 def _linker_flags() -> str:
-    """No debug tables, and the versions that the official builds stamp in."""
+    """Return flags that omit debug tables and set the version variables of official builds."""
     version = version_of(TOOLS["kube-apiserver"])
     major, minor = version.removeprefix("v").split(".")[:2]
     stamps = {"sigs.k8s.io/kwok/pkg/consts.Version": version_of(TOOLS["kwok"])}
@@ -114,7 +114,7 @@ def _cache_folder() -> Path:
 
 
 def find(name: str) -> Path | None:
-    """Where the program is, if it need not be built: `KUBEBUILDER_ASSETS` comes first."""
+    """Return the path of an existing program, or None. `KUBEBUILDER_ASSETS` has precedence."""
     folders = [_cache_folder()]
     if assets := os.environ.get("KUBEBUILDER_ASSETS"):
         folders.insert(0, Path(assets).absolute())
@@ -126,7 +126,7 @@ def find(name: str) -> Path | None:
 
 
 def ensure(names: Iterable[str], report: Report) -> dict[str, Path]:
-    """Where each program is, after building those that are missing."""
+    """Build missing programs and return the paths of all programs."""
     wanted = [TOOLS[name] for name in names]
     found = _found(wanted)
     if len(found) < len(wanted):
@@ -139,14 +139,14 @@ def _found(tools: Iterable[Tool]) -> dict[str, Path]:
 
 
 def _build(tools: Sequence[Tool], report: Report) -> dict[str, Path]:
-    """All at once: one processor links the one, the others compile the next."""
+    """Build all programs in one command, so that linking and compiling overlap."""
     folder = _cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BuildError(f"cannot make the cache folder {folder}: {error.strerror}") from error
+        raise BuildError(f"cannot create the cache folder {folder}: {error.strerror}") from error
     with _locked(folder / ".lock", report):
-        # Another process may have built some while this one waited.
+        # Another process may have built some programs while this one waited for the lock.
         found = _found(tools)
         if missing := [tool for tool in tools if tool.name not in found]:
             report(f"building {_names(missing)} ... ")
@@ -162,7 +162,9 @@ def _names(tools: Iterable[Tool]) -> str:
 
 @contextmanager
 def _locked(path: Path, report: Report) -> Iterator[None]:
-    """The kernel drops this lock when its holder dies, so a killed build blocks nobody."""
+    """Hold a file lock. The kernel releases it when the process dies, so a killed build blocks no
+    other.
+    """
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -175,7 +177,7 @@ def _locked(path: Path, report: Report) -> Iterator[None]:
 def _compile(tools: Sequence[Tool], folder: Path) -> None:
     go = shutil.which("go")
     if go is None:
-        raise BuildError(f"cannot build {_names(tools)}: there is no Go on this machine")
+        raise BuildError(f"cannot build {_names(tools)}: Go is not installed")
     unfinished = folder / f".unfinished.{os.getpid()}"
     log = folder / "build.log"
     command = [go, "build", *_FLAGS, f"-ldflags={_linker_flags()}", "-o", f"{unfinished}/"]
@@ -191,7 +193,7 @@ def _compile(tools: Sequence[Tool], folder: Path) -> None:
                 check=False,
             )
         if done.returncode != 0:
-            raise BuildError(f"cannot build {_names(tools)}: {_last_line(log)} (all of it: {log})")
+            raise BuildError(f"cannot build {_names(tools)}: {_last_line(log)} (full log: {log})")
         for tool in tools:
             (unfinished / tool.built_as).replace(folder / tool.name)
     finally:
@@ -199,13 +201,15 @@ def _compile(tools: Sequence[Tool], folder: Path) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """The caller's, but for how the programs of tests are to run: a build has the whole machine."""
+    """Return the caller's environment without limits for test programs (GOGC, GOMAXPROCS), plus
+    build settings.
+    """
     return {name: value for name, value in os.environ.items() if name not in GO} | _ENVIRONMENT
 
 
 def _last_line(log: Path) -> str:
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
-    return next((line for line in reversed(lines) if line), "go said nothing")
+    return next((line for line in reversed(lines) if line), "go printed no output")
 
 
 def _say(text: str) -> None:
@@ -214,10 +218,10 @@ def _say(text: str) -> None:
 
 
 def main(names: list[str]) -> int:
-    """Makes sure of the named programs, or of all; exit code 1 with one line if it cannot."""
+    """Build the named programs, or all. Return exit code 1 and print one line if a build fails."""
     unknown = [name for name in names if name not in TOOLS]
     if unknown:
-        sys.stderr.write(f"unknown: {' '.join(unknown)}; there are: {' '.join(TOOLS)}\n")
+        sys.stderr.write(f"unknown program: {' '.join(unknown)}; available: {' '.join(TOOLS)}\n")
         return 2
     try:
         paths = ensure(names or TOOLS, _say)

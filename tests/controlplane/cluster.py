@@ -1,12 +1,12 @@
-"""A control plane that a test can start in seconds, watch, and break.
+"""A control plane for tests with fault injection and audit log.
 
     with ControlPlane() as cluster:
         cluster.kubectl("create", "namespace", "demo")
         cluster.kill()
         cluster.restart()
 
-It listens on loopback only, has its own certificate authority, and leaves no process behind, not
-even when the tests are killed. It ends no process but its own.
+It listens only on loopback and has its own certificate authority. Its processes end with the
+tests, even if the tests are killed. It never signals other processes.
 """
 
 import atexit
@@ -30,23 +30,23 @@ from tests.controlplane.pki import KeyPair
 
 __all__ = ["APISERVER", "ETCD", "ControlPlane"]
 
-#: The programs whose faults tests are about.
+#: Programs for which faults can be simulated.
 APISERVER, ETCD = "kube-apiserver", "etcd"
 
 _KUBECTL_SECONDS = 60.0
 
-#: Who has a token, and their groups. They have no rights until a test grants some.
+#: Users with a bearer token, and their groups. They have no permissions by default.
 USERS: Mapping[str, Sequence[str]] = {"reader": (), "writer": (), "stranger": ()}
 
 
 def _silent(_: str) -> None:
-    """Takes the builder's progress when nobody wants to see it."""
+    """Ignore progress messages of the builder."""
 
 
 class ControlPlane:
-    """etcd and kube-apiserver and, at choice, the controllers with the scheduler, and kwok.
+    """A control plane: etcd, kube-apiserver, and optionally controllers with scheduler, and kwok.
 
-    The methods block and are for one thread at a time.
+    Methods block and are not thread-safe.
     """
 
     def __init__(
@@ -69,9 +69,9 @@ class ControlPlane:
         self._layout = Layout(Path(self._temporary.name).resolve(), users)
         self.url = self._layout.url
         self.ca_file = self._layout.authority.certificate
-        #: What the server shows for 127.0.0.1, for whoever stands in front of it.
+        #: Serving certificate of kube-apiserver for 127.0.0.1, also used by proxies in front of it.
         self.serving: KeyPair = self._layout.serving
-        #: The administrator's, as is `api`.
+        #: Kubeconfig of the administrator. `api` uses the same identity.
         self.kubeconfig = self._layout.kubeconfig("admin", (MASTERS,))
         tls = self._tls()
         tls.load_cert_chain(*self._layout.admin)
@@ -89,10 +89,10 @@ class ControlPlane:
     ) -> None:
         self.stop()
 
-    # Starting and ending
+    # Start and stop
 
     def start(self) -> None:
-        """Builds what is missing, starts everything and waits until it is ready."""
+        """Build missing programs, start all programs and wait until they are ready."""
         self._programs = ensure(self._needed(), self._report)
         atexit.register(self.stop)
         try:
@@ -107,9 +107,9 @@ class ControlPlane:
             raise
 
     def stop(self) -> None:
-        """Ends all of it and removes its files. It cannot be started again."""
+        """Stop all programs and remove all files. The control plane cannot be started again."""
         atexit.unregister(self.stop)
-        # Those who call come before the called, so that they do not log that it is gone.
+        # Stop clients before servers, so that they don't log connection errors.
         for component in reversed(self._components.values()):
             component.kill()
         self._temporary.cleanup()
@@ -142,8 +142,8 @@ class ControlPlane:
         manager = self._component("kube-controller-manager")
         manager.start(programs.controller_manager(self._layout))
         self._component("kube-scheduler").start(programs.scheduler(self._layout))
-        # The sign that pods are admitted from here on.
-        self._wait(manager, self._has_service_account, "make the default service account")
+        # From this point on, pods are admitted.
+        self._wait(manager, self._has_service_account, "create the default service account")
 
     def _wait(self, component: Component, is_so: Callable[[], bool], what: str) -> None:
         def check() -> bool:
@@ -168,21 +168,22 @@ class ControlPlane:
 
     @property
     def pids(self) -> dict[str, int]:
-        """What runs, by the name of the program."""
+        """Process IDs of the running programs by name."""
         found = {name: component.pid for name, component in self._components.items()}
         return {name: pid for name, pid in found.items() if pid is not None}
 
     # Faults
 
     def kill(self, program: str = APISERVER) -> None:
-        """SIGKILL to one program; the rest stay."""
+        """Kill one program with SIGKILL."""
         self._component(program).kill()
 
     def restart(self, program: str = APISERVER) -> None:
-        """The program anew, with the same port and data; waits until kube-apiserver, if it runs, is
-        ready.
+        """Restart the program with the same port and data, and wait until kube-apiserver (if
+        running) is ready.
 
-        Its watch cache begins at the present, so it answers 410 to a watch from before.
+        The watch cache of a restarted kube-apiserver has no history, so watches from before fail
+        with 410.
         """
         self.kill(program)
         if program == ETCD:
@@ -193,46 +194,49 @@ class ControlPlane:
             self._start_apiserver()
 
     def freeze(self, program: str = APISERVER) -> None:
-        """SIGSTOP: connections stay open, new ones too, and nothing answers."""
+        """Stop the program with SIGSTOP. Connections are accepted and stay open, but get no
+        response.
+        """
         self._component(program).freeze()
 
     def thaw(self, program: str = APISERVER) -> None:
-        """Ends a freeze."""
+        """Resume a frozen program."""
         self._component(program).thaw()
 
     def wait_ready(self) -> None:
-        """Until kube-apiserver, which must be running, says that it and etcd are well."""
-        self._wait(self._component(APISERVER), self._is_ready, "be ready")
+        """Wait until the running kube-apiserver reports that it and etcd are ready."""
+        self._wait(self._component(APISERVER), self._is_ready, "become ready")
 
     def compact(self) -> int:
-        """Makes etcd forget its past; returns the revision at which memory begins now.
+        """Compact etcd and return the compacted revision.
 
-        kube-apiserver answers from its watch cache, which remembers recent changes all the same.
-        To have 410 for a resource, name it in `ApiserverOptions.uncached`, or `restart()`.
+        kube-apiserver still serves recent changes from its watch cache. To get 410 for a
+        resource, add it to `ApiserverOptions.uncached`, or use `restart()`.
         """
         return etcd.compact(self._layout.etcd_url)
 
     # Identities
 
     def token(self, user: str) -> str:
-        """The bearer token of one of `users`."""
+        """Return the bearer token of one of `users`."""
         return self._layout.tokens[user]
 
     def api_as(self, user: str) -> Api:
-        """Requests with this user's token."""
+        """Return a client with the user's token."""
         return self.api_with(self.token(user))
 
     def api_with(self, token: str | None) -> Api:
-        """Requests with any token, or without an identity."""
+        """Return a client with any token, or an anonymous client."""
         return Api(self.url, self._tls(), token)
 
     def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
-        """A kubeconfig with a client certificate for anybody, also those without a token."""
+        """Return a kubeconfig with a client certificate for any user."""
         return self._layout.kubeconfig(user, groups)
 
     def _tls(self) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=str(self.ca_file))
-        # As later versions of Python do by default, so that our certificates suit them too.
+        # Strict checks are the default in later Python versions. The certificates must pass them
+        # too.
         context.verify_flags |= ssl.VERIFY_X509_STRICT
         return context
 
@@ -241,12 +245,12 @@ class ControlPlane:
     def kubectl(
         self, *arguments: str, input: str | None = None, kubeconfig: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Runs kubectl as the administrator unless told otherwise, whatever its exit code."""
+        """Run kubectl, by default as the administrator. A nonzero exit code raises no error."""
         folder = self._layout.folder
         return subprocess.run(
             [str(self._programs["kubectl"]), *arguments],
             input=input,
-            # HOME holds its cache of discovery, which must not be the developer's.
+            # kubectl stores its discovery cache in HOME, which must not be the developer's.
             env={**environment(folder), "KUBECONFIG": str(kubeconfig or self.kubeconfig)},
             capture_output=True,
             text=True,
@@ -255,18 +259,20 @@ class ControlPlane:
         )
 
     def add_nodes(self, number: int) -> list[str]:
-        """Registers simulated nodes and returns their names; kwok makes them ready soon after."""
+        """Register simulated nodes and return their names. kwok makes the nodes ready soon after."""
         return [nodes.register(self.api, next(self._node_numbers)) for _ in range(number)]
 
     # Audit
 
     def audit_mark(self) -> int:
-        """A point in the audit log; a request is recorded only just after its answer went out."""
+        """Return the current position in the audit log. A request is recorded shortly after its
+        response.
+        """
         log = self._layout.audit_log
         return log.stat().st_size if log.exists() else 0
 
     def audit_events(self, mark: int = 0, **fields: str) -> list[AuditEvent]:
-        """The requests since `mark` whose fields equal those given: `verb="list"`, `user=...`."""
+        """Return the requests since `mark` whose fields match, such as `verb="list"`."""
         return [
             event
             for event in read_events(self._layout.audit_log, mark)
@@ -274,5 +280,5 @@ class ControlPlane:
         ]
 
     def requests(self, user: str) -> list[tuple[str, str, str]]:
-        """(verb, group, resource) of every request of that user so far."""
+        """Return (verb, group, resource) of all requests of the user."""
         return [(one.verb, one.group, one.resource) for one in self.audit_events(user=user)]

@@ -1,4 +1,4 @@
-"""One program of the control plane as a child process that cannot outlive the tests."""
+"""A program of the control plane as a child process that ends with the tests."""
 
 import os
 import signal
@@ -16,30 +16,30 @@ _GUARD = Path(__file__).with_name("guard.py")
 _LOG_TAIL_LINES = 20
 _READY_SECONDS = 60.0
 
-# The kernel's death signal comes when the *thread* that forked ends, not the process. A test may
-# start a control plane from a short-lived thread, so one thread that lives as long as the process
-# starts every child.
+# The kernel sends the parent death signal when the *thread* that forked ends, not the process. A
+# test may start a control plane from a short-lived thread. Therefore one thread that lives as long
+# as the process starts all children.
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="controlplane-spawner")
 
 
-#: How much memory Go's programs use before they collect what is unused, and on how many processors.
+#: Variables that limit the memory (garbage collection) and processors of Go programs.
 GO = ("GOGC", "GOMAXPROCS")
 
 
 def environment(home: Path) -> dict[str, str]:
-    """What its programs know of the caller's."""
+    """Return the environment of the program: HOME, PATH and the Go limits."""
     found = {"HOME": str(home), "PATH": os.environ.get("PATH", os.defpath)}
     return found | {name: os.environ[name] for name in GO if name in os.environ}
 
 
 class ComponentError(Exception):
-    """A program of the control plane ended or did not become ready; holds the end of its log."""
+    """A program terminated or did not become ready. The message contains the end of its log."""
 
 
 class Component:
-    """Starts, breaks and ends one program. It signals nothing but the process it started.
+    """Start, stop and break one program. Only the started process is signaled.
 
-    A `spawner` of one's own has one thread, and the program is in its namespaces.
+    A custom `spawner` has one thread; the program runs in the namespaces of that thread.
     """
 
     def __init__(
@@ -54,14 +54,15 @@ class Component:
 
     @property
     def pid(self) -> int | None:
-        """The process id while it runs."""
+        """Process ID, or None if the program is not running."""
         return self._process.pid if self._process and self._process.poll() is None else None
 
     def start(self, arguments: Sequence[str]) -> None:
-        """Starts it with nothing of the caller's environment, which may name another cluster, but for
-        `GO`."""
+        """Start the program. Except for `GO`, it does not inherit the environment, which may name
+        another cluster.
+        """
         if self.pid is not None:
-            raise ComponentError(f"{self.name} runs already")
+            raise ComponentError(f"{self.name} is already running")
         command = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid())]
         self._process = self._spawner.submit(
             self._spawn, [*command, str(self._program), *arguments]
@@ -76,17 +77,18 @@ class Component:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                # A Ctrl-C in the terminal is for the tests, which end the control plane in order.
+                # Ctrl+C in the terminal must only reach the tests, which stop the control plane in
+                # order.
                 start_new_session=True,
             )
 
     def check(self) -> None:
-        """Raises ComponentError if the program has ended by itself."""
+        """Raise ComponentError if the program has terminated unexpectedly."""
         if self._process is not None and (code := self._process.poll()) is not None:
-            raise self.failure(f"ended with code {code}")
+            raise self.failure(f"terminated with exit code {code}")
 
     def wait_until(self, is_so: Callable[[], bool], what: str) -> None:
-        """ComponentError if the program ends before, or if it takes too long."""
+        """Wait for a condition. Raise ComponentError on timeout or if the program terminates."""
 
         def check() -> bool:
             self.check()
@@ -95,34 +97,34 @@ class Component:
         try:
             eventually(check, what, timeout=_READY_SECONDS)
         except TimeoutError as error:
-            raise self.failure(f"did not {what} in {_READY_SECONDS:g} s") from error
+            raise self.failure(f"did not {what} within {_READY_SECONDS:g} s") from error
 
     def failure(self, what: str) -> ComponentError:
-        """An error with the end of the log, since the log's folder will be gone by then."""
+        """Return an error that contains the end of the log, because the log file is removed later."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         tail = "\n".join(lines[-_LOG_TAIL_LINES:])
-        return ComponentError(f"{self.name} {what}; the end of its log:\n{tail}")
+        return ComponentError(f"{self.name} {what}; end of its log:\n{tail}")
 
     def kill(self) -> None:
-        """SIGKILL, which also ends a frozen process; does nothing if it does not run."""
+        """Kill the program with SIGKILL, even if it is frozen. Do nothing if it is not running."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def freeze(self) -> None:
-        """SIGSTOP: it keeps its connections and answers nothing."""
+        """Stop the program with SIGSTOP. Connections stay open but get no response."""
         pid = self._signal(signal.SIGSTOP)
-        # The first of its threads that runs again stops the others: until then they work.
+        # The threads continue until the first of them handles the signal, so wait for the stop.
         os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def thaw(self) -> None:
-        """SIGCONT: it goes on where it was."""
+        """Resume the program with SIGCONT."""
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> int:
-        """Returns the process id."""
+        """Send the signal and return the process ID."""
         if self._process is None or self.pid is None:
-            raise ComponentError(f"{self.name} does not run")
+            raise ComponentError(f"{self.name} is not running")
         self._process.send_signal(number)
         return self._process.pid

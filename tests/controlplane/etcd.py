@@ -1,4 +1,4 @@
-"""The one thing that tests ask of etcd itself: forget the past."""
+"""Compaction of etcd."""
 
 import base64
 import http.client
@@ -9,16 +9,17 @@ from urllib.parse import urlsplit
 __all__ = ["compact"]
 
 _SECONDS = 30.0
-# Outside of what kube-apiserver keeps there.
+# A key outside of kube-apiserver's prefix.
 _KEY = base64.b64encode(b"controlplane/compacted").decode()
 
 
 def compact(url: str) -> int:
-    """Forgets what is before the revision that it returns, which is the newest.
+    """Compact etcd up to a new revision and return that revision.
 
-    That revision is a write of our own. Were it the last change of a Kubernetes object, a watch
-    that begins with just this change would find its previous value gone, and kube-apiserver
-    answers that with 500. So every watch that has missed a change gets 410.
+    The revision is created by a separate write. If it were the last change of a Kubernetes
+    object, a watch that starts with that change would miss the previous value, and
+    kube-apiserver would return 500. With the separate write, every watch that missed a change
+    gets 410.
     """
     revision = int(_call(url, "/v3/kv/put", {"key": _KEY})["header"]["revision"])
     _call(url, "/v3/kv/compaction", {"revision": revision, "physical": True})
@@ -26,7 +27,7 @@ def compact(url: str) -> int:
 
 
 def _call(url: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Through the JSON gateway, so that neither etcdctl nor gRPC is needed."""
+    """Call etcd's JSON gateway, which needs neither etcdctl nor gRPC."""
     address = urlsplit(url)
     host = address.hostname or ""
     connection = http.client.HTTPConnection(host, address.port, timeout=_SECONDS)
@@ -37,6 +38,6 @@ def _call(url: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
     finally:
         connection.close()
     if response.status != http.client.OK:
-        raise OSError(f"etcd refused {path}: {text}")
+        raise OSError(f"etcd rejected {path}: {text}")
     answer: dict[str, Any] = json.loads(text)
     return answer

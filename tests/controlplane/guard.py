@@ -1,7 +1,7 @@
-"""Becomes another program that the kernel kills as soon as the process that started it is gone.
+"""Executes a program that the kernel kills when the parent process ends.
 
-Run as `python guard.py PARENT PROGRAM ARGUMENT...`. It is a program of its own, and not a
-`preexec_fn`, because code between fork and exec is unsafe in a process with threads.
+Run as `python guard.py PARENT PROGRAM ARGUMENT...`. It is a separate program instead of a
+`preexec_fn`, because running code between fork and exec is unsafe in a process with threads.
 """
 
 import ctypes
@@ -13,14 +13,16 @@ PR_SET_PDEATHSIG = 1
 
 
 def main(parent: int, command: list[str]) -> None:
-    """The death signal survives the exec; elsewhere than on Linux there is none to ask for."""
+    """Request the parent death signal, which survives exec, and execute the command. Only Linux
+    supports it.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        # In process namespaces of its own, a parent outside is 0.
+        # In a new PID namespace, the parent's PID is 0.
         if os.getppid() not in (parent, 0):
-            # The parent died before the request above, so no signal will come.
+            # The parent ended before the request above, so no signal would be sent.
             return
-    os.execv(command[0], command)  # noqa: S606 - to become the program is its purpose
+    os.execv(command[0], command)  # noqa: S606 - replacing this process is the purpose
 
 
 if __name__ == "__main__":

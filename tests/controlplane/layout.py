@@ -1,4 +1,4 @@
-"""Ports, keys and files of one control plane: what stays while its programs come and go."""
+"""Ports, keys and files of a control plane, which persist when its programs restart."""
 
 import base64
 import csv
@@ -15,12 +15,12 @@ from tests.ports import LOOPBACK, free_port
 
 __all__ = ["MASTERS", "Layout"]
 
-#: The group that may do everything, whatever RBAC says.
+#: Group with all permissions, independent of RBAC.
 MASTERS = "system:masters"
 
 
 class Layout:
-    """Everything that is written before the first program starts."""
+    """Files and ports that are created before the first program starts."""
 
     def __init__(self, folder: Path, users: Mapping[str, Sequence[str]]) -> None:
         self.folder = folder
@@ -47,11 +47,13 @@ class Layout:
                 csv.writer(file).writerow([self.tokens[user], user, user, ",".join(groups)])
 
     def client(self, user: str, groups: Sequence[str] = ()) -> KeyPair:
-        """A client certificate in files of its own, since a user's name is not a file name."""
+        """Issue a client certificate. File names are hashes, because user names may contain any
+        character.
+        """
         return self.authority.client(f"client-{_digest(user, *groups)}", user, groups)
 
     def kubeconfig(self, user: str, groups: Sequence[str] = ()) -> Path:
-        """A kubeconfig of this user with all keys inside, so that it can be copied elsewhere."""
+        """Return a kubeconfig with embedded keys, which can be copied."""
         pair = self.client(user, groups)
         path = self.folder / f"{_digest(user, *groups)}.kubeconfig"
         identity = {
@@ -59,7 +61,7 @@ class Layout:
             "client-key-data": _encoded(pair.key),
         }
         path.touch(mode=0o600)
-        # JSON is YAML too, so no YAML library is needed.
+        # JSON is valid YAML, so no YAML library is needed.
         path.write_text(json.dumps(self._config(user, identity), indent=1))
         return path
 

@@ -1,4 +1,4 @@
-"""Simulated nodes, registered as their kubelets would register themselves."""
+"""Registration of simulated nodes."""
 
 from http import HTTPStatus
 from typing import Any
@@ -13,11 +13,13 @@ _PER_SUBNET = 250
 
 
 def register(api: Api, number: int) -> str:
-    """Adds the node with this number and returns its name; somebody else has to make it ready."""
+    """Add the node with this number and return its name. The node is not ready until kwok updates
+    it.
+    """
     name = f"node-{number:04}"
     answer = api.request("POST", "/api/v1/nodes", _manifest(name, number))
     if answer.status != HTTPStatus.CREATED:
-        raise OSError(f"node {name} was refused: {answer.body.decode()}")
+        raise OSError(f"node {name} was rejected: {answer.body.decode()}")
     return name
 
 
@@ -40,7 +42,7 @@ def _manifest(name: str, number: int) -> dict[str, Any]:
 
 
 def _info() -> dict[str, str]:
-    """All of these fields are required, and may be empty."""
+    """Return the node info. All fields are required but can be empty."""
     empty = ("bootID", "kernelVersion", "kubeProxyVersion", "machineID", "systemUUID")
     return {
         **dict.fromkeys(empty, ""),

@@ -1,4 +1,4 @@
-"""A certificate authority for one control plane, made anew for each and never trusted elsewhere."""
+"""Certificate authority of one control plane."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -14,19 +14,21 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 __all__ = ["Authority", "KeyPair", "write_private_key"]
 
 _LIFETIME = timedelta(days=2)
-# Clocks of containers and their hosts differ by seconds.
+# Clocks of containers and hosts can differ by seconds.
 _CLOCK_SKEW = timedelta(minutes=5)
 
 
 class KeyPair(NamedTuple):
-    """The PEM files of one identity."""
+    """Certificate and key files in PEM format."""
 
     certificate: Path
     key: Path
 
 
 class Authority:
-    """Signs server and client certificates; its own certificate is `certificate`."""
+    """Certificate authority for server and client certificates. Its own certificate is
+    `certificate`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,7 +42,7 @@ class Authority:
         self.certificate = self._sign(builder, "ca")
 
     def server(self, name: str, *, hosts: Sequence[str], addresses: Sequence[str]) -> KeyPair:
-        """A serving certificate for these host names and IP addresses."""
+        """Issue a server certificate for these host names and IP addresses."""
         alternatives: list[x509.GeneralName] = [x509.DNSName(host) for host in hosts]
         alternatives += [x509.IPAddress(ipaddress.ip_address(one)) for one in addresses]
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -48,7 +50,7 @@ class Authority:
         return self._issue(name, subject, ExtendedKeyUsageOID.SERVER_AUTH, extension)
 
     def client(self, file_name: str, user: str, groups: Sequence[str] = ()) -> KeyPair:
-        """A client certificate: Kubernetes takes CN as the user and each O as a group."""
+        """Issue a client certificate. Kubernetes uses CN as the user name and each O as a group."""
         attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         attributes.append(x509.NameAttribute(NameOID.COMMON_NAME, user))
         return self._issue(file_name, x509.Name(attributes), ExtendedKeyUsageOID.CLIENT_AUTH)
@@ -71,7 +73,7 @@ class Authority:
         return KeyPair(self._sign(builder, name), key_file)
 
     def _sign(self, builder: x509.CertificateBuilder, name: str) -> Path:
-        # Python 3.13 and later refuse certificates that do not name their keys.
+        # Python 3.13 and later reject certificates without an authority key identifier.
         authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         certificate = builder.add_extension(authority, False).sign(self._key, hashes.SHA256())
         path = self._folder / f"{name}.crt"
@@ -80,7 +82,7 @@ class Authority:
 
 
 def write_private_key(path: Path) -> None:
-    """A new private key alone, such as the one that signs service account tokens."""
+    """Create a private key, such as the signing key of service account tokens."""
     _write_key(path, ec.generate_private_key(ec.SECP256R1()))
 
 

@@ -1,9 +1,9 @@
-"""The pytest fixtures of the real control plane, and the account of what a run left out.
+"""Pytest fixtures of the real control plane, and a summary of skipped tests.
 
-A machine without Go skips what needs a control plane, one without root what needs a node, and the last
-lines of the run say so.
-With `REQUIRE_REAL_CLUSTER=1` that is a failure instead: a run that is to prove something must not
-pass by leaving out the proof.
+Tests that need a control plane are skipped on a machine without Go, and tests that need a real
+node without root. The summary at the end of the run lists them. With `REQUIRE_REAL_CLUSTER=1`,
+they fail instead, so that a run that requires these tests cannot pass
+without them.
 """
 
 import os
@@ -22,7 +22,7 @@ from tests.node.node import RealNode
 
 __all__ = ["StartControlPlane", "left_out", "missing"]
 
-#: Starts a control plane of one test's own, with the arguments of `ControlPlane`.
+#: Starts a control plane for a single test, with the arguments of `ControlPlane`.
 StartControlPlane = Callable[..., ControlPlane]
 
 _REQUIRE = "REQUIRE_REAL_CLUSTER"
@@ -30,12 +30,12 @@ _left_out: dict[str, str] = {}
 
 
 def left_out(what: str, why: str) -> None:
-    """Notes for the end of the run that `what` could not be tested here; for any fixture."""
+    """Record that `what` was skipped, for the summary. Any fixture can call this."""
     _left_out[what] = why
 
 
 def missing(what: str, why: str) -> NoReturn:
-    """Leaves `what` out; where a real cluster is required, that is a failure."""
+    """Skip the test, or fail it if a real cluster is required."""
     if os.environ.get(_REQUIRE, "0") not in ("", "0"):
         pytest.fail(f"{_REQUIRE} is set, but {why}", pytrace=False)
     left_out(what, why)
@@ -44,7 +44,7 @@ def missing(what: str, why: str) -> NoReturn:
 
 @pytest.fixture(scope="session")
 def control_plane_programs(pytestconfig: pytest.Config) -> Mapping[str, Path]:
-    """The programs, built if they are missing: once per run, also when that fails."""
+    """The programs, built if missing. The build is tried only once per run, even if it fails."""
     names = [name for name in TOOLS if name != "kubelet"]
     with _building(pytestconfig, names):
         try:
@@ -55,7 +55,9 @@ def control_plane_programs(pytestconfig: pytest.Config) -> Mapping[str, Path]:
 
 @pytest.fixture(scope="session")
 def control_plane(control_plane_programs: Mapping[str, Path]) -> Iterator[ControlPlane]:
-    """One for all tests that leave it whole: with controllers and scheduler, without nodes."""
+    """Shared control plane for tests that don't break it: with controllers and scheduler, without
+    nodes.
+    """
     with ControlPlane() as cluster:
         yield cluster
 
@@ -64,7 +66,7 @@ def control_plane(control_plane_programs: Mapping[str, Path]) -> Iterator[Contro
 def fresh_control_plane(
     control_plane_programs: Mapping[str, Path],
 ) -> Iterator[StartControlPlane]:
-    """Starts control planes that the test may break; they end with the test."""
+    """Start control planes that the test may break. They stop at the end of the test."""
     with ExitStack() as running:
 
         def start(**options: object) -> ControlPlane:
@@ -75,7 +77,7 @@ def fresh_control_plane(
 
 @pytest.fixture(scope="session")
 def real_node(pytestconfig: pytest.Config) -> Iterator[RealNode]:
-    """One for all tests that leave it whole: a control plane with a node on which pods really run."""
+    """Shared control plane with a real node that runs pods, for tests that don't break it."""
     try:
         with _building(pytestconfig, ["kubelet"]):
             node = RealNode(report=_say)
@@ -88,11 +90,11 @@ def real_node(pytestconfig: pytest.Config) -> Iterator[RealNode]:
 
 @contextmanager
 def _building(config: pytest.Config, names: Collection[str]) -> Iterator[None]:
-    """What is said meanwhile is seen at once."""
+    """Disable output capturing, so that build progress is visible immediately."""
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else nullcontext():
         if any(find(name) is None for name in names):
-            # pytest is in the middle of a line of dots.
+            # End pytest's current line of dots.
             _say("\n")
         yield
 
@@ -103,7 +105,7 @@ def _say(text: str) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """One of several processes tells the one that they all report to."""
+    """Send the list of skipped parts from an xdist worker to the controller."""
     output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["left_out"] = _left_out
@@ -118,9 +120,9 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter,
 ) -> Generator[None, None, None]:
-    """Around all other summaries, so that this one is the last before the line of counts."""
+    """Print the summary after all other summaries, directly before the line with the counts."""
     yield
     if _left_out:
-        terminalreporter.section("left out on this machine")
+        terminalreporter.section("skipped on this machine")
         for what, why in _left_out.items():
             terminalreporter.line(f"{what}: {why}")

@@ -1,4 +1,4 @@
-"""The command lines of the programs: defaults, save where tests need otherwise."""
+"""Command lines of the programs: default settings except where tests need other values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,20 +13,22 @@ _STAGES = Path(__file__).with_name("stages.yaml")
 
 @dataclass(frozen=True, kw_only=True)
 class ApiserverOptions:
-    """What a test may want otherwise in kube-apiserver."""
+    """Settings of kube-apiserver that a test can change."""
 
-    #: Seconds that a watch lasts at least when its client names no timeout.
+    #: Minimum duration of a watch without a client timeout, in seconds.
     min_request_timeout: int = 1800
-    #: Resources (`pods`, `deployments.apps`) that are served by etcd and not by the watch cache.
-    #: Only for these does a compaction forget the past while kube-apiserver runs.
+    #: Resources (`pods`, `deployments.apps`) served by etcd instead of the watch cache. Only for
+    #: these resources, a compaction discards the history while kube-apiserver runs.
     uncached: Sequence[str] = ()
-    #: More flags, which win over ours.
+    #: Additional flags, which override the flags below.
     extra: Sequence[str] = ()
 
 
 def etcd(layout: Layout) -> list[str]:
-    """One member. It may lose data when the machine dies, for which it is many times faster."""
-    # A single member never calls its peer address, so the kernel may choose the port.
+    """Return the arguments of a single member. Writes are not synced to disk, which is many times
+    faster.
+    """
+    # A single member never uses its peer address, so the kernel can choose the port.
     peer = "http://127.0.0.1:0"
     return [
         f"--data-dir={layout.folder / 'etcd'}",
@@ -36,14 +38,16 @@ def etcd(layout: Layout) -> list[str]:
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster=default={peer}",
         "--unsafe-no-fsync",
-        # Room for tests with very many pods; the default of 2 GB fills within minutes.
+        # Space for tests with many pods. The default of 2 GB is exhausted within minutes.
         f"--quota-backend-bytes={8 * 1024**3}",
         "--log-level=warn",
     ]
 
 
 def apiserver(layout: Layout, options: ApiserverOptions, *, service_accounts: bool) -> list[str]:
-    """RBAC on, and four ways to be somebody: certificate, token file, service account, nobody."""
+    """Return the arguments with RBAC and authentication by certificate, token file and service
+    account.
+    """
     arguments = [
         f"--etcd-servers={layout.etcd_url}",
         "--bind-address=127.0.0.1",
@@ -52,7 +56,8 @@ def apiserver(layout: Layout, options: ApiserverOptions, *, service_accounts: bo
         f"--tls-cert-file={layout.serving.certificate}",
         f"--tls-private-key-file={layout.serving.key}",
         f"--client-ca-file={layout.authority.certificate}",
-        # Who it is to kubelets, and how it finds them: nobody resolves their names.
+        # Client certificate for kubelets. Node names cannot be resolved, so their IP address is
+        # used.
         f"--kubelet-client-certificate={layout.admin.certificate}",
         f"--kubelet-client-key={layout.admin.key}",
         "--kubelet-preferred-address-types=InternalIP",
@@ -62,7 +67,7 @@ def apiserver(layout: Layout, options: ApiserverOptions, *, service_accounts: bo
         f"--service-account-signing-key-file={layout.service_account_key}",
         "--authorization-mode=Node,RBAC",
         "--service-cluster-ip-range=10.0.0.0/16",
-        # A loopback address is no valid endpoint of the `kubernetes` service.
+        # A loopback address is not a valid endpoint of the `kubernetes` service.
         "--endpoint-reconciler-type=none",
         "--allow-privileged=true",
         f"--audit-policy-file={layout.audit_policy}",
@@ -70,7 +75,7 @@ def apiserver(layout: Layout, options: ApiserverOptions, *, service_accounts: bo
         f"--min-request-timeout={options.min_request_timeout}",
     ]
     if not service_accounts:
-        # Nobody makes the default service accounts then, and without one no pod is admitted.
+        # Without controllers no default service accounts exist, and pods need one to be admitted.
         arguments.append("--disable-admission-plugins=ServiceAccount")
     if options.uncached:
         sizes = ",".join(f"{resource}#0" for resource in options.uncached)
@@ -79,7 +84,7 @@ def apiserver(layout: Layout, options: ApiserverOptions, *, service_accounts: bo
 
 
 def controller_manager(layout: Layout) -> list[str]:
-    """All controllers, each with its own service account as in a real cluster."""
+    """Return the arguments. As in a real cluster, each controller uses its own service account."""
     return [
         *_controller(layout, "system:kube-controller-manager"),
         "--use-service-account-credentials=true",
@@ -91,16 +96,16 @@ def controller_manager(layout: Layout) -> list[str]:
 
 
 def scheduler(layout: Layout) -> list[str]:
-    """The default profile."""
+    """Return the arguments with the default profile."""
     return _controller(layout, "system:kube-scheduler")
 
 
 def _controller(layout: Layout, user: str) -> list[str]:
     return [
         f"--kubeconfig={layout.kubeconfig(user)}",
-        # There is one of each, so an election would only cost time.
+        # Only one instance runs, so leader election would only take time.
         "--leader-elect=false",
-        # Nobody asks these for their health or metrics.
+        # Health and metrics endpoints are not needed.
         "--secure-port=0",
         "--kube-api-qps=500",
         "--kube-api-burst=1000",
@@ -108,11 +113,13 @@ def _controller(layout: Layout, user: str) -> list[str]:
 
 
 def kwok(layout: Layout) -> list[str]:
-    """Plays the kubelet of every node; without a config file it would do nothing at all."""
+    """Return the arguments. kwok simulates the kubelets of all nodes and needs a config file to do
+    so.
+    """
     return [
         f"--kubeconfig={layout.kubeconfig('kwok', (MASTERS,))}",
         f"--config={_STAGES}",
         "--manage-all-nodes",
-        # Many more addresses than the default, which are given out beyond its end.
+        # A larger range than the default, which kwok exceeds when it is exhausted.
         "--cidr=10.128.0.0/9",
     ]

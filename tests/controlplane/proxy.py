@@ -1,11 +1,11 @@
-"""A proxy before kube-apiserver that breaks connections in the ways that networks do.
+"""A proxy in front of kube-apiserver that simulates network faults.
 
     with CuttingProxy(cluster) as proxy:
         proxy.cut(after=1000)
         proxy.heal()
 
-It has the server's own certificate and so sees every request: `seen` counts them, and `answer` speaks
-in the server's place. The faults stay until `heal`, or until they are set otherwise.
+The proxy uses the server's certificate and therefore sees all requests: `seen` lists them, and
+`answer` replaces responses. Faults remain active until `heal` or until they are changed.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ def refusal(
     retry_after: int | None = None,
     cause: str = "",
 ) -> Answer:
-    """A `Status`, as kube-apiserver words its refusals."""
+    """Return an error response with a `Status` like kube-apiserver's."""
     details: dict[str, Any] = {}
     if retry_after is not None:
         details["retryAfterSeconds"] = retry_after
@@ -58,7 +58,9 @@ def refusal(
 
 
 class CuttingProxy:
-    """Runs in a thread of its own. Its methods may be called from any, and return when it is so."""
+    """Proxy that runs in its own thread. Methods can be called from any thread and return when the
+    change is in effect.
+    """
 
     def __init__(self, cluster: ControlPlane) -> None:
         self.port = free_port()
@@ -94,13 +96,13 @@ class CuttingProxy:
 
     @property
     def seen(self) -> list[Seen]:
-        """All requests so far, in order; also those whose answers were swallowed or cut."""
+        """All requests in order, including those whose responses were dropped or cut."""
         return list(self._wire.seen)
 
     # Faults
 
     def heal(self) -> None:
-        """Ends all faults; connections that were made half-open stay so."""
+        """Remove all faults. Half-open connections stay half-open."""
         self._wire.script = None
         self._wire.piece = None
         self._wire.hold = 0.0
@@ -109,11 +111,11 @@ class CuttingProxy:
         self.accept()
 
     def answer(self, script: Script | None) -> None:
-        """Lets `script` answer what it wants to."""
+        """Let `script` replace responses."""
         self._wire.script = script
 
     def reset(self, resource: str = "") -> None:
-        """RST on every connection that there is, or on those that were last asked for `resource`."""
+        """Reset (RST) all connections, or those whose last request was for `resource`."""
 
         async def reset() -> None:
             for connection in self._asked_for(resource):
@@ -122,16 +124,16 @@ class CuttingProxy:
         self._do(reset())
 
     def cut(self, *, after: int | None) -> None:
-        """RST on each connection once so many more bytes of answers went through it."""
+        """Reset (RST) each connection after this many more response bytes."""
         self._wire.cut_after = after
         self._wire.cuts += 1
 
     def deliver(self, *, piece: int | None = None, hold: float = 0.0) -> None:
-        """Answers in pieces of so many bytes, or so many seconds later and merged."""
+        """Send responses in pieces of this many bytes, or delayed by this many seconds and merged."""
         self._wire.piece, self._wire.hold = piece, hold
 
     def refuse(self) -> None:
-        """New connections are refused. Those that there are go on."""
+        """Refuse new connections. Existing connections are not affected."""
 
         async def refuse() -> None:
             self._stop_listening()
@@ -139,21 +141,22 @@ class CuttingProxy:
         self._do(refuse())
 
     def accept(self) -> None:
-        """New connections are accepted again."""
+        """Accept new connections again."""
 
         async def accept() -> None:
             if self._listener is None:
                 self._listener = socket.create_server((LOOPBACK, self.port), backlog=100)
                 self._listener.setblocking(False)
-                # Not `sock_accept`: cancelled while somebody connects, it accepts all the same, keeps
-                # nothing of the connection, and logs an error.
+                # Don't use `sock_accept`: if it is canceled while a client connects, it accepts the
+                # connection, loses it and logs an error.
                 self._loop.add_reader(self._listener, self._accept, self._listener)
 
         self._do(accept())
 
     def swallow(self, resource: str = "") -> None:
-        """Makes every connection half-open, for ever, and new ones too until `heal`; or only those
-        that were last asked for `resource`."""
+        """Make all connections half-open permanently, and new ones until `heal`. With `resource`,
+        affect only the connections whose last request was for it.
+        """
 
         async def swallow() -> None:
             self._wire.swallow = not resource
@@ -162,10 +165,10 @@ class CuttingProxy:
 
         self._do(swallow())
 
-    # The proxy's thread.
+    # Methods that run on the proxy's thread
 
     def _asked_for(self, resource: str) -> list[Connection]:
-        """The connections that were last asked for the resource; for "" all."""
+        """Return the connections whose last request was for the resource, or all for ""."""
         return [
             one
             for one in self._connections
@@ -192,7 +195,7 @@ class CuttingProxy:
         try:
             client, _ = listener.accept()
         except OSError:
-            # The client has gone meanwhile.
+            # The client disconnected in the meantime.
             return
         client.setblocking(False)
         connection = Connection(self._wire, client, self._serving, self._upstream)
@@ -209,6 +212,6 @@ class CuttingProxy:
         await asyncio.gather(*tasks, return_exceptions=True)
         for connection in connections:
             connection.reset()
-        # What was aborted is closed at the loop's next turns.
+        # Aborted transports are closed in the next iterations of the event loop.
         for _ in range(3):
             await asyncio.sleep(0)

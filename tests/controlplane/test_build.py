@@ -1,4 +1,4 @@
-"""The builder, with a `go` that only pretends."""
+"""The builder, tested with a fake `go` command."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from tests.controlplane.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 
-# Writes down that it was called, waits until it may go on, and makes the program.
+# Records the call, waits for permission to continue, and creates the programs.
 PRETENDER = """#!/bin/sh
 echo call >> "$SCENE/calls"
 while [ ! -e "$SCENE/go-on" ]; do read -r _ < "$SCENE/gate"; done
@@ -21,14 +21,14 @@ while [ ! -e "$SCENE/go-on" ]; do read -r _ < "$SCENE/gate"; done
 while [ "$1" != "-o" ]; do shift; done
 into=$2; mkdir "$into"; shift 2
 for one; do
-  # A package is called after its last name that is no version.
+  # The binary is named after the last path element that is not a version.
   one=${one%/v[0-9]}; made=$into${one##*/}; echo program > "$made"; chmod +x "$made"
 done
 """
 
 
 class Scene:
-    """A folder with a pretended go and a cache, and builders that see nothing else."""
+    """A folder with a fake go command and a cache, and builders that use only these."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -77,7 +77,7 @@ def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
 
 
-def test_it_builds_once(scene: Scene) -> None:
+def test_a_program_is_built_only_once(scene: Scene) -> None:
     code, output, _ = scene.build("etcd")
     assert (code, scene.calls) == (0, 1)
     assert re.search(r"building etcd \.\.\. \d+ s\n", output)
@@ -86,7 +86,7 @@ def test_it_builds_once(scene: Scene) -> None:
     assert "building" not in output
 
 
-def test_what_is_missing_is_built_at_once(scene: Scene) -> None:
+def test_missing_programs_are_built_in_one_command(scene: Scene) -> None:
     assert scene.build("kubectl")[0] == 0
     code, output, _ = scene.build("kubectl", "etcd", "kubelet", "kube-scheduler")
     assert (code, scene.calls) == (0, 2)
@@ -95,7 +95,7 @@ def test_what_is_missing_is_built_at_once(scene: Scene) -> None:
     assert {path.name for path in scene.built()} == names
 
 
-def test_two_at_once_build_one_thing(scene: Scene) -> None:
+def test_concurrent_builders_build_a_program_once(scene: Scene) -> None:
     (scene.folder / "go-on").unlink()
     first = scene.builder("kubectl")
     eventually(lambda: scene.calls == 1, "the first builder calls go")
@@ -110,7 +110,7 @@ def test_two_at_once_build_one_thing(scene: Scene) -> None:
     assert [path.name for path in scene.built()] == ["kubectl"]
 
 
-def test_a_failed_build_is_one_line_and_leaves_no_program(scene: Scene) -> None:
+def test_a_failed_build_prints_one_line_and_creates_no_program(scene: Scene) -> None:
     (scene.folder / "broken").touch()
     code, _, errors = scene.build("kwok")
     assert code == 1
@@ -119,26 +119,26 @@ def test_a_failed_build_is_one_line_and_leaves_no_program(scene: Scene) -> None:
     assert scene.built() == []
 
 
-def test_a_machine_without_go_is_told_so(scene: Scene) -> None:
+def test_a_missing_go_command_is_reported(scene: Scene) -> None:
     code, _, errors = scene.build("etcd", path="/nowhere")
     assert code == 1
-    assert errors.strip() == "cannot build etcd: there is no Go on this machine"
+    assert errors.strip() == "cannot build etcd: Go is not installed"
 
 
-def test_an_unwritable_cache_is_told_so(scene: Scene) -> None:
+def test_an_unwritable_cache_is_reported(scene: Scene) -> None:
     scene.cache.write_text("not a folder")
     code, _, errors = scene.build("etcd")
     assert code == 1
-    assert "cannot make the cache folder" in errors
+    assert "cannot create the cache folder" in errors
 
 
-def test_an_unknown_name_is_told_so(scene: Scene) -> None:
+def test_an_unknown_program_name_is_reported(scene: Scene) -> None:
     code, _, errors = scene.build("etcdd")
     assert code == 2
-    assert errors.startswith("unknown: etcdd; there are: etcd ")
+    assert errors.startswith("unknown program: etcdd; available: etcd ")
 
 
-def test_assets_of_the_machine_come_before_the_cache(
+def test_kubebuilder_assets_take_precedence_over_the_cache(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene.assets.mkdir()
@@ -150,7 +150,7 @@ def test_assets_of_the_machine_come_before_the_cache(
     assert find("kubectl") is None
 
 
-def test_the_staging_modules_belong_to_the_pinned_kubernetes() -> None:
+def test_staging_modules_match_the_pinned_kubernetes_version() -> None:
     minor_and_patch = version_of(TOOLS["kube-apiserver"]).removeprefix("v1.")
     text = (TOOLS_FOLDER / "go.mod").read_text()
     replaced = set(re.findall(r"=> k8s\.io/\S+ (v\S+)", text))

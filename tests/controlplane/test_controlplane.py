@@ -1,4 +1,4 @@
-"""The fixture itself: it is a real, strict control plane, and it breaks in the ways it says."""
+"""The control plane fixture: it behaves like a real cluster and simulates the documented faults."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ def config_map(name: str, **data: str) -> dict[str, Any]:
 
 
 def create(cluster: ControlPlane, name: str) -> str:
-    """Makes a config map and returns its resource version."""
+    """Create a ConfigMap and return its resourceVersion."""
     answer = cluster.api.request("POST", CONFIG_MAPS, config_map(name))
     assert answer.status == 201, answer.body
     return str(answer.json()["metadata"]["resourceVersion"])
@@ -41,7 +41,7 @@ def change(cluster: ControlPlane, name: str, to: str) -> None:
 
 
 def watch_from(cluster: ControlPlane, version: str, path: str = CONFIG_MAPS) -> dict[str, Any]:
-    """The first event after a resource version."""
+    """Return the first event after a resourceVersion."""
     return next(cluster.api.watch(f"{path}?watch=1&resourceVersion={version}", timeout=10))
 
 
@@ -62,31 +62,33 @@ def process_runs(pid: int) -> bool:
     return state not in "ZX"
 
 
-@pytest.mark.skipif("KUBEBUILDER_ASSETS" in os.environ, reason="it is what that folder holds")
-def test_it_says_the_pinned_version(control_plane: ControlPlane) -> None:
+@pytest.mark.skipif(
+    "KUBEBUILDER_ASSETS" in os.environ, reason="that folder may contain another version"
+)
+def test_the_server_reports_the_pinned_version(control_plane: ControlPlane) -> None:
     version = control_plane.api.get("/version").json()["gitVersion"]
     assert version == version_of(TOOLS["kube-apiserver"])
 
 
-def test_rbac_is_on(control_plane: ControlPlane) -> None:
+def test_rbac_is_enabled(control_plane: ControlPlane) -> None:
     assert control_plane.api_with("not a token").get("/apis").status == 401
     assert control_plane.api_with(None).get(CONFIG_MAPS).status == 403
     assert control_plane.api_as("stranger").get(CONFIG_MAPS).status == 403
     assert control_plane.api_as("stranger").get("/apis").status == 200
 
 
-def test_a_token_has_the_rights_that_are_granted(control_plane: ControlPlane) -> None:
+def test_a_token_has_the_granted_permissions(control_plane: ControlPlane) -> None:
     control_plane.kubectl("create", "namespace", "granted")
     grant = ("create", "rolebinding", "w", "--clusterrole=edit", "--user=writer", "-n", "granted")
     assert control_plane.kubectl(*grant).returncode == 0
     path = "/api/v1/namespaces/granted/configmaps"
     writer = control_plane.api_as("writer")
-    eventually(lambda: writer.get(path).status == 200, "the grant reaches the authorizer")
+    eventually(lambda: writer.get(path).status == 200, "the role binding takes effect")
     assert writer.request("POST", path, config_map("mine")).status == 201
     assert writer.get(CONFIG_MAPS).status == 403
 
 
-def test_a_kubeconfig_makes_anybody(control_plane: ControlPlane) -> None:
+def test_a_kubeconfig_can_be_created_for_any_user_and_groups(control_plane: ControlPlane) -> None:
     config = control_plane.kubeconfig_for("alice/example.org", ["crew", "captains"])
     who = control_plane.kubectl("auth", "whoami", kubeconfig=config).stdout
     assert "alice/example.org" in who
@@ -96,7 +98,7 @@ def test_a_kubeconfig_makes_anybody(control_plane: ControlPlane) -> None:
     assert "Forbidden" in denied.stderr
 
 
-def test_kubectl_creates_and_gets(control_plane: ControlPlane) -> None:
+def test_kubectl_creates_and_reads_objects(control_plane: ControlPlane) -> None:
     manifest = "{apiVersion: v1, kind: Namespace, metadata: {name: by-kubectl}}"
     assert control_plane.kubectl("create", "-f", "-", input=manifest).returncode == 0
     got = control_plane.kubectl("get", "namespace", "by-kubectl", "-o", "name")
@@ -121,7 +123,7 @@ def test_each_request_is_in_the_audit_log_once(control_plane: ControlPlane) -> N
         "create", "clusterrolebinding", "r", "--clusterrole=view", "--user=reader"
     )
     reader = control_plane.api_as("reader")
-    eventually(lambda: reader.get("/api/v1/pods").status == 200, "the grant is known")
+    eventually(lambda: reader.get("/api/v1/pods").status == 200, "the role binding takes effect")
     mark = control_plane.audit_mark()
 
     def asked(verb: str) -> list[int]:
@@ -134,7 +136,7 @@ def test_each_request_is_in_the_audit_log_once(control_plane: ControlPlane) -> N
         pass
     control_plane.api_as("stranger").get("/api/v1/events")
     reader.request("DELETE", "/api/v1/namespaces/default/events/none")
-    # Records are written in order, so with the last one all are there.
+    # Records are in order, so all earlier records exist when the last one does.
     eventually(lambda: asked("delete") == [403], "the last request is recorded")
     assert asked("list") == [200, 200]
     assert asked("watch") == [200]
@@ -142,18 +144,20 @@ def test_each_request_is_in_the_audit_log_once(control_plane: ControlPlane) -> N
 
 @pytest.fixture(scope="module")
 def forgetful(control_plane_programs: object) -> Iterator[ControlPlane]:
-    """Without controllers; its watches are short, and it keeps no versions of ConfigMaps."""
+    """A control plane without controllers, with short watches and without a watch cache for
+    ConfigMaps.
+    """
     options = ApiserverOptions(uncached=["configmaps"], min_request_timeout=1)
     with ControlPlane(with_controllers=False, options=options) as cluster:
         yield cluster
 
 
-def test_without_controllers_pods_are_admitted_too(forgetful: ControlPlane) -> None:
+def test_pods_are_admitted_without_controllers(forgetful: ControlPlane) -> None:
     assert set(forgetful.pids) == {"etcd", "kube-apiserver"}
     assert forgetful.kubectl("run", "alone", "--image=alone").returncode == 0
 
 
-def test_frozen_it_does_not_answer_and_thawed_it_does(forgetful: ControlPlane) -> None:
+def test_a_frozen_server_responds_only_after_it_is_thawed(forgetful: ControlPlane) -> None:
     forgetful.freeze()
     with pytest.raises(TimeoutError):
         forgetful.api.get(CONFIG_MAPS, timeout=0.5)
@@ -161,7 +165,7 @@ def test_frozen_it_does_not_answer_and_thawed_it_does(forgetful: ControlPlane) -
     assert forgetful.api.get(CONFIG_MAPS).status == 200
 
 
-def test_compacted_it_has_forgotten_old_versions(forgetful: ControlPlane) -> None:
+def test_compaction_expires_watches_of_uncached_resources(forgetful: ControlPlane) -> None:
     old = create(forgetful, "compacted")
     change(forgetful, "compacted", to="once")
     assert watch_from(forgetful, old)["type"] == "MODIFIED"
@@ -171,13 +175,13 @@ def test_compacted_it_has_forgotten_old_versions(forgetful: ControlPlane) -> Non
     assert watch_from(forgetful, newest)["type"] == "MODIFIED"
 
 
-def test_a_watch_ends_when_the_test_wants(forgetful: ControlPlane) -> None:
+def test_min_request_timeout_limits_the_duration_of_a_watch(forgetful: ControlPlane) -> None:
     for event in forgetful.api.watch(f"{CONFIG_MAPS}?watch=1", timeout=10):
         assert event["type"] == "ADDED"
 
 
-def test_killed_and_restarted_it_has_its_port_and_data(forgetful: ControlPlane) -> None:
-    """Of what it keeps versions of."""
+def test_a_killed_server_restarts_with_the_same_port_and_data(forgetful: ControlPlane) -> None:
+    """Secrets are used because the server has a watch cache for them."""
     api, body = forgetful.api, {"metadata": {"name": "kept"}}
     made = api.request("POST", SECRETS, body).json()
     before = str(made["metadata"]["resourceVersion"])
@@ -191,32 +195,32 @@ def test_killed_and_restarted_it_has_its_port_and_data(forgetful: ControlPlane) 
     assert is_gone(watch_from(forgetful, before, SECRETS))
 
 
-def test_a_compaction_leaves_the_watch_cache_its_memory(control_plane: ControlPlane) -> None:
+def test_compaction_does_not_affect_the_watch_cache(control_plane: ControlPlane) -> None:
     old = create(control_plane, "cached")
     change(control_plane, "cached", to="once")
     control_plane.compact()
     assert watch_from(control_plane, old)["type"] == "MODIFIED"
 
 
-def test_a_deployment_becomes_running_pods_also_after_a_restart(
+def test_deployments_create_running_pods_before_and_after_a_restart(
     fresh_control_plane: StartControlPlane,
 ) -> None:
     cluster = fresh_control_plane(with_kwok=True)
     assert cluster.add_nodes(2) == ["node-0001", "node-0002"]
     cluster.kubectl("create", "deployment", "web", "--image=web", "--replicas=3")
-    eventually(lambda: running_pods(cluster) == 3, "three pods run")
+    eventually(lambda: running_pods(cluster) == 3, "three pods are running")
     cluster.kill()
     cluster.restart()
     cluster.kubectl("scale", "deployment", "web", "--replicas=5")
-    eventually(lambda: running_pods(cluster) == 5, "five pods run")
+    eventually(lambda: running_pods(cluster) == 5, "five pods are running")
     cluster.kubectl("create", "job", "once", "--image=once")
     done = cluster.kubectl("wait", "--for=condition=Complete", "job/once", "--timeout=20s")
     assert done.returncode == 0, done.stderr
-    # This waits until kwok has ended the pods.
+    # kubectl waits until kwok has terminated the pods.
     assert cluster.kubectl("delete", "pods", "--all", "--timeout=20s").returncode == 0
 
 
-def test_a_program_that_fails_shows_the_end_of_its_log(
+def test_an_error_contains_the_end_of_the_program_log(
     control_plane_programs: object,
 ) -> None:
     cluster = ControlPlane(options=ApiserverOptions(extra=["--no-such-flag"]))
@@ -225,7 +229,7 @@ def test_a_program_that_fails_shows_the_end_of_its_log(
     assert cluster.pids == {}
 
 
-# It starts the programs from a thread that ends at once: that must not end them.
+# The starting thread ends immediately, which must not end the programs.
 OWNER = """
 import sys, threading
 from tests.controlplane.cluster import ControlPlane
@@ -239,11 +243,13 @@ sys.stdin.read()
 """
 
 
-def test_nothing_outlives_killed_tests(control_plane_programs: object, tmp_path: Path) -> None:
+def test_programs_end_when_the_tests_are_killed(
+    control_plane_programs: object, tmp_path: Path
+) -> None:
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER],
         cwd=ROOT,
-        # What a killed process leaves in its temporary folder is then pytest's to remove.
+        # pytest removes the temporary files of the killed process.
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -255,4 +261,4 @@ def test_nothing_outlives_killed_tests(control_plane_programs: object, tmp_path:
         assert len(pids) == 2
         assert all(process_runs(pid) for pid in pids)
         owner.kill()
-    eventually(lambda: not any(process_runs(pid) for pid in pids), "its programs end too")
+    eventually(lambda: not any(process_runs(pid) for pid in pids), "the programs have ended")

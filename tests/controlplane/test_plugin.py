@@ -1,4 +1,4 @@
-"""What a run says and does on a machine that cannot have a control plane."""
+"""Test runs on a machine without the requirements of a control plane or node."""
 
 import os
 import re
@@ -16,7 +16,7 @@ def test_real(control_plane): ...
 def test_fresh(fresh_control_plane): ...
 
 def test_other():
-    left_out("browser tests", "there is no Chromium")
+    left_out("browser tests", "Chromium is not installed")
 """
 
 
@@ -24,7 +24,7 @@ NODE = "def test_node(real_node): ..."
 
 
 def run_without_go(folder: Path, suite: str, **environment: str) -> tuple[int, list[str]]:
-    """Runs pytest on `suite` with an empty cache and no programs on the path."""
+    """Run pytest on `suite` with an empty cache and without programs in PATH."""
     (folder / "test_suite.py").write_text(suite)
     command = [sys.executable, "-m", "pytest", "-p", "tests.controlplane.plugin", "-rA"]
     done = subprocess.run(
@@ -32,7 +32,7 @@ def run_without_go(folder: Path, suite: str, **environment: str) -> tuple[int, l
         cwd=folder,
         env={
             "PATH": "/nowhere",
-            # Other plugins add lines of their own.
+            # Other plugins would print additional lines.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "HOME": str(folder),
             "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
@@ -46,33 +46,33 @@ def run_without_go(folder: Path, suite: str, **environment: str) -> tuple[int, l
     return done.returncode, done.stdout.splitlines()
 
 
-def test_what_was_left_out_comes_last(tmp_path: Path) -> None:
+def test_the_summary_of_skipped_parts_is_printed_last(tmp_path: Path) -> None:
     code, lines = run_without_go(tmp_path, SUITE)
     assert code == 0
-    assert "left out on this machine" in lines[-4]
+    assert "skipped on this machine" in lines[-4]
     cluster, browser = lines[-3:-1]
     assert re.fullmatch(
-        "tests on a real control plane: cannot build etcd, .*, kwok: there is no Go on this machine",
+        "tests on a real control plane: cannot build etcd, .*, kwok: Go is not installed",
         cluster,
     )
-    assert browser == "browser tests: there is no Chromium"
+    assert browser == "browser tests: Chromium is not installed"
     assert "1 passed, 2 skipped" in lines[-1]
 
 
-def test_a_run_that_left_out_nothing_does_not_mention_it(tmp_path: Path) -> None:
+def test_a_complete_run_prints_no_summary_of_skipped_parts(tmp_path: Path) -> None:
     code, lines = run_without_go(tmp_path, "def test_other(): ...")
     assert code == 0
-    assert "left out" not in "\n".join(lines)
+    assert "skipped on this machine" not in "\n".join(lines)
 
 
-def test_a_required_control_plane_that_is_missing_fails_the_run(tmp_path: Path) -> None:
+def test_a_missing_required_control_plane_fails_the_run(tmp_path: Path) -> None:
     code, lines = run_without_go(tmp_path, SUITE, REQUIRE_REAL_CLUSTER="1")
     assert code == 1
     assert "REQUIRE_REAL_CLUSTER is set, but cannot build etcd" in "\n".join(lines)
     assert "1 passed, 2 errors" in lines[-1]
 
 
-def test_a_machine_that_cannot_have_a_node_says_why(tmp_path: Path) -> None:
+def test_the_reason_for_a_missing_node_is_printed(tmp_path: Path) -> None:
     code, lines = run_without_go(tmp_path, NODE)
     assert code == 0
     why = lines[-2]
@@ -81,7 +81,7 @@ def test_a_machine_that_cannot_have_a_node_says_why(tmp_path: Path) -> None:
     assert "1 skipped" in lines[-1]
 
 
-def test_a_required_node_that_is_missing_fails_the_run(tmp_path: Path) -> None:
+def test_a_missing_required_node_fails_the_run(tmp_path: Path) -> None:
     code, lines = run_without_go(tmp_path, NODE, REQUIRE_REAL_CLUSTER="1")
     assert code == 1
     assert "1 error" in lines[-1]

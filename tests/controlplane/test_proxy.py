@@ -1,4 +1,4 @@
-"""The proxy breaks connections in the ways it says, and passes on what it does not break."""
+"""The fault-injecting proxy in front of kube-apiserver."""
 
 import http.client
 import ssl
@@ -21,18 +21,18 @@ def proxy(control_plane: ControlPlane) -> Iterator[CuttingProxy]:
 
 @pytest.fixture
 def api(control_plane: ControlPlane, proxy: CuttingProxy) -> Api:
-    """Of a user who may see the types alone, through the proxy."""
+    """Client that connects through the proxy as a user with access to API discovery only."""
     tls = ssl.create_default_context(cafile=str(control_plane.ca_file))
     return Api(proxy.url, tls, control_plane.token("stranger"))
 
 
-def it_passes_requests_on_and_counts_them(api: Api, proxy: CuttingProxy) -> None:
+def test_requests_are_forwarded_and_recorded(api: Api, proxy: CuttingProxy) -> None:
     assert api.get("/apis").status == 200
     assert api.get(f"{CONFIG_MAPS}?limit=1").status == 403
     assert [(one.verb, one.status) for one in proxy.seen] == [("get", 200), ("probe", 403)]
 
 
-def it_answers_in_the_servers_place(api: Api, proxy: CuttingProxy) -> None:
+def test_a_script_replaces_responses(api: Api, proxy: CuttingProxy) -> None:
     busy = refusal(429, "TooManyRequests", retry_after=3)
     proxy.answer(lambda seen: busy if seen.path == "/apis" else None)
     assert api.get("/apis").json()["details"] == {"retryAfterSeconds": 3}
@@ -41,7 +41,9 @@ def it_answers_in_the_servers_place(api: Api, proxy: CuttingProxy) -> None:
     assert api.get("/apis").status == 200
 
 
-def it_cuts_after_so_many_bytes(api: Api, proxy: CuttingProxy) -> None:
+def test_a_connection_is_reset_after_the_given_number_of_bytes(
+    api: Api, proxy: CuttingProxy
+) -> None:
     whole = len(api.get("/apis").body)
     proxy.cut(after=whole // 2)
     with pytest.raises((ConnectionResetError, http.client.IncompleteRead)):
@@ -51,13 +53,17 @@ def it_cuts_after_so_many_bytes(api: Api, proxy: CuttingProxy) -> None:
 
 
 @pytest.mark.parametrize(("piece", "hold"), [(1, 0.0), (100, 0.01)])
-def it_changes_nothing_by_pieces(api: Api, proxy: CuttingProxy, piece: int, hold: float) -> None:
+def test_delivery_in_pieces_does_not_change_responses(
+    api: Api, proxy: CuttingProxy, piece: int, hold: float
+) -> None:
     whole = api.get("/apis").body
     proxy.deliver(piece=piece, hold=hold)
     assert api.get("/apis").body == whole
 
 
-def it_refuses_and_swallows_until_it_is_healed(api: Api, proxy: CuttingProxy) -> None:
+def test_refused_and_half_open_connections_recover_after_heal(
+    api: Api, proxy: CuttingProxy
+) -> None:
     proxy.refuse()
     with pytest.raises(ConnectionRefusedError):
         api.get("/apis")

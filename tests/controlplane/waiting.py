@@ -1,4 +1,4 @@
-"""Waiting for what another process does, with a deadline and never a fixed sleep."""
+"""Polling for conditions in other processes, with a deadline instead of a fixed sleep."""
 
 import time
 from collections.abc import Callable
@@ -12,19 +12,24 @@ _SHORTEST, _LONGEST = 0.02, 0.5
 
 
 def pause(waited: float) -> float:
-    """Seconds until the next look: a tenth of what has been waited. To look asks another process most of
-    the time, and tests that wait would keep the processors busy."""
+    """Return the seconds until the next check: a tenth of the time waited so far.
+
+    A check is usually a request to another process. Frequent checks would keep the processors
+    busy.
+    """
     return min(max(_SHORTEST, waited / 10), _LONGEST)
 
 
 def eventually(check: Callable[[], T], what: str, *, timeout: float = 20.0) -> T:
-    """The first true answer of `check`; TimeoutError names `what` did not come about."""
+    """Return the first true result of `check`. Raise a TimeoutError that names `what` if there is
+    none.
+    """
     began = time.monotonic()
     while True:
-        # The time is read first, so that a slow check still gets one try after it began.
+        # Read the time before the check, so that a slow check gets one more try after the deadline.
         waited = time.monotonic() - began
         if answer := check():
             return answer
         if waited > timeout:
-            raise TimeoutError(f"not within {timeout:g} s: {what}")
+            raise TimeoutError(f"timed out after {timeout:g} s: {what}")
         time.sleep(pause(waited))

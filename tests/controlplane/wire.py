@@ -1,4 +1,4 @@
-"""One connection through the cutting proxy, and the faults that all of them look at."""
+"""Connections through the fault-injecting proxy, and the fault settings that they share."""
 
 import asyncio
 import re
@@ -14,24 +14,24 @@ from urllib.parse import parse_qsl, urlsplit
 __all__ = ["Answer", "Connection", "Script", "Seen", "Wire"]
 
 _CHUNK = 64 * 1024
-# Closing a socket that lingers for no time sends RST instead of FIN.
+# Closing a socket with a linger time of zero sends RST instead of FIN.
 _NO_LINGER = struct.pack("ii", 1, 0)
 
 
 @dataclass
 class Seen:
-    """A request as it came to the proxy. `at` is `time.monotonic()`."""
+    """A request that the proxy received. `at` is the value of `time.monotonic()`."""
 
     method: str
     path: str
     query: Mapping[str, str]
     at: float = field(default_factory=time.monotonic)
-    #: Of the answer's first line; 0 until there is one.
+    #: Status code of the response; 0 until it arrives.
     status: int = 0
 
     @property
     def verb(self) -> str:
-        """`watch`, `list`, `probe` for a list of one object, or `get` for what is no resource."""
+        """`watch`, `list`, `probe` (a list with limit 1), or `get` for non-resource requests."""
         if self.query.get("watch"):
             return "watch"
         if not self.path.startswith(("/api/", "/apis/")):
@@ -40,20 +40,20 @@ class Seen:
 
     @property
     def resource(self) -> str:
-        """The last part of the path: `pods`."""
+        """The last segment of the path, such as `pods`."""
         return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the proxy says in the server's place."""
+    """A response sent by the proxy instead of the server."""
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def raw(self) -> bytes:
-        """As it goes over the wire; the connection stays open after it."""
+        """Return the encoded response. The connection stays open after it."""
         headers = {
             "Content-Type": "application/json",
             "Content-Length": str(len(self.body)),
@@ -63,36 +63,38 @@ class Answer:
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
 
-#: Answers a request in the server's place, or lets it pass with None.
+#: Returns a response for a request, or None to forward the request.
 Script = Callable[[Seen], Answer | None]
 
 
 @dataclass
 class Wire:
-    """What is wrong with the line at present. Set from any thread, read by every connection."""
+    """Active faults. They can be set by any thread and apply to all connections."""
 
     script: Script | None = None
-    #: Bytes of answers after which a connection is reset, counted from when it was set.
+    #: Response bytes after which a connection is reset, counted from when this was set.
     cut_after: int | None = None
-    #: Grows with each change of `cut_after`.
+    #: Incremented with each change of `cut_after`.
     cuts: int = 0
-    #: Answers go on in pieces of so many bytes.
+    #: Maximum number of bytes per write.
     piece: int | None = None
-    #: Answers are held back for so many seconds, so that several become one.
+    #: Delay of responses in seconds, which merges several writes into one.
     hold: float = 0.0
-    #: Connections are accepted, and nothing comes through them any more.
+    #: Accept connections but forward no data.
     swallow: bool = False
     seen: list[Seen] = field(default_factory=list)
 
 
 class Cut(ConnectionError):
-    """The proxy itself has broken the connection."""
+    """The proxy reset the connection."""
 
 
 class Connection:
-    """Passes requests on and answers back until either side ends or the proxy breaks it.
+    """Forwards requests and responses until one side disconnects or the proxy resets the
+    connection.
 
-    HTTP/1.1 without pipelining: a request begins when the answer before it has ended.
+    It supports HTTP/1.1 without pipelining: a request starts after the previous response is
+    complete.
     """
 
     def __init__(
@@ -103,23 +105,23 @@ class Connection:
         self._tls = tls
         self._upstream = upstream
         self._asked: Seen | None = None
-        #: The newest request on it.
+        #: The newest request of the connection.
         self.last: Seen | None = None
         self._cuts, self._left = wire.cuts, wire.cut_after
         self._task: asyncio.Task[None] | None = None
         self._writer: asyncio.StreamWriter | None = None
-        #: Half-open: what comes from either side is thrown away, for ever.
+        #: Half-open: data from both sides is discarded permanently.
         self.dead = wire.swallow
 
     async def run(self) -> None:
-        """Never raises but when it is cancelled."""
+        """Serve the connection. It raises no errors except cancellation."""
         try:
             if self.dead:
                 await self._swallow()
             else:
                 await self._requests(await self._shake_hands())
         except (OSError, EOFError, asyncio.LimitOverrunError):
-            # Somebody has gone; the other side is told below.
+            # One side disconnected. The finally block closes the other side.
             pass
         finally:
             if self._task is not None:
@@ -128,13 +130,13 @@ class Connection:
                 self._writer.close()
 
     def reset(self) -> None:
-        """RST to the client, now."""
+        """Send RST to the client immediately."""
         with suppress(OSError):
             self._client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
         if self._writer is not None:
             self._writer.transport.abort()
         else:
-            # Whoever reads it meets its end and closes it; it is not ours to close under them.
+            # The task that reads the socket detects the shutdown and closes it.
             with suppress(OSError):
                 self._client.shutdown(socket.SHUT_RDWR)
 
@@ -177,7 +179,7 @@ class Connection:
                 await server.drain()
         finally:
             if server is not None:
-                # Nobody is left to whom its answer could go.
+                # The client disconnected, so the response has no recipient.
                 server.transport.abort()
 
     async def _answers(self, server: asyncio.StreamReader) -> None:
@@ -190,7 +192,7 @@ class Connection:
                 if self._wire.hold:
                     await asyncio.sleep(self._wire.hold)
         except OSError:
-            # Also a `Cut`, after which there is nobody to tell.
+            # Includes `Cut`, after which the client is already disconnected.
             pass
         if not self.dead and self._writer is not None:
             self._writer.close()
@@ -216,19 +218,18 @@ class Connection:
 
 @dataclass(frozen=True)
 class Upstream:
-    """Where kube-apiserver listens."""
+    """Address of kube-apiserver."""
 
     host: str
     port: int
     tls: ssl.SSLContext
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A new connection."""
         return await asyncio.open_connection(self.host, self.port, ssl=self.tls)
 
 
 def _length(head: bytes) -> int:
-    """Of the body that follows."""
+    """Return the length of the request body."""
     found = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
     return int(found[1]) if found else 0
 

@@ -1,4 +1,4 @@
-"""The embedded cluster, and a small client of it."""
+"""Fixtures of the embedded cluster, and a small HTTP client."""
 
 import http.client
 import json
@@ -17,7 +17,7 @@ Obj = dict[str, Any]
 
 @dataclass(frozen=True)
 class Api:
-    """Requests as the administrator, one connection each."""
+    """HTTP client with administrator permissions. Each request uses its own connection."""
 
     cluster: DevCluster
     token: str
@@ -30,7 +30,8 @@ class Api:
         tls = ssl.create_default_context(cafile=str(self.cluster.ca_file))
         port = self.cluster.port
         connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=20, context=tls)
-        # The connection ends with the answer, so whoever closes the answer closes all.
+        # The server closes the connection after the response, so closing the response is
+        # sufficient.
         headers = {"Authorization": f"Bearer {self.token}", "Connection": "close"}
         headers["Content-Type"] = "application/json"
         if method == "PATCH":

@@ -1,4 +1,4 @@
-"""What simulated containers write, as `kubectl logs` reads it."""
+"""Logs of simulated containers, read like `kubectl logs` does."""
 
 import http.client
 import itertools
@@ -26,7 +26,7 @@ def pod(name: str, image: str = "example/web:1", **notes: str) -> Obj:
 
 
 def started(api: Api, body: Obj) -> str:
-    """The path of its log, once its first container has started."""
+    """Create the pod, wait until its first container has started, and return the path of its log."""
     name = api.post(PODS, body)["metadata"]["name"]
     path = f"{PODS}/{name}"
 
@@ -60,7 +60,7 @@ def read_lines(response: http.client.HTTPResponse) -> Iterator[str]:
         yield line.decode().removesuffix("\n")
 
 
-def it_has_the_same_lines_each_time_and_grows(api: Api) -> None:
+def test_a_log_returns_the_same_lines_each_time_and_grows(api: Api) -> None:
     path = started(api, pod("web", **{RATE_ANNOTATION: "200"}))
     first = eventually(lambda: lines(api, path)[50:] and lines(api, path), "some lines")
     assert lines(api, path)[: len(first)] == first
@@ -68,7 +68,7 @@ def it_has_the_same_lines_each_time_and_grows(api: Api) -> None:
     eventually(lambda: len(lines(api, path)) > len(first), "more lines")
 
 
-def it_stamps_lines_with_nanoseconds_in_order(api: Api) -> None:
+def test_timestamps_have_nanoseconds_and_increase(api: Api) -> None:
     path = started(api, pod("web", **{RATE_ANNOTATION: "2000"}))
     eventually(lambda: len(lines(api, path)) > 500, "many lines")
     stamped = lines(api, f"{path}?timestamps=true")
@@ -76,12 +76,12 @@ def it_stamps_lines_with_nanoseconds_in_order(api: Api) -> None:
     assert {len(moment) for moment in moments} == {30}
     assert moments == sorted(set(moments))
     later = lines(api, f"{path}?timestamps=true&sinceTime={moments[-1]}")
-    # Of a moment whole seconds count.
+    # `sinceTime` is truncated to whole seconds.
     first = next(n for n, moment in enumerate(moments) if moment[:19] == moments[-1][:19])
     assert later[: len(stamped) - first] == stamped[first:]
 
 
-def it_has_a_tail_a_limit_and_a_beginning(api: Api) -> None:
+def test_tail_limit_and_since_options_select_lines(api: Api) -> None:
     path = started(api, pod("web", **{RATE_ANNOTATION: "100"}))
     eventually(lambda: len(lines(api, path)) > 30, "some lines")
     assert lines(api, f"{path}?tailLines=0") == []
@@ -91,7 +91,7 @@ def it_has_a_tail_a_limit_and_a_beginning(api: Api) -> None:
     assert len(lines(api, f"{path}?sinceSeconds=3600&tailLines=3")) == 3
 
 
-def it_follows_until_the_pod_goes(api: Api) -> None:
+def test_a_followed_log_ends_when_the_pod_is_deleted(api: Api) -> None:
     path = started(api, pod("web", **{RATE_ANNOTATION: "50"}))
     with api.open("GET", f"{path}?follow=true&timestamps=true") as response:
         found = read_lines(response)
@@ -101,7 +101,7 @@ def it_follows_until_the_pod_goes(api: Api) -> None:
     assert len(moments) >= 60 and moments == sorted(set(moments))
 
 
-def it_follows_a_container_to_its_end(api: Api) -> None:
+def test_a_followed_log_ends_when_the_container_terminates(api: Api) -> None:
     body = pod("job", **{ANNOTATION: "fails 1"})
     body["spec"]["restartPolicy"] = "Never"
     path = started(api, body)
@@ -111,21 +111,21 @@ def it_follows_a_container_to_its_end(api: Api) -> None:
     assert followed == lines(api, path)
 
 
-def it_says_in_its_last_words_why_it_crashed(api: Api) -> None:
+def test_the_log_of_a_crashed_container_ends_with_the_reason(api: Api) -> None:
     path = started(api, pod("web", **{ANNOTATION: "crash error panic: no tariffs"}))
-    eventually(lambda: "panic: no tariffs" in lines(api, path), "it has crashed")
+    eventually(lambda: "panic: no tariffs" in lines(api, path), "the container has crashed")
     last = lines(api, path)
     assert last.index("panic: no tariffs") >= 2
     assert lines(api, f"{path}?previous=true")[-2:] == last[-2:]
 
 
-def it_writes_what_an_annotation_says(api: Api) -> None:
+def test_the_log_annotation_is_written_verbatim(api: Api) -> None:
     hostile = "\x1b[31mred\x1b]0;title\x07\n<script>alert(1)</script>\n\u202eevil"
     path = started(api, pod("web", **{TEXT_ANNOTATION: hostile}))
-    eventually(lambda: text(api, path) == hostile + "\n", "all is written")
+    eventually(lambda: text(api, path) == hostile + "\n", "the complete text is logged")
 
 
-def it_refuses_as_a_kubelet_does(api: Api) -> None:
+def test_missing_logs_return_the_errors_of_a_kubelet(api: Api) -> None:
     path = started(api, pod("web"))
     about = 'container "c" in pod "web"'
     assert refused(api, f"{path}?previous=true") == (
@@ -135,10 +135,12 @@ def it_refuses_as_a_kubelet_does(api: Api) -> None:
     broken = pod("broken", **{ANNOTATION: "pull-fails"})
     api.post(PODS, broken)
     expected = 'container "c" in pod "broken" is waiting to start: trying and failing to pull image'
-    eventually(lambda: refused(api, f"{PODS}/broken/log") == (400, expected), "it fails to pull")
+    eventually(
+        lambda: refused(api, f"{PODS}/broken/log") == (400, expected), "the image pull fails"
+    )
 
 
-def it_ends_followed_logs_when_it_stops(cluster: DevCluster, api: Api) -> None:
+def test_followed_logs_end_when_the_cluster_stops(cluster: DevCluster, api: Api) -> None:
     path = started(api, pod("web"))
     with api.open("GET", f"{path}?follow=true") as response:
         assert response.readline()

@@ -1,4 +1,4 @@
-"""What nodes and pods of the embedded cluster use, as metrics-server would serve it."""
+"""Resource metrics of nodes and pods in the metrics-server API."""
 
 from devcluster.server import DevCluster
 from tests.devcluster.conftest import Api
@@ -16,7 +16,7 @@ def kibi(quantity: str) -> int:
     return int(quantity[:-2])
 
 
-def it_measures_every_node_within_its_size(world_api: Api) -> None:
+def test_node_metrics_are_below_the_allocatable_resources(world_api: Api) -> None:
     nodes = {n["metadata"]["name"]: n for n in world_api.get("/api/v1/nodes")["items"]}
     found = world_api.get(f"{BASE}/nodes")
     assert (found["kind"], found["apiVersion"]) == ("NodeMetricsList", "metrics.k8s.io/v1beta1")
@@ -28,7 +28,7 @@ def it_measures_every_node_within_its_size(world_api: Api) -> None:
         assert item["window"] == "15s"
 
 
-def it_measures_the_pods_that_run_and_no_others(world_api: Api) -> None:
+def test_pod_metrics_include_only_running_pods(world_api: Api) -> None:
     running = {
         (p["metadata"]["namespace"], p["metadata"]["name"])
         for p in world_api.get("/api/v1/pods")["items"]
@@ -36,12 +36,12 @@ def it_measures_the_pods_that_run_and_no_others(world_api: Api) -> None:
     }
     items = world_api.get(f"{BASE}/pods")["items"]
     found = {(i["metadata"]["namespace"], i["metadata"]["name"]) for i in items}
-    # Between the two answers a container may have started or crashed.
+    # A container may have started or crashed between the two requests.
     assert len(found ^ running) <= 5
     assert all(container["usage"]["cpu"] for item in items for container in item["containers"])
 
 
-def it_answers_for_a_namespace_and_for_one_pod(world_api: Api) -> None:
+def test_pod_metrics_can_be_requested_by_namespace_name_and_label(world_api: Api) -> None:
     items = world_api.get(f"{BASE}/namespaces/kube-system/pods")["items"]
     assert {item["metadata"]["namespace"] for item in items} == {"kube-system"}
     name = items[0]["metadata"]["name"]
@@ -51,7 +51,9 @@ def it_answers_for_a_namespace_and_for_one_pod(world_api: Api) -> None:
     assert {i["metadata"]["name"][:5] for i in labelled["items"]} == {"etcd-"}
 
 
-def it_refuses_what_cannot_be_measured(api: Api, cluster: DevCluster) -> None:
+def test_metrics_reject_missing_objects_and_unsupported_verbs(
+    api: Api, cluster: DevCluster
+) -> None:
     pod = {"metadata": {"name": "idle"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     api.post("/api/v1/namespaces/default/pods", pod)
     assert api.call("GET", f"{BASE}/namespaces/default/pods/idle")[0] == 404

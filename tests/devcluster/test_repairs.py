@@ -1,4 +1,4 @@
-"""What is broken in the sample world can be mended from the console's pages."""
+"""Fixing the problems of the sample data with the actions of the console."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +36,9 @@ def _runtime(world: DevCluster) -> Iterator[Runtime]:
     runtime = Runtime(kubeconfig=str(world.kubeconfig))
     runtime.start()
     runtime.require(FOLLOWED)
-    eventually(lambda: all(live(runtime.informer(gvr)) for gvr in FOLLOWED), "all is known")
+    eventually(
+        lambda: all(live(runtime.informer(gvr)) for gvr in FOLLOWED), "all informers are synced"
+    )
     yield runtime
     runtime.stop()
 
@@ -60,13 +62,13 @@ class Demo:
         return str(self.known(namespace, name).status.word)
 
     def runs(self, namespace: str, name: str, image: str) -> None:
-        """Returns once it runs with that image alone."""
+        """Wait until all pods of the deployment run the image."""
 
         def done() -> bool:
             item = self.known(namespace, name)
             return item.status.word == "Running" and image in item.images
 
-        eventually(done, f"{name} runs {image}")
+        eventually(done, f"{name} is running {image}")
 
 
 @pytest.fixture
@@ -77,14 +79,14 @@ def demo(monkeypatch: pytest.MonkeyPatch, _runtime: Runtime) -> Iterator[Demo]:
     no_host()
 
 
-async def it_mends_an_image_that_is_not_there(demo: Demo) -> None:
+async def test_a_missing_image_is_fixed_by_a_new_image_or_a_rollback(demo: Demo) -> None:
     where, image = ("web", "image-resizer"), "registry.shop.example/web/image-resizer"
     assert demo.word(*where) != "Running"
     await demo.do(*where, "set-image", **{"image.image-resizer": f"{image}:0.9.8"})
     demo.runs(*where, f"{image}:0.9.8")
-    # Or by going back to the last revision that ran.
+    # A rollback to the last working revision fixes the deployment too.
     await demo.do(*where, "set-image", **{"image.image-resizer": f"{image}:0.9.8-rc"})
-    eventually(lambda: demo.word(*where) != "Running", "the rollout waits")
+    eventually(lambda: demo.word(*where) != "Running", "the rollout is stuck")
     await demo.do(*where, "rollback", revision="1")
     demo.runs(*where, f"{image}:0.9.7")
 
@@ -97,7 +99,7 @@ async def it_mends_an_image_that_is_not_there(demo: Demo) -> None:
         ("data", "feature-store", "registry.shop.example/data/feature-store:2.2.3"),
     ],
 )
-async def it_mends_what_crashes_or_does_not_get_ready(
+async def test_crashing_and_unready_deployments_are_fixed_by_a_new_image(
     demo: Demo, namespace: str, name: str, image: str
 ) -> None:
     assert demo.word(namespace, name) != "Running"
@@ -105,10 +107,10 @@ async def it_mends_what_crashes_or_does_not_get_ready(
     demo.runs(namespace, name, image)
 
 
-async def it_makes_room_in_a_full_quota(demo: Demo) -> None:
-    """A new pod comes before an old one goes, which the quota does not let in."""
+async def test_scaling_down_another_deployment_unblocks_a_rollout_at_the_quota(demo: Demo) -> None:
+    """A rolling update creates a new pod before it deletes an old one, which exceeds the quota."""
     where, image = ("checkout", "pricing"), "registry.shop.example/checkout/pricing"
     await demo.do(*where, "set-image", **{"image.pricing": f"{image}:1.19.5"})
-    eventually(lambda: demo.word(*where) == "Cannot create pods", "the quota is full")
+    eventually(lambda: demo.word(*where) == "Cannot create pods", "the quota is exhausted")
     await demo.do("checkout", "order-worker", "scale", replicas="2")
     demo.runs(*where, f"{image}:1.19.5")

@@ -1,4 +1,4 @@
-"""As many pods as a large cluster has."""
+"""Lists with as many pods as a large cluster has."""
 
 import json
 from functools import partial
@@ -9,7 +9,7 @@ from devcluster.writes import Write
 from tests.devcluster.conftest import Api
 
 PODS = 10_000
-#: Of which so many are made at a time: while they are, the cluster does nothing else.
+#: Number of pods created in one step. The cluster handles no requests during a step.
 PIECE = 500
 
 
@@ -24,7 +24,7 @@ def _fill(first: int, cluster: Cluster) -> None:
             cluster.objects.create(declared, "v1", "default", pod, Write())
 
 
-def it_lists_ten_thousand_pods(cluster: DevCluster, api: Api) -> None:
+def test_ten_thousand_pods_are_listed_filtered_and_paginated(cluster: DevCluster, api: Api) -> None:
     for first in range(0, PODS, PIECE):
         cluster.run(partial(_fill, first))
     with api.open("GET", "/api/v1/pods") as response:

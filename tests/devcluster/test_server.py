@@ -1,4 +1,4 @@
-"""The life of the embedded cluster: its port, its files, its end."""
+"""Lifecycle of the embedded cluster: start, restart, kill, files and errors."""
 
 import http.client
 import socket
@@ -21,7 +21,7 @@ def config_map(name: str) -> dict[str, object]:
     return {"metadata": {"name": name}, "data": {"a": "b"}}
 
 
-def it_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
+def test_objects_and_tokens_persist_across_a_restart(tmp_path: Path) -> None:
     with DevCluster(tmp_path) as cluster:
         api = Api.of(cluster)
         made = api.post(CONFIG_MAPS, config_map("kept"))
@@ -29,7 +29,7 @@ def it_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
         assert api.call("DELETE", f"{CONFIG_MAPS}/removed")[0] == 200
         before = int(api.get(CONFIG_MAPS)["metadata"]["resourceVersion"])
     with DevCluster(tmp_path) as cluster:
-        # The same token is known, and issued again for the same user.
+        # The token remains valid and is reused for the same user.
         again = Api(cluster, api.token)
         assert Api.of(cluster).token == api.token
         assert again.get(f"{CONFIG_MAPS}/kept") == made
@@ -38,7 +38,7 @@ def it_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
         assert int(later["metadata"]["resourceVersion"]) > before
 
 
-def it_keeps_custom_types_over_a_restart(tmp_path: Path) -> None:
+def test_custom_types_persist_across_a_restart(tmp_path: Path) -> None:
     crd = {
         "metadata": {"name": "gadgets.example.com"},
         "spec": {
@@ -64,13 +64,15 @@ def it_keeps_custom_types_over_a_restart(tmp_path: Path) -> None:
         assert Api.of(cluster).get("/apis/example.com/v1/gadgets/one") == made
 
 
-def it_comes_back_after_a_kill(cluster: DevCluster, api: Api) -> None:
+def test_a_killed_cluster_restarts_with_the_same_url_and_data(
+    cluster: DevCluster, api: Api
+) -> None:
     made = api.post(CONFIG_MAPS, config_map("kept"))
     url = cluster.url
     with api.open("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=0") as watching:
         assert watching.readline()
         cluster.kill()
-        # Cut, without the last chunk that would end an orderly answer.
+        # The connection is aborted without the final chunk of a complete response.
         with pytest.raises((OSError, http.client.IncompleteRead)):
             watching.read()
     with pytest.raises(OSError, match=r"refused"):
@@ -80,11 +82,11 @@ def it_comes_back_after_a_kill(cluster: DevCluster, api: Api) -> None:
     assert api.get(f"{CONFIG_MAPS}/kept") == made
 
 
-def it_takes_it_calmly_when_a_watcher_is_cut_off(
+def test_a_slow_watcher_is_disconnected_without_logged_errors(
     cluster: DevCluster, api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
     def burst(parts: Cluster) -> None:
-        # More at once than may wait for a client, so that there is nobody to write to any more.
+        # More changes than the watch queue holds, so that the watcher is disconnected.
         for number in range(2_100):
             meta = {"name": f"many-{number}", "namespace": "default", "uid": f"many-{number}"}
             parts.store.put(parts.registry.get("configmaps").storage, {"metadata": meta})
@@ -99,21 +101,21 @@ def it_takes_it_calmly_when_a_watcher_is_cut_off(
     assert [record.getMessage() for record in caplog.records if record.exc_info] == []
 
 
-def it_answers_410_to_what_is_from_before_a_restart(cluster: DevCluster, api: Api) -> None:
+def test_a_watch_from_before_a_restart_returns_410(cluster: DevCluster, api: Api) -> None:
     start = api.post(CONFIG_MAPS, config_map("one"))["metadata"]["resourceVersion"]
     last = api.post(CONFIG_MAPS, config_map("two"))["metadata"]["resourceVersion"]
     cluster.kill()
     cluster.start()
     with api.open("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion={start}") as response:
         assert b'"code":410' in response.readline()
-    # Nothing has happened since the last change, so a watch may go on from there.
+    # No object changed since the last resourceVersion, so a watch can resume from it.
     with api.open(
         "GET", f"{CONFIG_MAPS}?watch=1&resourceVersion={last}&timeoutSeconds=1"
     ) as response:
         assert response.read() == b""
 
 
-def it_forgets_when_told_so(cluster: DevCluster, api: Api) -> None:
+def test_compaction_expires_watches_and_continue_tokens(cluster: DevCluster, api: Api) -> None:
     start = api.post(CONFIG_MAPS, config_map("one"))["metadata"]["resourceVersion"]
     api.post(CONFIG_MAPS, config_map("two"))
     page = api.get(f"{CONFIG_MAPS}?limit=1")["metadata"]["continue"]
@@ -127,30 +129,34 @@ def it_forgets_when_told_so(cluster: DevCluster, api: Api) -> None:
     assert [item["metadata"]["name"] for item in rest["items"]] == ["one", "three", "two"]
 
 
-def it_says_that_a_port_is_taken(tmp_path: Path) -> None:
+def test_an_occupied_port_is_reported_at_the_start(tmp_path: Path) -> None:
     port = free_port()
     with socket.create_server(("127.0.0.1", port)):
         cluster = DevCluster(tmp_path, port)
-        with pytest.raises(DevClusterError, match=rf"^Port {port} on 127\.0\.0\.1 is taken\.$"):
+        with pytest.raises(
+            DevClusterError, match=rf"^Port {port} on 127\.0\.0\.1 is already in use\.$"
+        ):
             cluster.start()
     cluster.start()
     assert cluster.url == f"https://127.0.0.1:{port}"
     cluster.stop()
 
 
-def it_says_that_it_cannot_write(tmp_path: Path) -> None:
+def test_an_unwritable_data_directory_is_reported_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DevClusterError, match=r"^The embedded cluster cannot write to \S+: .+\.$"):
         DevCluster(tmp_path / "file" / "data").start()
 
 
-def it_says_that_its_data_is_none(tmp_path: Path) -> None:
+def test_a_corrupt_database_is_reported_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "cluster.sqlite3").write_bytes(b"this is not a database" * 100)
     with pytest.raises(DevClusterError, match=r"^The embedded cluster cannot write to"):
         DevCluster(tmp_path).start()
 
 
-def it_keeps_secrets_to_its_owner(cluster: DevCluster, tmp_path: Path) -> None:
+def test_files_with_credentials_are_readable_only_by_their_owner(
+    cluster: DevCluster, tmp_path: Path
+) -> None:
     cluster.issue_token("somebody", [])
     copy = tmp_path / "elsewhere" / "config"
     cluster.write_kubeconfig(copy)
@@ -162,7 +168,7 @@ def it_keeps_secrets_to_its_owner(cluster: DevCluster, tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
 
 
-def it_counts_requests(cluster: DevCluster, api: Api) -> None:
+def test_the_audit_log_records_each_request(cluster: DevCluster, api: Api) -> None:
     mark = cluster.audit.mark()
     api.get(CONFIG_MAPS)
     with api.open("GET", f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1") as response:
@@ -171,12 +177,12 @@ def it_counts_requests(cluster: DevCluster, api: Api) -> None:
     assert [(r.verb, r.namespace) for r in found] == [("list", "default"), ("watch", "default")]
     eventually(
         lambda: [r.code for r in cluster.audit.requests_since(mark, user="tester")] == [200, 200],
-        "both are noted as done",
+        "both requests are logged with their status code",
     )
     assert cluster.audit.requests_since(cluster.audit.mark()) == []
 
 
-def it_leaves_no_thread_and_no_port(tmp_path: Path) -> None:
+def test_stopping_releases_all_threads_and_the_port(tmp_path: Path) -> None:
     before = set(threading.enumerate())
     with DevCluster(tmp_path) as cluster:
         port = cluster.port

@@ -1,4 +1,4 @@
-"""Certificates for what was approved, and for nothing else."""
+"""Signing of approved certificate signing requests."""
 
 import base64
 import http.client
@@ -34,13 +34,15 @@ def approve(api: Api) -> None:
     assert api.call("PATCH", f"{REQUESTS}/one/approval", status)[0] == 200
 
 
-def test_who_has_one_is_who_it_names(cluster: DevCluster, api: Api, tmp_path: Path) -> None:
+def test_a_signed_certificate_authenticates_as_its_user_and_groups(
+    cluster: DevCluster, api: Api, tmp_path: Path
+) -> None:
     key = make_key()
     ask(api, make_request(key, Identity("ann", ("red", "blue"))))
     assert "certificate" not in (api.get(f"{REQUESTS}/one").get("status") or {})
     approve(api)
     signed = eventually(
-        lambda: api.get(f"{REQUESTS}/one")["status"].get("certificate"), "a certificate"
+        lambda: api.get(f"{REQUESTS}/one")["status"].get("certificate"), "a certificate is issued"
     )
     certificate = base64.b64decode(signed).decode()
     left = expires(certificate) - datetime.now(UTC)
@@ -62,7 +64,7 @@ def test_who_has_one_is_who_it_names(cluster: DevCluster, api: Api, tmp_path: Pa
 
 
 @pytest.mark.parametrize("request_", [b"", b"no request", b"\xff"])
-def test_what_is_no_request_fails(api: Api, request_: bytes) -> None:
+def test_a_malformed_request_gets_the_failed_condition(api: Api, request_: bytes) -> None:
     ask(api, request_)
     approve(api)
 
@@ -71,10 +73,10 @@ def test_what_is_no_request_fails(api: Api, request_: bytes) -> None:
         assert "certificate" not in status
         return [one["type"] for one in status["conditions"]]
 
-    eventually(lambda: conditions() == ["Approved", "Failed"], "it fails")
+    eventually(lambda: conditions() == ["Approved", "Failed"], "the request fails")
 
 
-def test_other_signers_are_others(cluster: DevCluster, api: Api) -> None:
+def test_requests_for_other_signers_are_not_signed(cluster: DevCluster, api: Api) -> None:
     ask(api, make_request(make_key(), Identity("ann")), "example.com/mine")
     approve(api)
     cluster.wait_until_settled()

@@ -1,4 +1,4 @@
-"""Volumes that the embedded cluster makes itself, and copies of them."""
+"""Simulated volumes, clones and snapshots."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def contents(api: Api) -> list[Obj]:
     return list(api.get(f"{GROUP}/volumesnapshotcontents")["items"])
 
 
-def it_takes_snapshots(cluster: DevCluster, api: Api) -> None:
+def test_a_snapshot_becomes_ready_with_its_content(cluster: DevCluster, api: Api) -> None:
     make_claim(api, "data")
     take(api, "first", "data")
     cluster.wait_until_settled()
@@ -72,7 +72,7 @@ def it_takes_snapshots(cluster: DevCluster, api: Api) -> None:
     assert api.get(f"{SNAPSHOTS}/first")["status"] == status
 
 
-def it_keeps_what_the_class_says(cluster: DevCluster, api: Api) -> None:
+def test_deleting_a_snapshot_follows_the_deletion_policy(cluster: DevCluster, api: Api) -> None:
     make_claim(api, "data")
     take(api, "first", "data")
     take(api, "second", "data", volumeSnapshotClassName="kept")
@@ -83,7 +83,7 @@ def it_keeps_what_the_class_says(cluster: DevCluster, api: Api) -> None:
     assert [one["spec"]["volumeSnapshotRef"]["name"] for one in contents(api)] == ["second"]
 
 
-def it_waits_for_the_volume(cluster: DevCluster, api: Api) -> None:
+def test_a_snapshot_waits_for_its_volume(cluster: DevCluster, api: Api) -> None:
     take(api, "early", "data")
     cluster.wait_until_settled()
     assert "status" not in api.get(f"{SNAPSHOTS}/early")
@@ -92,14 +92,14 @@ def it_waits_for_the_volume(cluster: DevCluster, api: Api) -> None:
     assert api.get(f"{SNAPSHOTS}/early")["status"]["readyToUse"] is True
 
 
-def it_leaves_other_drivers_alone(cluster: DevCluster, api: Api) -> None:
+def test_snapshots_of_other_drivers_are_ignored(cluster: DevCluster, api: Api) -> None:
     make_claim(api, "data")
     take(api, "theirs", "data", volumeSnapshotClassName="unheard-of")
     cluster.wait_until_settled()
     assert "status" not in api.get(f"{SNAPSHOTS}/theirs")
 
 
-def it_makes_volumes_of_what_is_there(cluster: DevCluster, api: Api) -> None:
+def test_claims_with_a_data_source_wait_for_the_source(cluster: DevCluster, api: Api) -> None:
     snapshot = {"apiGroup": SNAPSHOT_GROUP, "kind": "VolumeSnapshot", "name": "first"}
     make_claim(api, "restored", dataSource=snapshot)
     make_claim(api, "cloned", dataSource={"kind": "PersistentVolumeClaim", "name": "data"})
@@ -113,7 +113,6 @@ def it_makes_volumes_of_what_is_there(cluster: DevCluster, api: Api) -> None:
     assert phase(api, "restored") == "Bound"
 
 
-def it_fails_no_more_than_it_did(world_api: Api) -> None:
-    """Those of the sample world whose driver failed."""
+def test_failed_snapshots_of_the_sample_data_stay_failed(world_api: Api) -> None:
     found = world_api.get(f"{GROUP}/volumesnapshots")["items"]
     assert sorted(one["status"]["readyToUse"] for one in found) == [False, True, True]

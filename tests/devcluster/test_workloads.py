@@ -1,4 +1,4 @@
-"""The simulated controllers, seen through the API."""
+"""The simulated controllers, tested through the API."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def pods(api: Api) -> list[Obj]:
 
 
 def running(api: Api) -> list[Obj]:
-    """The pods that are ready."""
+    """Return the pods that are ready."""
     return [
         pod
         for pod in pods(api)
@@ -61,7 +61,7 @@ def running(api: Api) -> list[Obj]:
 
 
 @pytest.mark.usefixtures("node")
-def it_makes_pods_of_a_deployment(api: Api) -> None:
+def test_a_deployment_creates_ready_pods(api: Api) -> None:
     api.post(DEPLOYMENTS, deployment(3))
     eventually(lambda: len(running(api)) == 3, "three pods are ready")
     found = running(api)
@@ -77,7 +77,7 @@ def it_makes_pods_of_a_deployment(api: Api) -> None:
         assert (owner["kind"], owner["controller"]) == ("ReplicaSet", True)
     status = eventually(
         lambda: (s := api.get(f"{DEPLOYMENTS}/web")["status"]).get("availableReplicas") == 3 and s,
-        "the deployment says so",
+        "the deployment reports three available replicas",
     )
     assert status["observedGeneration"] == 1
     conditions = {c["type"]: c["reason"] for c in status["conditions"]}
@@ -85,19 +85,19 @@ def it_makes_pods_of_a_deployment(api: Api) -> None:
 
 
 @pytest.mark.usefixtures("node")
-def it_replaces_a_pod_that_is_deleted(api: Api) -> None:
+def test_a_deleted_pod_is_replaced(api: Api) -> None:
     api.post(DEPLOYMENTS, deployment(1))
     (first,) = eventually(lambda: running(api), "the pod is ready")
     name = first["metadata"]["name"]
     assert api.call("DELETE", f"{PODS}/{name}")[0] == 200
     eventually(
         lambda: running(api) and name not in [p["metadata"]["name"] for p in pods(api)],
-        "another one is there in its place",
+        "a new pod replaces the deleted one",
     )
 
 
 @pytest.mark.usefixtures("node")
-def it_rolls_and_keeps_enough_pods(api: Api) -> None:
+def test_a_rolling_update_keeps_the_minimum_number_of_pods(api: Api) -> None:
     api.post(DEPLOYMENTS, deployment(3))
     eventually(lambda: len(running(api)) == 3, "three pods are ready")
     image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "web:2"}]}}}}
@@ -111,25 +111,25 @@ def it_rolls_and_keeps_enough_pods(api: Api) -> None:
         return images == {"web:2"} and len(found) == 3
 
     eventually(done, "all pods have the new image")
-    # A quarter of three may be missing, rounded down.
+    # maxUnavailable is 25% of three, rounded down to zero.
     assert min(counts) >= 3
     sets = api.get("/apis/apps/v1/namespaces/default/replicasets")["items"]
     assert sorted(one["spec"]["replicas"] for one in sets) == [0, 3]
 
 
 @pytest.mark.usefixtures("node")
-def it_removes_the_pods_with_the_deployment(api: Api) -> None:
+def test_deleting_a_deployment_deletes_its_pods(api: Api) -> None:
     api.post(DEPLOYMENTS, deployment(2))
     eventually(lambda: len(running(api)) == 2, "two pods are ready")
     assert api.call("DELETE", f"{DEPLOYMENTS}/web")[0] == 200
-    eventually(lambda: pods(api) == [], "the pods are gone")
+    eventually(lambda: pods(api) == [], "the pods are deleted")
 
 
 @pytest.mark.usefixtures("node")
-def it_says_why_a_pod_has_no_node(api: Api) -> None:
+def test_an_unschedulable_pod_reports_the_reason(api: Api) -> None:
     api.post(PODS, {**template(memory="64Gi"), "metadata": {"name": "big"}})
     condition = eventually(
-        lambda: api.get(f"{PODS}/big")["status"].get("conditions"), "the scheduler looked at it"
+        lambda: api.get(f"{PODS}/big")["status"].get("conditions"), "the scheduler sets a condition"
     )[0]
     assert condition["reason"] == "Unschedulable"
     assert condition["message"].startswith("0/1 nodes are available: 1 Insufficient memory.")
@@ -140,7 +140,9 @@ def it_says_why_a_pod_has_no_node(api: Api) -> None:
     ("behaviour", "word"),
     [("crash oom", "CrashLoopBackOff"), ("pull-fails", "ImagePullBackOff")],
 )
-def it_shows_troubles(api: Api, behaviour: str, word: str) -> None:
+def test_crashing_containers_and_failed_pulls_are_in_the_pod_status(
+    api: Api, behaviour: str, word: str
+) -> None:
     body = template(behaviour)
     body["metadata"]["name"] = "bad"
     api.post(PODS, body)
@@ -150,38 +152,41 @@ def it_shows_troubles(api: Api, behaviour: str, word: str) -> None:
         waiting = statuses[0].get("state", {}).get("waiting", {})
         return statuses[0] if waiting.get("reason") == word else None
 
-    status = eventually(state, f"it is in {word}")
+    status = eventually(state, f"the container is in {word}")
     if behaviour == "crash oom":
         ended = status["lastState"]["terminated"]
         assert (ended["reason"], ended["exitCode"]) == ("OOMKilled", 137)
 
 
 @pytest.mark.usefixtures("node")
-def it_ends_jobs(api: Api) -> None:
+def test_a_job_completes_when_its_pods_succeed(api: Api) -> None:
     spec = {"template": template("runs 0.1", restartPolicy="Never"), "completions": 2}
     where = "/apis/batch/v1/namespaces/default/jobs"
     api.post(where, {"metadata": {"name": "work"}, "spec": spec})
     status = eventually(
-        lambda: (s := api.get(f"{where}/work")["status"]).get("completionTime") and s, "it is done"
+        lambda: (s := api.get(f"{where}/work")["status"]).get("completionTime") and s,
+        "the job completes",
     )
     assert status["succeeded"] == 2
     assert {c["type"] for c in status["conditions"]} == {"SuccessCriteriaMet", "Complete"}
 
 
 @pytest.mark.usefixtures("node")
-def it_starts_stateful_pods_one_by_one(api: Api) -> None:
+def test_stateful_set_pods_start_in_order(api: Api) -> None:
     where = "/apis/apps/v1/namespaces/default/statefulsets"
     spec = {**deployment(2)["spec"], "serviceName": "db"}
     api.post(where, {"metadata": {"name": "db"}, "spec": spec})
-    eventually(lambda: len(running(api)) == 2, "both are ready")
+    eventually(lambda: len(running(api)) == 2, "both pods are ready")
     first, second = sorted(pods(api), key=lambda pod: str(pod["metadata"]["name"]))
     assert [first["metadata"]["name"], second["metadata"]["name"]] == ["db-0", "db-1"]
     ready = next(c for c in first["status"]["conditions"] if c["type"] == "Ready")
     assert second["metadata"]["creationTimestamp"] >= ready["lastTransitionTime"]
 
 
-def it_comes_to_rest_where_a_quota_is_full(cluster: DevCluster, api: Api) -> None:
-    """Each refusal names another pod: to tell all of them would be a change each time."""
+def test_controllers_settle_when_a_quota_is_exhausted(cluster: DevCluster, api: Api) -> None:
+    """Each error message contains another pod name. Writing every message would change the status
+    forever.
+    """
     api.post(
         "/api/v1/namespaces/default/resourcequotas",
         {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}},
@@ -194,7 +199,7 @@ def it_comes_to_rest_where_a_quota_is_full(cluster: DevCluster, api: Api) -> Non
     assert len(pods(api)) == 1
 
 
-def it_leaves_pods_alone_where_there_are_no_nodes(cluster: DevCluster, api: Api) -> None:
+def test_pods_are_not_changed_if_the_cluster_has_no_nodes(cluster: DevCluster, api: Api) -> None:
     body = template()
     body["metadata"]["name"] = "alone"
     made = api.post(PODS, body)
@@ -203,7 +208,7 @@ def it_leaves_pods_alone_where_there_are_no_nodes(cluster: DevCluster, api: Api)
 
 
 @pytest.mark.usefixtures("node")
-def it_holds_a_rollout_back_while_it_is_paused(cluster: DevCluster, api: Api) -> None:
+def test_a_paused_deployment_does_not_roll_out(cluster: DevCluster, api: Api) -> None:
     api.post(DEPLOYMENTS, deployment(1))
     eventually(lambda: len(running(api)) == 1, "the pod is ready")
     assert api.call("PATCH", f"{DEPLOYMENTS}/web", {"spec": {"paused": True}})[0] == 200
@@ -214,7 +219,7 @@ def it_holds_a_rollout_back_while_it_is_paused(cluster: DevCluster, api: Api) ->
     assert api.call("PATCH", f"{DEPLOYMENTS}/web", {"spec": {"paused": None}})[0] == 200
     eventually(
         lambda: {pod["spec"]["containers"][0]["image"] for pod in running(api)} == {"web:2"},
-        "the new image runs",
+        "the new image is running",
     )
 
 
@@ -223,7 +228,7 @@ def it_holds_a_rollout_back_while_it_is_paused(cluster: DevCluster, api: Api) ->
     ("behaviour", "word"),
     [("crash error", "CrashLoopBackOff"), ("pull-fails", "ImagePullBackOff")],
 )
-def it_is_mended_by_another_image(api: Api, behaviour: str, word: str) -> None:
+def test_a_new_image_fixes_a_broken_deployment(api: Api, behaviour: str, word: str) -> None:
     body = deployment(1, behaviour=behaviour)
     body["spec"]["template"]["metadata"]["annotations"][IMAGE_ANNOTATION] = "example/web:1"
     api.post(DEPLOYMENTS, body)
@@ -232,14 +237,14 @@ def it_is_mended_by_another_image(api: Api, behaviour: str, word: str) -> None:
         statuses = [pod["status"].get("containerStatuses") or [{}] for pod in pods(api)]
         return any(s[0].get("state", {}).get("waiting", {}).get("reason") == word for s in statuses)
 
-    eventually(state, f"it is in {word}")
+    eventually(state, f"the container is in {word}")
     image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "web:2"}]}}}}
     assert api.call("PATCH", f"{DEPLOYMENTS}/web", image)[0] == 200
-    eventually(lambda: len(running(api)) == len(pods(api)) == 1, "it runs")
+    eventually(lambda: len(running(api)) == len(pods(api)) == 1, "the pod is running")
 
 
 @pytest.mark.usefixtures("node")
-def it_ends_the_pods_of_a_job_that_is_suspended(api: Api) -> None:
+def test_suspending_a_job_deletes_its_pods(api: Api) -> None:
     spec = {"template": template(restartPolicy="Never"), "suspend": False}
     where = "/apis/batch/v1/namespaces/default/jobs"
     api.post(where, {"metadata": {"name": "work"}, "spec": spec})
@@ -248,18 +253,22 @@ def it_ends_the_pods_of_a_job_that_is_suspended(api: Api) -> None:
         found = api.get(f"{where}/work")["status"].get("conditions", ())
         return {one["type"]: one["status"] for one in found}
 
-    eventually(lambda: len(running(api)) == 1, "its pod runs")
+    eventually(lambda: len(running(api)) == 1, "the pod is running")
     assert api.call("PATCH", f"{where}/work", {"spec": {"suspend": True}})[0] == 200
-    eventually(lambda: pods(api) == [] and suspended() == {"Suspended": "True"}, "it is suspended")
+    eventually(
+        lambda: pods(api) == [] and suspended() == {"Suspended": "True"}, "the job is suspended"
+    )
     assert "startTime" not in api.get(f"{where}/work")["status"]
     assert api.call("PATCH", f"{where}/work", {"spec": {"suspend": False}})[0] == 200
-    eventually(lambda: len(running(api)) == 1, "it goes on")
+    eventually(lambda: len(running(api)) == 1, "the pod is running again")
     assert suspended() == {"Suspended": "False"}
 
 
 @pytest.mark.usefixtures("node")
 @pytest.mark.parametrize("plural", ["statefulsets", "daemonsets"])
-def it_keeps_the_revisions_of_sets(cluster: DevCluster, api: Api, plural: str) -> None:
+def test_stateful_sets_and_daemon_sets_have_a_revision_history(
+    cluster: DevCluster, api: Api, plural: str
+) -> None:
     where = f"/apis/apps/v1/namespaces/default/{plural}"
     spec = {**deployment(1)["spec"], "serviceName": "web"}
     if plural == "daemonsets":
@@ -278,13 +287,13 @@ def it_keeps_the_revisions_of_sets(cluster: DevCluster, api: Api, plural: str) -
         assert api.call("PATCH", f"{where}/web", patch)[0] == 200
         eventually(
             lambda: [p["spec"]["containers"][0]["image"] for p in running(api)] == [image],
-            "the new image runs",
+            "the new image is running",
         )
 
-    eventually(lambda: len(running(api)) == 1, "it runs")
+    eventually(lambda: len(running(api)) == 1, "the pod is running")
     assert revisions() == [(1, "example/web:1")]
     roll("web:2")
     assert revisions() == [(1, "example/web:1"), (2, "web:2")]
-    # Going back makes an old one the newest.
+    # A rollback makes the old revision the newest one.
     roll("example/web:1")
     assert revisions() == [(2, "web:2"), (3, "example/web:1")]

@@ -1,4 +1,4 @@
-"""The sample world: what is there on the first start, and that it is the same for a seed."""
+"""The sample data: content, reproducibility and persistence."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ def all_pods(api: Api) -> list[Obj]:
     return list(api.get("/api/v1/pods")["items"])
 
 
-def it_is_a_cluster_that_has_been_lived_in(world_api: Api) -> None:
+def test_the_sample_data_contains_nodes_and_pods_in_all_states(world_api: Api) -> None:
     nodes = world_api.get("/api/v1/nodes")["items"]
     assert len(nodes) == 12
     names = {n["metadata"]["name"] for n in world_api.get("/api/v1/namespaces")["items"]}
@@ -40,7 +40,7 @@ def it_is_a_cluster_that_has_been_lived_in(world_api: Api) -> None:
     assert max(restarts) > 100
 
 
-def it_has_the_troubles_that_people_know(world_api: Api) -> None:
+def test_the_sample_data_contains_common_pod_problems(world_api: Api) -> None:
     pods = {pod["metadata"]["name"]: pod for pod in all_pods(world_api)}
     crashing = next(pod for name, pod in pods.items() if name.startswith("fraud-scorer"))
     ended = crashing["status"]["containerStatuses"][0]["lastState"]["terminated"]
@@ -54,7 +54,7 @@ def it_has_the_troubles_that_people_know(world_api: Api) -> None:
     assert sorted(ready, key=str) == ["ContainersNotReady", None, None]
 
 
-def it_has_pods_that_fit_their_owners(world_api: Api) -> None:
+def test_deployment_statuses_and_pod_addresses_are_consistent(world_api: Api) -> None:
     for deployment in world_api.get("/apis/apps/v1/deployments")["items"]:
         status, wanted = deployment["status"], deployment["spec"]["replicas"]
         assert status["observedGeneration"] == deployment["metadata"]["generation"]
@@ -64,7 +64,7 @@ def it_has_pods_that_fit_their_owners(world_api: Api) -> None:
         for pod in all_pods(world_api)
         if pod["status"].get("podIP")
         and not pod["spec"].get("hostNetwork")
-        # A pod that was left behind shares the address of the one it was copied from.
+        # The stuck terminating pod has the address of the pod that it was copied from.
         and "deletionTimestamp" not in pod["metadata"]
     ]
     assert len(addresses) == len(set(addresses))
@@ -75,16 +75,16 @@ def _shape(folder: Path) -> Any:
         return sorted(
             (pod["metadata"]["name"], pod["spec"].get("nodeName", ""), pod["metadata"]["uid"])
             for pod in all_pods(Api.of(cluster))
-            # How often a cron job runs in the first seconds follows the clock.
+            # The number of jobs depends on the time of the test.
             if "job-name" not in pod["metadata"].get("labels", {})
         )
 
 
-def it_follows_from_its_seed(tmp_path: Path) -> None:
+def test_the_same_seed_creates_the_same_pods(tmp_path: Path) -> None:
     assert _shape(tmp_path / "one") == _shape(tmp_path / "two")
 
 
-def it_is_made_once(tmp_path: Path) -> None:
+def test_sample_data_is_created_only_on_the_first_start(tmp_path: Path) -> None:
     with DevCluster(tmp_path, world=True) as cluster:
         api = Api.of(cluster)
         assert api.call("DELETE", "/apis/apps/v1/namespaces/web/deployments/admin")[0] == 200
@@ -97,7 +97,7 @@ def condition(obj: Obj, kind: str) -> Obj:
     return next(c for c in obj["status"]["conditions"] if c["type"] == kind)
 
 
-def it_has_one_of_each_trouble(world_api: Api) -> None:
+def test_the_sample_data_contains_each_kind_of_problem(world_api: Api) -> None:
     def get(path: str, name: str) -> Obj:
         items = world_api.get(path)["items"]
         return next(i for i in items if i["metadata"]["name"].startswith(name))
@@ -131,7 +131,7 @@ def it_has_one_of_each_trouble(world_api: Api) -> None:
     assert secret["type"] == "kubernetes.io/tls"
 
 
-def it_counts_what_a_quota_limits(world_api: Api) -> None:
+def test_a_quota_counts_only_pods_that_have_not_terminated(world_api: Api) -> None:
     where = "/api/v1/namespaces/checkout"
 
     def counted() -> tuple[str, str]:
@@ -140,19 +140,22 @@ def it_counts_what_a_quota_limits(world_api: Api) -> None:
         (quota,) = world_api.get(f"{where}/resourcequotas")["items"]
         return quota["status"]["used"]["pods"], str(len(left))
 
-    eventually(lambda: len(set(counted())) == 1, "the quota counts the pods that have not ended")
+    eventually(
+        lambda: len(set(counted())) == 1, "the quota counts the pods that have not terminated"
+    )
 
 
-def it_takes_finalizers_without_a_domain_from_custom_resources_alone(world_api: Api) -> None:
-    """kube-apiserver's validation of the core types (pkg/apis/core/validation/validation.go) adds
-    a rule for the built-in types; KubeSphere's finalizers are such names."""
+def test_finalizers_without_a_path_are_only_accepted_on_custom_resources(world_api: Api) -> None:
+    """kube-apiserver's validation of the core types (pkg/apis/core/validation/validation.go) has an
+    additional rule for built-in types. KubeSphere uses such finalizer names.
+    """
     body = {"metadata": {"finalizers": ["finalizers.workspacetemplate.kubesphere.io"]}}
     certificate = "/apis/cert-manager.io/v1/namespaces/payments/certificates/payments-api-tls"
     assert world_api.call("PATCH", f"{certificate}?dryRun=All", body)[0] == 200
     assert world_api.call("PATCH", "/api/v1/namespaces/checkout?dryRun=All", body)[0] == 422
 
 
-def it_belongs_to_several_workspaces(world_api: Api) -> None:
+def test_the_namespaces_belong_to_several_workspaces(world_api: Api) -> None:
     labels = [n["metadata"].get("labels", {}) for n in world_api.get("/api/v1/namespaces")["items"]]
     found = {
         label["kubesphere.io/workspace"] for label in labels if "kubesphere.io/workspace" in label
@@ -161,7 +164,7 @@ def it_belongs_to_several_workspaces(world_api: Api) -> None:
     assert len(found) > 1
 
 
-def it_has_the_types_that_most_clusters_add(world_api: Api) -> None:
+def test_the_sample_data_contains_gateways_and_snapshots(world_api: Api) -> None:
     services = {
         (found["metadata"]["namespace"], found["metadata"]["name"])
         for found in world_api.get("/api/v1/services")["items"]

@@ -1,5 +1,5 @@
-"""Somebody who may do everything and looks at each answer, without a browser: for the many pages that
-differ in what was sent to them. The console and the cluster run in the same process.
+"""A client with all permissions that checks each response without a browser, for the many pages
+that differ by their input. The console and the cluster run in the same process.
 """
 
 import logging
@@ -33,7 +33,7 @@ from tests.views.conftest import Utf8Client
 from tests.views.test_lists import text_of
 
 WIDGETS, ANYTHING = GVR("zqx.org", "v1", "widgets"), GVR("zqx.org", "v1", "anythings")
-#: Seconds of CPU time that an answer takes at most, with the cluster that runs in the same process.
+#: Maximum CPU seconds per response, including the cluster in the same process.
 BOUND = 3.0
 
 
@@ -48,7 +48,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevCluster]:
 
 
 def anything() -> Obj:
-    """The definition of a type whose objects may hold whatever they like."""
+    """Return the definition of a type whose objects can hold any values."""
     crd = definition(ANYTHING.qualified, kind="Anything", uid="u3")
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     crd["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
@@ -87,13 +87,13 @@ class Answer:
 
     @property
     def said(self) -> str:
-        """For people who look at why a test failed."""
+        """Return the text of the page, for assertion messages."""
         main = self.html.partition("<main")[2].rpartition("</main>")[0]
         return " ".join(strip_tags(main or self.html).split())[:2000]
 
 
 class Admin:
-    """Whoever may do everything, and looks at each answer."""
+    """A user with all permissions. Every response is checked."""
 
     def __init__(self) -> None:
         self._client = Utf8Client(raise_request_exception=False)
@@ -129,14 +129,14 @@ def put(cluster: DevCluster, gvr: GVR, obj: Obj) -> Obj:
 
 
 def await_object(runtime: Runtime, gvr: GVR, key: Key) -> Store[Any]:
-    """The store that has it, once it does."""
+    """Wait until the store contains the object and return the store."""
     store = runtime.informer(gvr).store
     eventually(lambda: store.get(key), "it is known")
     return store
 
 
 def known_kind(gvr: GVR) -> str:
-    """What addresses call it, once the console knows it."""
+    """Wait until the console has loaded the kind and return its URL segment."""
     found = clusters.get(HOST)
     assert found is not None
     eventually(lambda: found.kinds.find(gvr.qualified), "the kind is known")

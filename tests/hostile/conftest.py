@@ -1,4 +1,4 @@
-"""The console as people run it, in front of a cluster that hostile tenants have filled."""
+"""A running console in front of a cluster with objects of hostile tenants."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ ADMINS["metadata"] = {"name": "hostile-admins"}
 
 @dataclass(frozen=True)
 class Site:
-    """A console at `url`, where `admin` may see everything of `cluster`."""
+    """A console at `url`, where `admin` can see everything in `cluster`."""
 
     url: str
     cluster: DevCluster
@@ -52,7 +52,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 "install", "--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"],
                 stdout=StringIO(),
             )  # fmt: skip
-        # The controllers do not run: they would see to these objects.
+        # The controllers don't run, because they would change these objects.
         cluster.run(lambda parts: parts.ensure(CLUSTER_ROLE_BINDINGS, deepcopy(ADMINS)))
         cluster.run(world.define)
         cluster.run(world.fill)

@@ -1,4 +1,4 @@
-"""Somebody who opens every page there is, and looks at what the browser made of it."""
+"""A visitor that opens every page and checks how the browser interpreted it."""
 
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
@@ -11,9 +11,12 @@ from tests.hostile.scan import LISTEN, Scanned, Scanner
 
 
 class Visitor:
-    """One tab. `problems`: what was wrong, and where; `links`: the pages that were offered;
-    `answers`: status by path; `opened`: the paths of those that were not only read; `rows`
-    and `parts`: how many frames brought rows of a list or parts of a detail."""
+    """One browser tab.
+
+    `problems`: findings with their page; `links`: URLs that were found; `answers`: status by
+    path; `opened`: paths that were opened in the tab and not only fetched; `rows` and `parts`:
+    number of frames with rows of a list or parts of a detail page.
+    """
 
     def __init__(self, page: Page, url: str) -> None:
         self.page, self.url = page, url
@@ -44,7 +47,7 @@ class Visitor:
         await self.page.wait_for_selector("#rail")
 
     async def open(self, path: str) -> int:
-        """Opens a page and looks at it; the answer is its status."""
+        """Open a page, scan it, and return its status."""
         response = await self.page.goto(self.url + path)
         assert response is not None
         if response.status >= 500:
@@ -58,12 +61,13 @@ class Visitor:
         self._take(await self._scan(self.page))
 
     async def glance(self, path: str) -> int:
-        """Reads a page without opening it: what its text becomes in this browser, and not what that would
-        do. For one more page of those templates that were looked at. The answer is its status, 0 for what
-        is no page."""
+        """Fetch a page without opening it, and scan how this browser parses its HTML, without
+        running it. Used for further pages of templates that were already opened. Return the
+        status, or 0 if the response is not a page.
+        """
         for _attempt in range(3):
             response = await self.page.context.request.get(self.url + path)
-            # A list that is read as the viewer may take its time, which such a page says.
+            # A list that is read with the user's identity may still be loading and returns 503.
             if response.status != 503:
                 break
         if response.status >= 500:
@@ -86,7 +90,7 @@ class Visitor:
             self.note(problem, path)
 
     async def choose_all(self) -> None:
-        """Asks for the deletion of all rows of the list that is open."""
+        """Select all rows of the open list and request their deletion."""
         if await self.page.query_selector("#tick-all"):
             await self.page.check("#tick-all")
             await self.page.click("#bulk button[type=submit]")
@@ -96,13 +100,13 @@ class Visitor:
                 self.note("nothing would be deleted")
 
     async def type_text(self, change: Callable[[str], str]) -> None:
-        """Into the editor, as plain text."""
+        """Change the text in the editor's plain-text mode."""
         area = self.page.locator("textarea[name=text]")
         await self.page.click("[data-editor-act=plain]")
         await area.fill(change(await area.input_value()))
 
     async def press(self, step: str, there: str) -> None:
-        """Sends the form of the page, and looks at what comes: `there` is on it."""
+        """Submit the form, wait for the element `there`, and scan the page."""
         async with self.page.expect_navigation():
             await self.page.click(f"button[name=step][value={step}]")
         await self.page.wait_for_selector(there)
@@ -140,8 +144,9 @@ class Visitor:
 
 
 def sort_of(link: str) -> frozenset[tuple[str, str, str]]:
-    """By which templates a page is made: its view and tab, with each parameter of its query. Nothing of
-    what is no page."""
+    """Return the view, the tab, and each query parameter of a URL, which together identify its
+    templates. Return an empty set if the URL is not a page.
+    """
     parts = urlsplit(link)
     try:
         match = resolve(parts.path)

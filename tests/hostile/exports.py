@@ -1,4 +1,4 @@
-"""A list as a file: what a program makes of it that somebody opens it with."""
+"""Check list exports against the programs that may open them."""
 
 import csv
 import io
@@ -8,15 +8,15 @@ from urllib.parse import urlencode
 
 from playwright.async_api import APIResponse, BrowserContext
 
-#: Of a cell that a spreadsheet calculates; the wide ones where people write with an IME.
-#: https://owasp.org/www-community/attacks/CSV_Injection
+#: First characters of cells that a spreadsheet evaluates as a formula, including full-width
+#: variants used with input methods. https://owasp.org/www-community/attacks/CSV_Injection
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 FORMS = ("json", *DELIMITERS)
 
 
 async def wrong_exports(context: BrowserContext, url: str, forms: Sequence[str]) -> list[str]:
-    """What is wrong with the exports of the list at `url`, in words."""
+    """Return the problems of the exports of the list at `url`."""
     found = []
     for form in forms:
         response = await context.request.get(f"{url}?{urlencode({'format': form})}")
@@ -33,7 +33,7 @@ def _headers(response: APIResponse, form: str) -> Iterator[str]:
     if response.headers.get("x-content-type-options") != "nosniff":
         yield "a browser may take it for a page"
     disposition = response.headers.get("content-disposition", "")
-    # A browser shows JSON as what it is, and a program has asked for it.
+    # JSON needs no attachment: browsers show it as text, and API clients request it.
     named = disposition.startswith("attachment;") or form == "json"
     if not named or "zqx" in disposition.replace("zqx.org", ""):
         yield f"is called {disposition}"

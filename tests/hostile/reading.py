@@ -1,5 +1,6 @@
-"""What a page says that no template of ours has put there, without a browser: for the many pages that
-differ in what was sent to them."""
+"""Find content in a page's HTML that does not come from our templates, without a browser, for the
+many pages that differ by their input.
+"""
 
 import re
 from functools import cache
@@ -9,18 +10,18 @@ from html.parser import HTMLParser
 from tests.hostile.scan import ADDED, known
 from tests.hostile.texts import EVALUATED
 
-#: What deceives whoever reads it: steers the text, or cannot be seen.
+#: Characters that deceive readers: bidirectional controls and invisible characters.
 UNSEEN = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
-#: Holds what somebody typed, as they typed it.
+#: Elements that contain the user's input unchanged.
 _TYPED = ("textarea", "script")
 _LEADS = ("href", "src", "action", "formaction")
 _ADDED = re.compile(ADDED)
 
 
 def wrong_in(html: str) -> list[str]:
-    """In words."""
+    """Return the problems of a page."""
     page = _Page()
     page.feed(html)
     page.close()
@@ -28,7 +29,7 @@ def wrong_in(html: str) -> list[str]:
 
 
 def fields_in(html: str) -> dict[str, str]:
-    """What the page's own form would send as it is, but for its buttons."""
+    """Return the values that the page's own form would submit, without its buttons."""
     main = html.partition("<main")[2].rpartition("</main>")[0]
     hidden = re.findall(r'<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?', main)
     areas = re.findall(r'<textarea[^>]* name="([^"]+)"[^>]*>\n?(.*?)</textarea>', main, re.DOTALL)

@@ -1,4 +1,4 @@
-"""What is on a page that no template of ours has put there."""
+"""Find content on a page in a browser that does not come from our templates."""
 
 import json
 import re
@@ -12,27 +12,27 @@ from console.ui.symbols import ICONS, MARKS
 from tests.hostile.texts import EVALUATED
 from tests.unit.templates.files import ALL, ROOT, TEMPLATES
 
-#: Python that holds markup of its own; everything else is in templates.
+#: Python modules that contain HTML. All other HTML is in templates.
 _SOURCES = (ROOT / "console/ui/panels/yaml.py",)
 _DJANGO = re.compile(r"{% comment %}.*?{% endcomment %}|{%.*?%}|{{.*?}}|{}", re.DOTALL)
-#: What scripts and htmx set on any element.
+#: Attributes that scripts and htmx add to elements.
 ADDED = r"aria-[a-z]+|data-(?!hx-|zqx)[a-z-]+|class|hidden|disabled|tabindex|open|checked"
 
 
 class _Markup(HTMLParser):
-    """`known`: the names of attributes by that of the element."""
+    """Collects the attribute names of each element in `known`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.known: dict[str, set[str]] = {
             "tbody": set(),
-            # Widths that a script holds while rows change.
+            # Column widths that a script sets while rows change.
             "th": {"style"},
-            # Where the lines of a long log are, which its script says.
+            # Line positions in a long log, set by its script.
             "div": {"style"},
             # A block of the base template.
             "body": {"hx-ext", "hx-headers", "ws-connect"},
-            # Fields of forms, which Django draws.
+            # Form fields that Django renders.
             "input": {"inputmode", "max", "min"},
             "textarea": {"cols", "maxlength", "rows"},
         }
@@ -45,7 +45,7 @@ class _Markup(HTMLParser):
 
 
 def known() -> dict[str, list[str]]:
-    """The elements that our own markup has, each with the names of its attributes."""
+    """Return the elements in our own HTML, each with its attribute names."""
     parser = _Markup()
     files = [path.read_text() for path in (*(TEMPLATES / name for name in ALL), *_SOURCES)]
     for text in (*files, *ICONS.values(), *MARKS.values()):
@@ -55,7 +55,7 @@ def known() -> dict[str, list[str]]:
     return {tag: sorted(names) for tag, names in parser.known.items()}
 
 
-#: Told of each violation of the policy while the page lives. Run before any script of the page.
+#: Records every policy violation of the page. Runs before all scripts of the page.
 LISTEN = """
 window.zqxSeen = [];
 addEventListener("securitypolicyviolation", (event) =>
@@ -66,7 +66,7 @@ _SCAN = (Path(__file__).parent / "scan.js").read_text()
 
 
 class Scanned(TypedDict):
-    """`found`: what is wrong, in words. `links`: whole addresses."""
+    """`found`: problems of the page. `links`: absolute URLs."""
 
     found: list[str]
     links: list[str]
@@ -74,10 +74,10 @@ class Scanned(TypedDict):
 
 class Scanner:
     def __init__(self) -> None:
-        # As one text, which takes a browser's driver less than a thousand small ones.
+        # One string, because the browser driver transfers it faster than a thousand small values.
         self._known = [json.dumps(known()), ADDED, EVALUATED]
 
     async def __call__(self, page: Page, url: str = "", text: str = "") -> Scanned:
-        """Of the page as it is now, or of the `text` of another one as the browser reads it."""
+        """Scan the current page, or the `text` of another page as the browser parses it."""
         other = {"url": url, "text": text} if url else None
         return cast(Scanned, await page.evaluate(_SCAN, [*self._known, other]))

@@ -1,7 +1,8 @@
-"""Whatever tenants write is text: no page, fragment or frame makes anything else of it.
+"""Text written by tenants is always displayed as text: no page, fragment, or frame interprets it as
+HTML.
 
-The whole console in a browser, for every kind that is registered, in both languages, while the objects
-change under the reader's eyes.
+The test walks through the whole console in a browser, for every registered kind, in both
+languages, while the objects change.
 """
 
 import asyncio
@@ -42,16 +43,16 @@ from tests.hostile.world import (
 )
 from tests.leaks.world import first_tab
 
-#: Tabs of the browser that work side by side: most of the time each waits for a frame. One for each
-#: language at least: each has to fetch and compile all scripts for itself.
+#: Number of parallel browser tabs, which mostly wait for frames. At least one per language; each
+#: tab fetches and compiles all scripts.
 TABS = 4 if DEEP else 2
 LANGUAGES = ("en-GB", "zh-CN")
-#: What their browsers call themselves, which the account's page and the login history tell.
+#: User agents of the browsers, which are shown on the account page and in the login history.
 AGENTS = [text for text in TEXTS if "<" in text and text.isascii()][:TABS]
 PARAMETERS = ("q", "label", "status", "sort", "namespace", "columns", "page")
-#: Not for people: those of the API and of tokens.
+#: Paths of APIs and tokens, which are not pages.
 PROGRAMS = ("/kapis", "/oauth", "/.well-known", "/metrics", "/livez", "/readyz", "/i18n", "/bulk")
-#: What of all addresses must have been a page, else nobody has looked at it.
+#: Pages that must have been visited.
 PAGES = (
     "/account",
     "/access/accounts/users/zqx",
@@ -66,18 +67,18 @@ PAGES = (
     "/quota",
     "/settings",
 )
-#: Kinds of which several are chosen at once; the page that asks shows nothing but their names.
+#: Kinds for which several rows are selected. The confirmation page shows only their names.
 CHOSEN = ("pods", "clusterroles")
 SEGMENTS = sorted(kind.segment for kind in kinds)
-#: Kinds whose pages are looked at while they change. In the gate two do, one of projects and one of the
-#: cluster, and of the others a tab and one object more: tests/kinds shows of each that frames are what
-#: the page is.
+#: Kinds whose pages are checked during changes: in the CI run a namespaced and a cluster-scoped
+#: one. tests/kinds checks for each kind that frames match the page.
 FOLLOWED = frozenset(SEGMENTS if DEEP else CHOSEN)
-#: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
+#: Other kinds with one page that is opened and not only fetched, because the scripts are the same
+#: for all kinds.
 OPENED = frozenset(some("opened", SEGMENTS, 3))
-#: Kinds whose pages are looked at at all.
+#: Kinds whose pages are checked at all.
 READ = frozenset((*FOLLOWED, *OPENED, *some("read", SEGMENTS, 3)))
-#: Links of one sort that are tried until one has a page.
+#: Maximum number of links of one sort to try until one is a page.
 TRIED = 1000 if DEEP else 3
 VERSION = """([name]) => {
   const rows = [...document.querySelectorAll("tr[data-key]")];
@@ -93,7 +94,7 @@ def change(
 ) -> None:
     obj = spoiled(kind, name, turn)
     obj["metadata"]["uid"] = uid or obj["metadata"]["uid"]
-    # The annotations of some are shown to nobody.
+    # Annotations of some kinds are not displayed.
     obj["metadata"]["labels"] = {"turn": f"turn-{turn}", **obj["metadata"]["labels"]}
     site.cluster.run(lambda cluster: write(cluster, kind.gvr, obj))
 
@@ -103,7 +104,7 @@ def place_of(kind: ResourceKind, name: str) -> Key:
 
 
 def of_kind(site: Site, kind: ResourceKind) -> Job:
-    """Its list and the pages of its objects, each as it comes and as it changes."""
+    """Visit the list of a kind and the pages of its objects, initially and while they change."""
 
     async def look(visitor: Visitor) -> None:
         page, key = visitor.page, place_of(kind, CHANGING)
@@ -111,7 +112,7 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         if kind.segment not in FOLLOWED:
             pages = [listed + "?limit=500", detail_url("host", kind.segment, key)]
             opened = some(kind.segment, pages, int(kind.segment in OPENED))
-            # That nothing of a list or an object becomes markup, tests/kinds shows of each kind.
+            # tests/kinds checks for each kind that lists and objects are escaped.
             for url in dict.fromkeys((*opened, *some(kind.segment, pages, 1))):
                 await (visitor.open if url in opened else visitor.glance)(url)
             await visitor.exports(listed, some(kind.segment, FORMS, 1))
@@ -126,8 +127,9 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
             return
         await visitor.open(listed + "?limit=500")
         await visitor.wait_for("() => document.body.dataset.live === 'live'")
-        # The first change may move the row, for which the page fetches its list anew; the second, to
-        # another object that looks the same, is a frame with the row. Then one more comes.
+        # The first change may move the row, and the page then fetches its list. The second change,
+        # to an object with another UID that looks the same, arrives as a frame with the row. Then a
+        # row is added.
         for uid in ("second", "third"):
             shown = await page.evaluate(VERSION, [CHANGING])
             change(site, kind, BRIEFLY, uid=f"{kind.segment}-{uid}")
@@ -143,7 +145,7 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
             first = first_tab(kind, key)
             url = detail_url("host", kind.segment, key, tab.id if number else first)
             if number:
-                # Before those of the object may be the page of what it stands for.
+                # The object's URL may redirect to a separate page.
                 at = number + 1 + bool(first)
                 await page.click(f"#detail nav a[hx-get]:nth-of-type({at})")
                 await page.wait_for_url(visitor.url + url)
@@ -157,14 +159,16 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         await of_others(visitor)
 
     def others() -> Iterator[tuple[Key, str]]:
-        """All tabs of one of them, and of two more what their states make of the first."""
+        """Yield all tabs of one object, and the first tab of two others in other states."""
         for number, obj in enumerate(list(renamed(kind))[:3]):
             known = Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
             for tab in tabs_of(kind)[: 1 if number else None]:
                 yield known, "" if tab is tabs_of(kind)[0] else tab.id
 
     async def of_actions(visitor: Visitor) -> None:
-        """Each that only this kind has, as it is done to one of them, and one of all to the worst."""
+        """Visit each action that only this kind has for one object, and one common action for the
+        worst object.
+        """
         names = sorted(kind.shown_actions)
         own = [action.name for action in kind.actions if action.asks]
         meta = next(renamed(kind))["metadata"]
@@ -184,14 +188,14 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
 
 def of_customs(site: Site) -> Job:
     async def look(visitor: Visitor) -> None:
-        # They differ in their scope: in the gate the second one is only read.
+        # The kinds differ in their scope: in the CI run the second one is only fetched.
         chosen = CUSTOM if DEEP else CUSTOM[:1]
         for crd in chosen:
             await visitor.open(list_url("host", crd["metadata"]["name"]) + "?limit=500")
             rows = "() => document.querySelectorAll('#results tr[data-key]').length"
             assert await visitor.page.evaluate(rows) > 20
             await visitor.exports(list_url("host", crd["metadata"]["name"]))
-            # Its scripts are there then: a tick of all without them is none of any.
+            # Wait for the scripts: without them, selecting all rows has no effect.
             await visitor.wait_for("() => document.body.dataset.live === 'live'")
             await visitor.choose_all()
         for crd in CUSTOM[len(chosen) :]:
@@ -208,7 +212,7 @@ def of_customs(site: Site) -> Job:
 
 
 def of_editing(site: Site) -> Job:
-    """An object is edited while somebody else changes it, and the change is taken back."""
+    """Edit an object while another user changes it, and undo the change."""
 
     def put(mine: str) -> None:
         site.cluster.run(lambda cluster: write(cluster, CONFIG_MAPS, held(mine)))
@@ -237,7 +241,7 @@ def of_editing(site: Site) -> Job:
 
 
 async def of_import(visitor: Visitor) -> None:
-    """What somebody was sent, and pastes."""
+    """Import YAML that a user has received and pasted."""
     await visitor.open(import_url("host", "", "shop"))
     wrong = [
         f"apiVersion: v1\nkind: {json.dumps(text)}\nmetadata:\n  name: {json.dumps(text)}\n"
@@ -256,7 +260,7 @@ async def of_import(visitor: Visitor) -> None:
 
 
 async def of_pages(visitor: Visitor) -> None:
-    """What is about more than one kind, and what a link from elsewhere may bring along."""
+    """Visit pages about several kinds, and URLs with parameters from elsewhere."""
     pages = ("/dashboard", "/clusters/host", "/clusters/host/projects/shop", "/access/rights/admin")
     for url in pages:
         assert await visitor.open(url) == 200
@@ -269,7 +273,7 @@ async def of_pages(visitor: Visitor) -> None:
             f"/clusters/host/projects/{given}/pods/{given}/{given}",
             f"/views?list={quote('/clusters/host/pods?q=')}{given}",
         )
-        # The first finds something, the second is a trap.
+        # The first value finds objects, the second one is a trap.
         for url in some(text, urls, (2, 4, 1)[min(number, 2)]):
             await look_at(url)
     await visitor.page.goto(visitor.url + "/clusters/host/pods")
@@ -280,7 +284,7 @@ async def of_pages(visitor: Visitor) -> None:
 
 
 def all_addresses() -> list[str]:
-    """Whatever has an address, with names that are traps. What is about one kind comes with the kind."""
+    """Return the URLs of all views that are not about a single kind, with trap names."""
     named: dict[str, tuple[str, ...]] = {
         "cluster": ("host",),
         "workspace": (trap("acme"),),
@@ -301,19 +305,20 @@ def views_of(url: str) -> set[str]:
 
 
 def is_opened(url: str) -> bool:
-    """Whether a page of a new sort is not only read: in the gate those of a quarter of the views are, and
-    what has scripts of its own, since scripts do the same on all others. Lists, objects, the editor, what
-    is imported and searches are opened by other jobs."""
+    """Return True if a page of a new sort is opened and not only fetched. In the CI run these are a
+    quarter of the views and those with their own scripts. Other jobs open lists, objects, the
+    editor, imports, and searches.
+    """
     view = min(views_of(url), default="")
     return DEEP or view in ("log", "terminal") or choice(f"opened {view}", range(4)) == 0
 
 
 def of_addresses(urls: list[str], seen: set[object]) -> Job:
-    """`seen`: the sorts of pages that a job of these has come to."""
+    """Visit these URLs. `seen` is shared and holds the sorts of pages that were visited."""
 
     async def look(visitor: Visitor) -> None:
         for url in urls:
-            # Only a page that is there shows its templates.
+            # Only an existing page uses its templates.
             if await visitor.glance(url) == 200 and sort_of(url) - seen:
                 seen.update(sort_of(url))
                 if is_opened(url):
@@ -323,11 +328,11 @@ def of_addresses(urls: list[str], seen: set[object]) -> Job:
 
 
 async def of_views(visitor: Visitor) -> None:
-    """Views of a list that are called anything."""
+    """Save list views with trap names."""
     page, pods = visitor.page, list_url("host", "pods")
     shown = [text.strip()[:MAX_NAME] for text in TEXTS]
     names = [text for text in shown if text and text.isprintable()]
-    # Each is saved by a form and shown in the menu of all.
+    # Each view is saved with a form and shown in the menu.
     for name in names[:: 3 if DEEP else 15]:
         await page.goto(f"{visitor.url}/views?list={quote(pods + '?status=error', safe='')}")
         await page.fill("#view-name", name)
@@ -341,34 +346,34 @@ async def of_views(visitor: Visitor) -> None:
 
 
 async def of_links(visitor: Visitor, links: set[str], looked_at: Iterable[str]) -> None:
-    """One of each sort of page that any page has led to, and that nobody has looked at."""
+    """Visit one page of each sort that was linked but not visited yet."""
     seen = {part for url in (*looked_at, "/logout") for part in sort_of(url)}
     opened = set[str]().union(*map(views_of, looked_at))
     done, tried = set[str](), Counter[frozenset[tuple[str, str, str]]]()
-    # Whatever place of a page a link names, it is the same page.
+    # Links that differ only in the fragment lead to the same page.
     while new := sorted({urldefrag(link).url for link in links | visitor.links} - done):
         for link in new:
             path, sort = link.removeprefix(visitor.url), sort_of(link)
-            # Where one leads nowhere another may: some names have no page.
+            # If one URL returns no page, another one of the same sort may: some names have no page.
             if not sort - seen or tried[sort] == TRIED:
                 continue
             tried[sort] += 1
             if await visitor.glance(path) == 200:
                 seen |= sort
-                # A view's other tabs and parameters have the same scripts.
+                # Other tabs and parameters of a view use the same scripts.
                 if is_opened(link) and (DEEP or not opened.issuperset(views_of(link))):
                     await visitor.open(path)
                     opened |= views_of(link)
         done |= set(new)
 
 
-def test_it_is_text_everywhere(site: Site) -> None:
+def test_text_of_tenants_is_escaped_on_every_page(site: Site) -> None:
     asyncio.run(crawl(site))
 
 
 async def crawl(site: Site) -> None:
     jobs: asyncio.Queue[Job] = asyncio.Queue()
-    # The longest first.
+    # The longest jobs first.
     for job in (of_pages, of_customs(site), of_editing(site), of_import, of_views):
         jobs.put_nowait(job)
     read = [kind for kind in kinds if DEEP or kind.segment in READ]
@@ -376,7 +381,7 @@ async def crawl(site: Site) -> None:
         jobs.put_nowait(of_kind(site, kind))
     urls, seen = all_addresses(), set[object]()
     for start in range(TABS):
-        # In the deep run each opens all sorts, in its language.
+        # In the deep run each tab opens all sorts of pages in its language.
         jobs.put_nowait(of_addresses(urls[start::TABS], set() if DEEP else seen))
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)

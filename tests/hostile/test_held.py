@@ -1,6 +1,6 @@
-"""What objects hold is text on the pages that change them, and costs what it is worth: actions, the
-editor with what it shows before it saves, changes and undoing. A browser looks at such pages in
-`test_crawl`.
+"""Values of objects are escaped on the pages that change them, and processing them takes
+proportionate time: actions, the editor with its review, changes, and undo. `test_crawl` opens
+such pages in a browser.
 """
 
 import re
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 async def edited(admin: Admin, url: str, cluster: DevCluster) -> None:
-    """All the way: a change, one of somebody else's, both, what was changed, and back."""
+    """Edit, with a concurrent change, its resolution, saving, and undo."""
     opened = await admin.get(url)
     assert opened.status == 200, opened.said
     form = opened.form
@@ -64,7 +64,7 @@ async def edited(admin: Admin, url: str, cluster: DevCluster) -> None:
     assert await ObjectChange.objects.acount() == 1
 
 
-async def test_what_an_object_holds_is_text_wherever_it_is_edited(
+async def test_values_of_an_object_are_escaped_while_editing(
     admin: Admin, cluster: DevCluster
 ) -> None:
     put(cluster, CONFIG_MAPS, held("before"))
@@ -83,10 +83,10 @@ async def test_what_an_object_holds_is_text_wherever_it_is_edited(
         assert refused.status in (400, 409), refused.said
 
 
-async def test_names_and_types_of_tenants_are_text_on_pages_of_actions(
+async def test_names_and_types_are_escaped_on_action_pages(
     admin: Admin, cluster: DevCluster
 ) -> None:
-    """kube-apiserver takes nearly any name of a role; a custom resource holds anything."""
+    """kube-apiserver accepts almost any role name, and a custom resource can hold any values."""
     names = ["labels", "delete"]
     rules = [{"apiGroups": [EVERYTHING], "resources": [EVERYTHING], "verbs": [EVERYTHING]}]
     role: Obj = {"metadata": {"name": NAME, "uid": "uid-role"}, "rules": rules}
@@ -131,7 +131,7 @@ ODD_NAMES = (
 )
 
 
-async def test_a_file_is_called_like_the_object_in_one_line(
+async def test_download_file_names_are_safe(
     admin: Admin, cluster: DevCluster, runtime: Runtime
 ) -> None:
     for name in ODD_NAMES:
@@ -145,15 +145,16 @@ async def test_a_file_is_called_like_the_object_in_one_line(
         assert (await admin.get(f"{url}?format=json")).status == 200
 
 
-#: Of lists in lists. Python copies fewer than it reads, and reads fewer than a cluster keeps.
+#: Nesting depths. Python can copy fewer levels than it can parse, and parse fewer than a cluster
+#: stores.
 LEVELS = (90, 200, 330, 600, 900)
 
 
 @pytest.mark.parametrize("levels", LEVELS)
-async def test_what_is_nested_deeply_is_labelled_and_deleted_like_anything(
+async def test_deeply_nested_objects_can_be_labeled_and_deleted(
     admin: Admin, cluster: DevCluster, runtime: Runtime, levels: int
 ) -> None:
-    """It may not be shown, which is said."""
+    """If the object cannot be displayed, the page shows a message."""
     segment, key = known_kind(ANYTHING), Key("shop", f"deep-{levels}")
     runtime.require([ANYTHING])
     spec: Any = "bottom"
@@ -179,9 +180,7 @@ async def test_what_is_nested_deeply_is_labelled_and_deleted_like_anything(
     eventually(lambda: store.get(key) is None, "it is gone")
 
 
-async def test_more_conflicts_than_anybody_decides_about_are_told(
-    admin: Admin, cluster: DevCluster
-) -> None:
+async def test_a_large_number_of_conflicts_is_reported(admin: Admin, cluster: DevCluster) -> None:
     def many(value: str) -> Obj:
         data = dict.fromkeys((f"k{number}" for number in range(3_000)), value)
         return config_map("many", data, managedFields=managed(SHORT, *data))
@@ -195,7 +194,7 @@ async def test_more_conflicts_than_anybody_decides_about_are_told(
     assert asked.form.text == form.text
 
 
-async def test_changes_of_large_objects_are_told_and_not_drawn(
+async def test_changes_of_large_objects_are_listed_without_a_diff(
     admin: Admin, cluster: DevCluster, runtime: Runtime
 ) -> None:
     made = put(cluster, CONFIG_MAPS, config_map("large", {"a": "1"}))

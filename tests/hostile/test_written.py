@@ -1,5 +1,5 @@
-"""Whatever is sent to the pages that change things is answered: never by an error of the server's, never
-with markup or with a text that deceives, and never for longer than its length is worth.
+"""Pages that change objects handle any input: no server errors, no injected HTML or deceptive text,
+and a response time in proportion to the input's length.
 """
 
 import json
@@ -41,12 +41,12 @@ __all__ = ["_runtime", "_site", "admin", "cluster", "runtime"]
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    # Each value in each field of each form is one walk.
+    # Each value in each field of each form is submitted in one test.
     pytest.mark.timeout(3_600 if DEEP else 300),
 ]
 
 IMPORT = "/clusters/host/import"
-#: In the place of a manifest, of several, and of JSON.
+#: Replacements for a manifest, several manifests, and JSON.
 MANIFESTS = (
     "[" * 100_000,
     "{a: " * 50_000,
@@ -71,7 +71,7 @@ VALUES = (*TEXTS, *MANIFESTS)
 
 @dataclass(frozen=True)
 class Target:
-    """A form: its address, what it sends when nothing is wrong, and the steps that it has."""
+    """A form: its URL, its valid field values, and its steps."""
 
     url: str
     fields: dict[str, str]
@@ -82,7 +82,7 @@ MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n"
 
 
 async def targets(admin: Admin) -> list[Target]:
-    """Every form that is about one object, several, or a text; and where drafts are kept."""
+    """Return all forms about one object, several objects, or a text, and the endpoints for drafts."""
     found = []
     for segment in ("configmaps", "secrets"):
         key = Key("shop", "target")
@@ -111,12 +111,13 @@ async def targets(admin: Admin) -> list[Target]:
     return found
 
 
-#: Values of a field in the gate, in the first step of its form; of its other steps a few fields.
+#: Number of values per field in the CI run, in the first step of a form. For other steps only a few
+#: fields are tested.
 OF_EACH = 2
 
 
-async def test_whatever_a_form_sends_is_answered(admin: Admin, cluster: DevCluster) -> None:
-    """Each field of each form, in each step that the form has."""
+async def test_any_form_input_is_handled(admin: Admin, cluster: DevCluster) -> None:
+    """Covers each field of each form in each of its steps."""
     put(cluster, CONFIG_MAPS, config_map("target", {"a": "1"}))
     put(cluster, SECRETS, config_map("target", {"a": "MQ=="}))
     mark, seen = cluster.audit.mark(), 0
@@ -138,13 +139,13 @@ async def test_whatever_a_form_sends_is_answered(admin: Admin, cluster: DevClust
     await each_write_is_recorded(cluster, mark)
 
 
-#: There is no page of these without more than the object: an earlier revision, a factor in SQL, a
-#: console that opens ports.
+#: Actions that need more than the object: an earlier revision, a factor in SQL, or a console with
+#: port forwarding.
 NEEDS_MORE = {"rollback", "reset-second-factor", "open-port"}
 
 
 def every_action() -> Iterator[tuple[ResourceKind, str]]:
-    """Each that asks something, on one of the kinds that have it."""
+    """Yield each action that has a form, for one of the kinds that have it."""
     of_kinds: dict[str, list[ResourceKind]] = {}
     for kind in sorted(kinds, key=lambda kind: kind.segment):
         for action in kind.actions:
@@ -156,7 +157,7 @@ def every_action() -> Iterator[tuple[ResourceKind, str]]:
 
 
 async def asking(admin: Admin, kind: ResourceKind, name: str) -> Target | None:
-    """The page of an action with its form, for the first object that it can be done to."""
+    """Return the form of an action for the first object that it applies to."""
     for obj in renamed(kind):
         meta = obj["metadata"]
         key = Key(meta.get("namespace", ""), meta["name"])
@@ -170,12 +171,12 @@ async def asking(admin: Admin, kind: ResourceKind, name: str) -> Target | None:
     return None
 
 
-async def test_whatever_the_form_of_an_action_sends_is_answered(
+async def test_any_action_form_input_is_handled(
     admin: Admin, cluster: DevCluster, runtime: Runtime, settings: Settings
 ) -> None:
-    """Each field of each action's form, for objects that are called anything."""
+    """Covers each field of each action's form, for objects with trap names."""
     settings.NODE_SHELL_NAMESPACE = "shop"
-    # What is done to a role can be undone for a while, by whoever did it.
+    # Role changes can be undone for a while by the user who made them, which needs a session.
     settings.SESSION_ENGINE = "django.contrib.sessions.backends.cache"
     sessions = "django.contrib.sessions.middleware.SessionMiddleware"
     settings.MIDDLEWARE = [sessions, *settings.MIDDLEWARE]
@@ -183,7 +184,8 @@ async def test_whatever_the_form_of_an_action_sends_is_answered(
     known = [kind.gvr for kind in kinds if not kind.private]
     runtime.require(known)
     eventually(lambda: all(live(runtime.informer(gvr)) for gvr in known), "all is known")
-    # All are asked before anything is done: one may delete what another is for.
+    # All forms are loaded before anything is submitted, because an action may delete an object that
+    # another action needs.
     asked = [(name, await asking(admin, kind, name)) for kind, name in every_action()]
     targets = [(name, target) for name, target in asked if target is not None]
     names = {name for name, _target in targets}
@@ -195,7 +197,9 @@ async def test_whatever_the_form_of_an_action_sends_is_answered(
 
 
 async def each_write_is_recorded(cluster: DevCluster, mark: int) -> None:
-    """By the number that kube-apiserver was told, and what only tried something is no write."""
+    """Check that each write has an audit record with the audit ID sent to kube-apiserver. Dry runs
+    are not writes.
+    """
     writes = [
         one
         for one in cluster.audit.requests_since(mark, user="admin")
@@ -211,8 +215,8 @@ async def each_write_is_recorded(cluster: DevCluster, mark: int) -> None:
 
 
 @pytest.mark.parametrize("project", ["%2e%2e", ".", "%00", "A", "a%25b"])
-async def test_what_no_project_is_called_has_no_objects(admin: Admin, project: str) -> None:
-    """Nobody says that the cluster does not answer."""
+async def test_invalid_project_names_return_404(admin: Admin, project: str) -> None:
+    """The response is 404 and doesn't claim that the cluster is unavailable."""
     for page in ("actions/keys", "actions/labels", "edit", "edit/draft"):
         url = f"/clusters/host/projects/{project}/secrets/web/{page}"
         for answer in (await admin.get(url), await admin.post(url, {"uid": "x", "step": "edit"})):
@@ -229,7 +233,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("content", FILES.values(), ids=FILES)
-async def test_whatever_a_file_is_it_is_answered(
+async def test_any_uploaded_file_is_handled(
     admin: Admin, cluster: DevCluster, content: bytes
 ) -> None:
     name = choice(content[:9].hex(), (SHORT, "\u202eyaml.exe", "../../etc/passwd", "x" * 5000))

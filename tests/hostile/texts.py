@@ -1,13 +1,13 @@
-"""What somebody may write wherever a text is theirs, and hopes that a browser takes for more.
+"""Hostile texts for every field that users can write.
 
-`zqx` marks all that is foreign: an element, an attribute, an address or a host of that name was made by
-a text, whatever way it took.
+`zqx` marks foreign content: any element, attribute, URL, or host with this name was created by
+one of these texts.
 """
 
-#: What a template would make of two of the texts below, were it to evaluate them.
+#: The result if a template evaluated two of the texts below.
 EVALUATED = "62674"
 
-#: Each starts in a way that matters: an address, a cell of a spreadsheet and a script look at that.
+#: The first characters matter to URLs, spreadsheet cells, and scripts.
 TEXTS = (
     "\"'><zqx-node></zqx-node><img src=/zqx onerror=alert(1)><script>alert(2)</script>",
     '" autofocus onfocus=alert(3) style="color:red" hx-get="/zqx" hx-trigger="load" zqx-attr="',
@@ -38,12 +38,12 @@ TEXTS = (
     "../../../livez?zqx",
     "",
 )
-#: All at once, for whatever only looks at what comes after a quote or a bracket.
+#: All texts together, for code that only checks for a quote or bracket.
 EVERYTHING = " ".join(text for text in TEXTS if len(text) < 1000)
 
-#: Short enough for wherever longer texts are cut or folded.
+#: Short enough for fields where longer texts are truncated or folded.
 SHORT = "zqx\"'><zqx-node hx-get=/zqx>{{7}}</title>"
 
-#: What kube-apiserver itself takes as the name of a role: anything without `/` and `%`.
+#: A valid role name for kube-apiserver: anything without `/` and `%`.
 #: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names
 NAME = "zqx\"'><zqx-node hx-get=x zqx-attr=1>{{7}}&lt;?a=b#c;:@\u202e=1"

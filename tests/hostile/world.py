@@ -1,7 +1,7 @@
-"""A cluster whose tenants are hostile: objects of every kind, with a trap in every text.
+"""A cluster of hostile tenants: objects of every kind, with a trap in every text.
 
-Written straight into the embedded cluster's store. kube-apiserver would refuse some of these texts in
-some of these fields; the console must not depend on which.
+They are written directly to the embedded cluster's store. kube-apiserver would reject some of
+these texts in some fields; the console must not depend on that.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from tests.hostile.texts import EVERYTHING, NAME, SHORT, TEXTS
 from tests.kinds.test_custom_kinds import HOSTILE, definition
 from tests.kinds.world import Obj, at, fixture_of, is_time, leaves
 
-#: Mappings whose keys are anybody's, too.
+#: Maps with user-defined keys.
 MAPPINGS = {
     "allocatable",
     "annotations",
@@ -37,9 +37,9 @@ MAPPINGS = {
     "selector",
     "used",
 }
-#: The turn of `spoiled` that keeps all texts short.
+#: The turn of `spoiled` that uses only short texts.
 BRIEFLY = -1
-#: Of the object that changes while somebody looks, and of the one that comes.
+#: Names of the object that changes during a visit and of the one that is added.
 CHANGING, COMING = f"{NAME} changing", f"{NAME} coming"
 CUSTOM = (
     definition("widgets.zqx.org", *HOSTILE, kind="Widget"),
@@ -48,8 +48,9 @@ CUSTOM = (
 
 
 def spoiled(kind: ResourceKind, name: str, turn: int) -> Obj:
-    """An object all of whose texts are traps. With turn 0 each text is all traps at once and with
-    `BRIEFLY` a short one, with another number every field has another one."""
+    """Return an object in which all texts are traps. With turn 0 each text contains all traps, with
+    `BRIEFLY` a short one, and with other numbers each field has a different one.
+    """
     found = deepcopy(fixture_of(kind)[0])
     _spoil_leaves(found, turn)
     for path in list(leaves(found)):
@@ -66,8 +67,9 @@ def names() -> frozenset[str]:
 
 
 def renamed(kind: ResourceKind) -> Iterator[Obj]:
-    """The fixture as it is, so that states and causes stay what they are, with names that are traps
-    wherever they are told; so is all free text, which is what has a space in it."""
+    """Yield the fixture's objects with trap names and trap texts in all fields with free text
+    (texts with a space), so that their states and causes stay the same.
+    """
     for number, obj in enumerate(fixture_of(kind)):
         found = deepcopy(obj)
         for path in list(leaves(found)):
@@ -80,18 +82,18 @@ def renamed(kind: ResourceKind) -> Iterator[Obj]:
                 at(found, path[:-1])[path[-1]] = EVERYTHING
         meta = found["metadata"]
         meta |= {"uid": f"renamed-{kind.segment}-{number}"}
-        # Some mean something, above all that a role is in another.
+        # Some values have a meaning, for example the role that another role includes.
         meta["annotations"] = {EVERYTHING: EVERYTHING, **(meta.get("annotations") or {})}
         yield just_now(kind, found)
 
 
 def trap(name: str) -> str:
-    """What `renamed` calls the objects of this name."""
+    """Return the name that `renamed` gives to the objects of this name."""
     return f"{name} {NAME}"
 
 
 def just_now(kind: ResourceKind, obj: Obj) -> Obj:
-    """Events of which nobody heard for an hour are not shown."""
+    """Set the time of an Event to now, because events older than an hour are not shown."""
     if kind.gvr == EVENTS:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         obj |= {"lastTimestamp": now, "eventTime": None, "series": None}
@@ -99,7 +101,7 @@ def just_now(kind: ResourceKind, obj: Obj) -> Obj:
 
 
 def projects() -> Iterator[Obj]:
-    """`shop`, a project of a workspace with many members."""
+    """Yield `shop`, a project of a workspace with many members."""
     workspaces = next(kind for kind in kinds if kind.gvr == WORKSPACES)
     owner = next(renamed(workspaces))["metadata"]
     reference = {"apiVersion": "v1", "kind": "Workspace", "controller": True}
@@ -117,7 +119,7 @@ def projects() -> Iterator[Obj]:
 
 
 def logins(user: str) -> Iterator[Obj]:
-    """What is written about those who try to sign in, with a program that calls itself anything."""
+    """Yield login records of clients with trap user agents."""
     for number, text in enumerate(TEXTS):
         spec = {"type": text, "provider": text, "sourceIP": text, "userAgent": text}
         yield {
@@ -132,7 +134,7 @@ def logins(user: str) -> Iterator[Obj]:
 
 
 def event(kind: ResourceKind, about: Obj, number: int) -> Obj:
-    """What somebody reports of an object."""
+    """Return an Event about the object."""
     meta = about["metadata"]
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return {
@@ -159,7 +161,7 @@ def event(kind: ResourceKind, about: Obj, number: int) -> Obj:
 
 
 def define(cluster: Cluster) -> None:
-    """Types that the cluster does not know of itself, and custom ones that nobody declared."""
+    """Define the types that the cluster does not have, and custom types without a registered kind."""
     for kind in kinds:
         if not any(one.qualified == kind.gvr.qualified for one in cluster.registry):
             cluster.store.put(CRDS, definition_of(kind))
@@ -175,7 +177,7 @@ def define(cluster: Cluster) -> None:
 def fill(cluster: Cluster) -> None:
     for name in ("shop", "team-a", "team-b"):
         cluster.ensure("namespaces", {"metadata": {"name": name}})
-    # Nobody brings these objects to life or sums them up, so that they stay what they are.
+    # Disable controllers and aggregation, so that the objects stay unchanged.
     cluster.store.observers.clear()
     cluster.store.collection(CLUSTER_ROLES).listeners.discard(cluster.aggregation._changed)
     with cluster.store.batch():
@@ -214,20 +216,20 @@ def custom_objects(turn: int) -> Iterator[tuple[GVR, Obj]]:
 
 
 def config_map(name: str, data: Obj, **metadata: Any) -> Obj:
-    """One that a cluster would take, whatever its values are."""
+    """Return a ConfigMap that a cluster would accept with any values."""
     about = {"name": name, "namespace": "shop", "uid": f"uid-{name}", **metadata}
     return {"metadata": about, "data": data}
 
 
 def held(mine: str) -> Obj:
-    """One whose values are traps, and whose fields are somebody's who is called like that, too."""
+    """Return a ConfigMap whose values are traps and whose field manager has a trap name."""
     data = {"mine": mine, **{f"k{at}": text for at, text in enumerate(TEXTS)}}
     notes = {"example.com/note": EVERYTHING}
     return config_map("held", data, annotations=notes, managedFields=managed(SHORT, *data))
 
 
 def managed(name: str, *keys: str) -> list[Obj]:
-    """Fields of a ConfigMap, and some that nothing has."""
+    """Return managed fields for the keys of a ConfigMap, and some for fields that do not exist."""
     fields: Obj = {".": {}, **{f"f:{key}": {} for key in keys}}
     others: Obj = {f"f:{name}": {}, f'k:{{"{name}": 1}}': {}}
     about = {"apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:data": fields, **others}}
@@ -274,7 +276,7 @@ def _metadata(kind: ResourceKind, name: str, turn: int) -> Obj:
 
 
 def definition_of(kind: ResourceKind) -> dict[str, Any]:
-    """Of a type that no cluster has of itself."""
+    """Return the definition of a type that is not built in."""
     scope = "Namespaced" if kind.scope is Scope.NAMESPACED else "Cluster"
     found = definition(kind.gvr.qualified, kind=kind.api_kind, scope=scope, uid=kind.segment)
     for version in found["spec"]["versions"]:

@@ -1,4 +1,4 @@
-"""Asking for the list of a kind, in each of its forms."""
+"""Requests for the list of a kind in each of its formats."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def url_of(kind: ResourceKind, query: str = "") -> str:
 
 
 def entries_of(runtime: StaticRuntime, kind: ResourceKind) -> list[Entry[Any]]:
-    """All there are, by name."""
+    """Return all entries by name."""
     with objects_of(kind, admin()) as informer:
         found = informer.store.snapshot().entries.values()
     return sorted(found, key=lambda entry: (entry.key.name, entry.key.namespace))

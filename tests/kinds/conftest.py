@@ -1,4 +1,4 @@
-"""Each registered kind over its own fixture, with the cast of the pages' tests."""
+"""Each registered kind with its own fixture, and the test users of the pages."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def kind(request: pytest.FixtureRequest) -> ResourceKind:
 
 
 def established() -> list[dict[str, Any]]:
-    """The definition of snapshots: an action on claims needs it."""
+    """The definition of volume snapshots, which an action on claims requires."""
     status = {"conditions": [{"type": "Established", "status": "True"}]}
     return [
         {

@@ -1,4 +1,4 @@
-"""What a page says in Chinese that is neither translated nor the cluster's own."""
+"""Find English text in Chinese pages that is neither translated nor data of the cluster."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -14,25 +14,25 @@ _WORD = re.compile("[A-Za-z]{3,}")
 _GAP = re.compile(r"%\(\w+\)s|%%")
 _SAID = ("title", "aria-label", "placeholder", "alt")
 _EMPTY = frozenset({"br", "hr", "img", "input", "link", "meta", "use", "wbr"})
-#: Nobody reads it, or it is the cluster's own: times, and what is to be typed.
+#: Elements that are not read, or that contain cluster data: times, and text to type.
 _LEFT_OUT = frozenset({"script", "style", "time", "pre", "code", "kbd"})
-#: Shown as kubectl does: access modes, and how a container ended.
+#: Terms shown as kubectl shows them: access modes and reasons of container termination.
 _SHORTENED = frozenset({"RWO", "RWX", "exit"})
 
 
 class _Texts(HTMLParser):
-    """`found`: texts, and attributes that are read as texts."""
+    """Collect texts and text attributes of a page in `found`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
-        # Open elements, and what is said in each: "", "reason" or "none".
+        # Open elements, and the kind of text in each: "", "reason" or "none".
         self._open: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given, says = dict(attrs), self._says()
         classes = (given.get("class") or "").split()
-        # Names on a map are cut short.
+        # Names on a map are truncated.
         if tag in _LEFT_OUT or given.get("lang") == "en" or "map-name" in classes:
             says = "none"
         elif "reason" in classes and not says:
@@ -48,7 +48,8 @@ class _Texts(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         text, says = " ".join(data.split()), self._says()
-        # One word as a reason is Kubernetes'; several may be a sentence of ours.
+        # A single word in a reason is a Kubernetes constant; several words may be a sentence of the
+        # console.
         if text and (not says or (says == "reason" and " " in text)):
             self.found.append(text)
 
@@ -57,13 +58,14 @@ class _Texts(HTMLParser):
 
 
 def untranslated(html: str) -> list[str]:
-    """Texts with a word that neither an object nor the catalogue has, and texts that the catalogue has in
-    Chinese but the page in English."""
+    """Return texts with a word that occurs neither in an object nor in the catalog, and texts that
+    are translated in the catalog but shown in English.
+    """
     return [text for text in _texts(html) if not _is_right(text)]
 
 
 def english_in(html: str) -> list[str]:
-    """Texts that the catalogue has in Chinese but the page in English."""
+    """Return texts that are translated in the catalog but shown in English."""
     return [text for text in _texts(html) if is_english(text)]
 
 
@@ -74,15 +76,17 @@ def _texts(html: str) -> list[str]:
 
 
 def _is_right(text: str) -> bool:
-    # With markup in it, what tenants write has spaces and colons enough to look like anything.
+    # Tenant text with markup contains enough spaces and colons to look like anything.
     if is_english(text) and text not in _strings() and "<img" not in text:
         return False
     return _known().issuperset(_WORD.findall(text))
 
 
 def is_english(text: str) -> bool:
-    """Whether the catalogue has it in Chinese, as it is or with its gaps filled in. One word in
-    lower case may be a name of Kubernetes'."""
+    """Return True if the catalog translates the text, literally or with its placeholders filled in.
+
+    A single lowercase word may be a name in Kubernetes.
+    """
     if re.search(HAN, text) or not re.search("[A-Z]| ", text):
         return False
     whole, gaps = _translated()
@@ -102,7 +106,7 @@ def _translated() -> tuple[frozenset[str], re.Pattern[str]]:
 
 @cache
 def _strings() -> Collection[str]:
-    """All of every kind's objects."""
+    """Return all strings of the test objects of every kind."""
     objects = (obj for kind in kinds for obj in objects_of(kind))
     return frozenset(text for obj in objects for text in _in(obj))
 
@@ -122,7 +126,7 @@ def _in(value: Any) -> Iterator[str]:
 
 @cache
 def _known() -> frozenset[str]:
-    """Words that are right in Chinese."""
+    """Return words that are correct in Chinese text."""
     declared = (f"{kind.segment} {kind.api_kind} {kind.gvr.qualified}" for kind in kinds)
     texts = (*declared, *_strings(), *(one.text for one in MESSAGES), *SAME, *_SHORTENED)
     return frozenset(word for text in texts for word in _WORD.findall(text))

@@ -1,8 +1,8 @@
-"""A kind is added by its declaration, its projection and a fixture; nothing else knows of it but its
-words and the reader's manifest.
+"""A new kind consists of a declaration, a projection, a fixture, its translations and a permission
+in the reader's manifest.
 
-A copy of the console gets all three, for a type that nobody has heard of, and the contract is checked
-there in a process of its own. Where there is the declaration alone, one error names all other files.
+The test adds an unknown type to a copy of the console and runs the contract tests there in a
+separate process.
 """
 
 import os
@@ -17,9 +17,9 @@ import pytest
 pytestmark = pytest.mark.programs
 
 ROOT = Path(__file__).parents[2]
-#: What the copy must not share with the console that is tested.
+#: Files that the copy must not share with the tested console.
 COPIED = ("console", "tests")
-#: Tests of the contract that each kind has, at the least.
+#: Minimum number of contract tests per kind.
 ENOUGH = 20
 
 PROJECTION = '''
@@ -83,12 +83,12 @@ class SailKind(ResourceKind):
     actions = (Delete(),)
 '''
 
-#: Its pages are read in Chinese, which the catalogue has no words of.
+#: The contract renders its pages in Chinese, and the catalog has no translations for it.
 SPOKEN = DECLARATION.replace('"Sails", "sail", "sails"', '"帆", "帆", "帆"').replace(
     '"Area"', '"面积"'
 )
 
-#: What of it needs no projection.
+#: Parts of the declaration that need no projection.
 ALONE = (
     DECLARATION.replace(
         "console.kube.projections.sail import SAILS, Sail", "console.kube.gvr import GVR"
@@ -126,7 +126,7 @@ def _contract(root: Path, only: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_two_files_and_a_fixture_make_a_kind(tmp_path: Path) -> None:
+def test_declaration_projection_and_fixture_define_a_kind(tmp_path: Path) -> None:
     _copy(tmp_path)
     (tmp_path / "console/kube/projections/sail.py").write_text(PROJECTION)
     (tmp_path / "console/kinds/sails.py").write_text(SPOKEN)
@@ -137,7 +137,7 @@ def test_two_files_and_a_fixture_make_a_kind(tmp_path: Path) -> None:
     assert int(passed[1]) >= ENOUGH
 
 
-def test_what_else_a_kind_needs_is_told_with_its_files(tmp_path: Path) -> None:
+def test_missing_parts_of_a_kind_are_reported_with_their_files(tmp_path: Path) -> None:
     _copy(tmp_path)
     (tmp_path / "console/kinds/sails.py").write_text(ALONE)
     said = _contract(tmp_path, "all_that_it_needs").stdout

@@ -1,4 +1,4 @@
-"""Columns: what is shown, what is exported, and that sorting is by what people mean."""
+"""List columns: displayed values, exported values and sort order."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,7 +35,7 @@ from console.ui.registry import kinds
 
 @dataclass(frozen=True)
 class Held:
-    """As much of a store's entry as these columns look at."""
+    """The parts of a store entry that these columns read."""
 
     projection: Any
 
@@ -92,7 +92,7 @@ TEXT = TextColumn(id="x", label="X", get=same)
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_sorting_is_by_size_with_nothing_last(column: Column, values: list[Any]) -> None:
+def test_sort_is_by_size_with_missing_values_last(column: Column, values: list[Any]) -> None:
     assert ordered(column, values[::-1]) == values
     assert ordered(column, values) == values
 
@@ -118,7 +118,7 @@ def test_sorting_is_by_size_with_nothing_last(column: Column, values: list[Any])
         (WORD, "New\x00", "New⟨U+0000⟩"),
     ],
 )
-def test_what_is_shown(column: Column, value: Any, expected: Any) -> None:
+def test_value_is_displayed_as_expected(column: Column, value: Any, expected: Any) -> None:
     assert shown(column, value) == expected
 
 
@@ -134,7 +134,7 @@ def test_what_is_shown(column: Column, value: Any, expected: Any) -> None:
         (PERCENT, 61, 61),
     ],
 )
-def test_what_is_exported_is_the_same_in_every_language(
+def test_exported_value_does_not_depend_on_the_language(
     column: Column, value: Any, expected: Any
 ) -> None:
     with translation.override("zh-hans"):
@@ -145,7 +145,7 @@ def test_what_is_exported_is_the_same_in_every_language(
     ("cores", "text"),
     [("0", "0"), ("0.0004", "0"), ("0.31", "310m"), ("0.9999", "1"), ("1.25", "1.2"), ("18", "18")],
 )
-def test_cores(cores: str, text: str) -> None:
+def test_cpu_quantities_are_formatted(cores: str, text: str) -> None:
     assert cores_text(Decimal(cores)) == text
 
 
@@ -162,11 +162,11 @@ def test_cores(cores: str, text: str) -> None:
         (-2048, "-2Ki"),
     ],
 )
-def test_memory(amount: int, text: str) -> None:
+def test_memory_quantities_are_formatted(amount: int, text: str) -> None:
     assert bytes_text(Decimal(amount)) == text
 
 
-def test_pieces() -> None:
+def test_counts_are_formatted() -> None:
     assert [number_text(Decimal(n)) for n in ("110", "1284", "0.5")] == ["110", "1,284", "0.5"]
 
 
@@ -183,17 +183,17 @@ def test_pieces() -> None:
         (-5, "0s"),
     ],
 )
-def test_lengths_of_time(seconds: int, text: str) -> None:
+def test_durations_are_formatted(seconds: int, text: str) -> None:
     assert seconds_text(seconds) == text
 
 
-def test_lengths_of_time_in_words() -> None:
+def test_durations_are_formatted_in_words() -> None:
     assert [length_text(seconds) for seconds in (3600, 28 * 3600)] == ["1h", "1d 4h"]
     with translation.override("zh-hans"):
         assert length_text(28 * 3600) == "1 天 4 小时"
 
 
-def test_a_link_leads_to_the_page_of_the_object() -> None:
+def test_link_leads_to_the_page_of_the_object() -> None:
     column = LinkColumn(
         id="x",
         label="X",
@@ -209,7 +209,7 @@ def test_a_link_leads_to_the_page_of_the_object() -> None:
     assert target_of("Job/", "shop") is None
     assert target_of("Job/a", "shop") == Target("jobs", "shop", "a")
     assert column.target(held("Node/n-1")) == Target("nodes", "", "n-1")
-    # Of a kind that it did not declare.
+    # A kind that it didn't declare.
     assert column.target(held("Job/a")) is None
 
 
@@ -219,12 +219,12 @@ def target(reference: str) -> str:
     return target_url("host", found)
 
 
-def test_links_lead_to_lists_that_there_are() -> None:
+def test_link_columns_use_existing_lists() -> None:
     for segment in BY_KIND:
         assert kinds.find(segment) is not None, segment
 
 
-def test_no_moment_breaks_a_sort() -> None:
+def test_extreme_times_can_be_sorted() -> None:
     column = kinds.find("jobs")
     assert column is not None
     started = column.sortable["started"]

@@ -1,7 +1,4 @@
-"""What every kind's pages promise, checked for each kind that is registered.
-
-A kind needs its fixture and nothing else.
-"""
+"""The contract of list pages, checked for each registered kind. A kind only needs a fixture."""
 
 from html import unescape
 from typing import Any
@@ -31,11 +28,11 @@ def test_every_kind_has_a_fixture_and_every_fixture_a_kind() -> None:
     assert {fixture_file(kind) for kind in kinds} == set(FIXTURES.glob("*.yaml"))
 
 
-def test_a_fixture_has_several_objects(kind: ResourceKind) -> None:
+def test_fixture_has_several_objects(kind: ResourceKind) -> None:
     assert len(fixture_of(kind)) >= 3
 
 
-async def test_the_list_shows_all(
+async def test_list_shows_all_objects(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     entries = entries_of(runtime, kind)
@@ -47,9 +44,7 @@ async def test_the_list_shows_all(
     assert f'data-total="{len(entries)}"' in html
 
 
-async def test_nothing_that_tenants_write_becomes_markup(
-    client_as: ClientAs, kind: ResourceKind
-) -> None:
+async def test_tenant_input_is_escaped(client_as: ClientAs, kind: ResourceKind) -> None:
     client = client_as("admin", **{"Accept-Language": "zh-hans"})
     html = await text_of(await client.get(url_of(kind, "limit=500")))
     assert "<img" not in html
@@ -58,7 +53,9 @@ async def test_nothing_that_tenants_write_becomes_markup(
 
 
 @pytest.mark.alike
-async def test_it_is_not_there_for_others(client_as: ClientAs, kind: ResourceKind) -> None:
+async def test_list_is_forbidden_without_permission(
+    client_as: ClientAs, kind: ResourceKind
+) -> None:
     name = fixture_of(kind)[0]["metadata"]["name"]
     for query in ("", "format=json", "format=csv", "format=tsv", "limit=abc"):
         response = await client_as("charlie").get(url_of(kind, query))
@@ -67,7 +64,9 @@ async def test_it_is_not_there_for_others(client_as: ClientAs, kind: ResourceKin
 
 
 @pytest.mark.alike
-async def test_strangers_are_sent_to_the_login(client_as: ClientAs, kind: ResourceKind) -> None:
+async def test_anonymous_users_are_redirected_to_sign_in(
+    client_as: ClientAs, kind: ResourceKind
+) -> None:
     response = await client_as("").get(url_of(kind))
     assert response.status_code == 302
     assert response["Location"].startswith(reverse("accounts:login"))
@@ -76,7 +75,7 @@ async def test_strangers_are_sent_to_the_login(client_as: ClientAs, kind: Resour
 async def test_each_sort_is_total_and_stable(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
-    """In either direction ties are by name; asked again the order is the same."""
+    """Ties are sorted by name in both directions, and repeated requests return the same order."""
     for column in kind.sortable.values():
         for descending in (False, True):
             expected = sorted(entries_of(runtime, kind), key=column.sort_key, reverse=descending)
@@ -86,10 +85,10 @@ async def test_each_sort_is_total_and_stable(
             assert found == keys(await items(client_as, kind, sort=sort)), sort
 
 
-async def test_by_itself_the_worst_comes_first(
+async def test_default_sort_is_by_severity(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
-    """But for kinds with an order of their own."""
+    """Except for kinds that declare their own order."""
     found = await items(client_as, kind)
     if not kind.own_order:
         assert found == sorted(found, key=lambda item: (item["name"], item["namespace"]))
@@ -104,7 +103,7 @@ async def test_by_itself_the_worst_comes_first(
 def samples(
     declared: Filter, kind: ResourceKind, entries: list[Entry[Any]]
 ) -> dict[str, set[tuple[str, str]]]:
-    """Values for a filter, each with the objects that it must let through."""
+    """Return values for a filter, each with the objects that match it."""
     found: dict[str, set[tuple[str, str]]] = {}
     for entry in entries:
         for value in _values(declared, kind, entry):
@@ -133,7 +132,7 @@ def _writable(value: str, declared: Filter) -> bool:
     return value.isprintable() and value == value.strip() and 0 < len(value) <= declared.max_length
 
 
-async def test_each_filter_lets_through_what_it_should(
+async def test_each_filter_returns_the_matching_objects(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     entries = entries_of(runtime, kind)
@@ -145,7 +144,7 @@ async def test_each_filter_lets_through_what_it_should(
 
 
 @pytest.mark.alike
-async def test_every_name_is_found_by_searching(
+async def test_every_object_is_found_by_its_name(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     for entry in entries_of(runtime, kind):
@@ -153,7 +152,7 @@ async def test_every_name_is_found_by_searching(
         assert tuple(entry.key) in found
 
 
-async def test_no_filter_fails_on_nonsense(client_as: ClientAs, kind: ResourceKind) -> None:
+async def test_no_filter_fails_on_invalid_input(client_as: ClientAs, kind: ResourceKind) -> None:
     nonsense = ("zzz-no-such", "=1+1", "%00", "%ed%a0%80", "a,b,c", "x" * 5000)
     for declared in kind.every_filter:
         for value in some(kind.segment + declared.param, nonsense, 1):
@@ -161,13 +160,13 @@ async def test_no_filter_fails_on_nonsense(client_as: ClientAs, kind: ResourceKi
             assert response.status_code in (200, 400), (declared.param, value)
 
 
-async def test_what_is_not_allowed_is_not_offered(
+async def test_forbidden_actions_are_not_offered(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime, settings: Settings
 ) -> None:
     settings.NODE_SHELL_NAMESPACE = "shop"
     offered = unescape(await text_of(await client_as("admin").get(url_of(kind))))
     refused = unescape(await text_of(await client_as("bob").get(url_of(kind))))
-    # Both ask the same for the right; what the second does could not be taken back.
+    # Both check the same permission; the effect of the second could not be undone.
     asked = some(kind.segment, kind.every_action, 2)
     for action in kind.every_action:
         urls = [action.url("host", kind.segment, entry.key) for entry in entries_of(runtime, kind)]
@@ -181,7 +180,9 @@ async def test_what_is_not_allowed_is_not_offered(
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_facts_are_sentences(kind: ResourceKind, runtime: StaticRuntime, language: str) -> None:
+def test_delete_warnings_are_sentences(
+    kind: ResourceKind, runtime: StaticRuntime, language: str
+) -> None:
     with translation.override(language):
         for entry in entries_of(runtime, kind):
             for label, value in kind.facts(entry):
@@ -189,6 +190,6 @@ def test_facts_are_sentences(kind: ResourceKind, runtime: StaticRuntime, languag
                 assert str(value).strip() and str(value).isprintable(), entry.key
 
 
-def test_every_status_word_is_in_the_catalogue(kind: ResourceKind, runtime: StaticRuntime) -> None:
+def test_every_status_word_is_in_the_catalog(kind: ResourceKind, runtime: StaticRuntime) -> None:
     statuses = [kind.status(entry) for entry in entries_of(runtime, kind)]
     assert {status.word for status in statuses if status} <= STATUS_WORDS

@@ -1,4 +1,4 @@
-"""Kinds that nobody declared: whatever their definitions say, the console goes on."""
+"""Kinds created from CustomResourceDefinitions, including malformed and hostile ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -72,7 +72,7 @@ def definition(
 
 
 class World:
-    """`objects`: of widgets."""
+    """The definitions and objects of a cluster. `objects` are the widgets."""
 
     def __init__(self) -> None:
         self.definitions = preloaded(CUSTOM_RESOURCE_DEFINITIONS)
@@ -89,7 +89,7 @@ class World:
             bring(self.definitions, item)
 
     def put(self, *objects: dict[str, Any]) -> Informer[Any]:
-        """Widgets, read as their definition says now."""
+        """Add widgets, decoded with the current definition."""
         found = self.runtime.types.get(WIDGETS)
         assert found is not None
         decode = decoder_of(found.columns, conditions=found.conditions)
@@ -125,7 +125,7 @@ def segments() -> list[str]:
     return [kind.segment for kind in kinds().customs]
 
 
-def test_a_kind_comes_and_goes_with_its_type(world: World) -> None:
+def test_kind_follows_its_definition(world: World) -> None:
     assert kinds().find("widgets.x.org") is None
     world.define(definition())
     found = kinds().find("widgets.x.org")
@@ -140,7 +140,7 @@ def test_a_kind_comes_and_goes_with_its_type(world: World) -> None:
 
 
 @pytest.mark.parametrize("word", ["widgets", "Widget", "WIDGETS.X.ORG", "wd"])
-def test_a_kind_is_known_by_its_names(world: World, word: str) -> None:
+def test_kind_is_found_by_its_names(world: World, word: str) -> None:
     assert kind_named(kinds(), word) is None
     made = definition()
     made["spec"]["names"]["shortNames"] = ["wd", "po"]
@@ -148,13 +148,13 @@ def test_a_kind_is_known_by_its_names(world: World, word: str) -> None:
     found = kinds().find("widgets.x.org")
     assert kind_named(kinds(), word) is found
     assert found in kinds_like(kinds(), word) and found in kinds_like(kinds(), "widg")
-    # What is declared keeps its names.
+    # Built-in kinds keep their names.
     assert kind_named(kinds(), "po") is kinds().find("pods")
     take_away(world.definitions, definition())
     assert kind_named(kinds(), word) is None and kinds_like(kinds(), "widg") == []
 
 
-async def test_the_palette_and_the_search_find_it(world: World, client_as: ClientAs) -> None:
+async def test_palette_and_search_find_custom_kinds(world: World, client_as: ClientAs) -> None:
     world.define(definition())
     for text in ("widg", "widgets"):
         html = await text_of(await client_as("admin").get(f"/palette?q={text}"))
@@ -163,13 +163,13 @@ async def test_the_palette_and_the_search_find_it(world: World, client_as: Clien
     page = "/clusters/host/projects/shop/widgets.x.org/anchor"
     for text in ("anch", "widget anch", "widgets"):
         assert page in await text_of(await client_as("admin").get(f"/search?q={text}"))
-    # Those who may not list it are not told that there is such a kind.
+    # Users who may not list the kind don't learn that it exists.
     for path in ("/palette?q=widg", "/palette?q=anch", "/search?q=widgets"):
         html = await text_of(await client_as("charlie").get(path))
         assert "widgets.x.org" not in html and "Widgets" not in html
 
 
-def test_a_kind_stays_the_same_while_its_type_does(world: World) -> None:
+def test_kind_object_is_reused_while_its_definition_is_unchanged(world: World) -> None:
     world.define(definition())
     first = kinds().find("widgets.x.org")
     world.define(definition())
@@ -187,7 +187,7 @@ def test_a_kind_stays_the_same_while_its_type_does(world: World) -> None:
     "changes",
     [{"established": False}, {"served": False}, {"established": False, "accepted": False}],
 )
-def test_what_is_not_served_has_no_kind(world: World, changes: dict[str, Any]) -> None:
+def test_type_that_is_not_served_has_no_kind(world: World, changes: dict[str, Any]) -> None:
     world.define(definition(**changes))
     assert kinds().find("widgets.x.org") is None
     assert segments() == []
@@ -201,7 +201,7 @@ def test_what_is_not_served_has_no_kind(world: World, changes: dict[str, Any]) -
         ("gateways.gateway.networking.k8s.io", "gateways.gateway.networking.k8s.io"),
     ],
 )
-def test_what_is_declared_comes_first(world: World, name: str, declared: str) -> None:
+def test_built_in_kinds_take_precedence(world: World, name: str, declared: str) -> None:
     before = kinds().find(declared)
     world.define(definition(name, column("Stolen")))
     assert kinds().find(declared) is before
@@ -209,7 +209,7 @@ def test_what_is_declared_comes_first(world: World, name: str, declared: str) ->
     assert kinds().find(name) in (before, None)
 
 
-def test_a_type_with_the_plural_of_a_declared_one_has_an_address_of_its_own(world: World) -> None:
+def test_type_with_the_plural_of_a_built_in_kind_has_its_own_url(world: World) -> None:
     pods = kinds().find("pods")
     world.define(definition("pods.networking.k8s.io", kind="Pod"))
     other = kinds().find("pods.networking.k8s.io")
@@ -239,7 +239,7 @@ HOSTILE = [
 @pytest.mark.parametrize("scope", ["Namespaced", "Cluster"])
 @pytest.mark.parametrize("conditions", [True, False])
 @pytest.mark.parametrize("columns", [[], HOSTILE, [column(f"C{n}") for n in range(3000)]])
-def test_whatever_is_defined_makes_a_kind_that_could_be_declared(
+def test_any_definition_makes_a_valid_kind(
     world: World, scope: str, conditions: bool, columns: list[dict[str, Any]]
 ) -> None:
     given = definition("widgets.x.org", *columns, scope=scope, conditions=conditions)
@@ -250,7 +250,7 @@ def test_whatever_is_defined_makes_a_kind_that_could_be_declared(
     assert len(kind.columns) < 30
 
 
-async def test_a_hostile_type_is_shown_as_text(world: World, client_as: ClientAs) -> None:
+async def test_hostile_definition_is_escaped(world: World, client_as: ClientAs) -> None:
     world.define(definition("widgets.x.org", *HOSTILE))
     status = {"conditions": [{"type": "Ready", "status": "False", "reason": POLYGLOT}]}
     values: tuple[Any, ...] = (POLYGLOT, 3, None, {"a": [POLYGLOT]}, "=1+1", [], True)
@@ -269,7 +269,7 @@ async def test_a_hostile_type_is_shown_as_text(world: World, client_as: ClientAs
             assert "\u202e" not in text
 
 
-async def test_the_list_of_definitions_leads_to_objects_that_there_are(
+async def test_definitions_link_to_lists_only_if_they_are_served(
     world: World, client_as: ClientAs
 ) -> None:
     world.define(definition(), definition("gone.x.org", kind="Gone", served=False))
@@ -283,7 +283,7 @@ def items_of(access: FakeAccess) -> list[tuple[str, str]]:
     return [(item.group, item.url) for group in groups for item in group.items if item.group]
 
 
-def test_all_resources_have_them_by_group_for_those_who_may(world: World) -> None:
+def test_all_resources_page_lists_custom_kinds_by_group_for_permitted_users(world: World) -> None:
     world.define(
         definition("zebras.a.org", kind="Zebra"),
         definition(),
@@ -297,13 +297,13 @@ def test_all_resources_have_them_by_group_for_those_who_may(world: World) -> Non
     assert items_of(charlie()) == []
     rail = nav(admin(), Level("cluster"), "widgets.x.org").rail
     assert [one.url for one in rail if one.current] == ["/clusters/host/resources"]
-    # That there is such a type is not for everybody to know.
+    # The existence of the type is not public.
     rail = nav(charlie(), Level("cluster"), "widgets.x.org").rail
     assert [one.url for one in rail if one.current] == []
 
 
 class Only(FakeAccess):
-    """May list and create objects of one type."""
+    """A user who may list and create objects of one type."""
 
     def __init__(self, resource: str) -> None:
         super().__init__("erin", list_in=(), delete_in=())
@@ -313,20 +313,20 @@ class Only(FakeAccess):
         return None if gvr.resource == self._resource else frozenset()
 
 
-def test_what_others_may_see_takes_no_room_from_ones_own(world: World) -> None:
+def test_kinds_of_other_users_do_not_use_up_the_menu_limit(world: World) -> None:
     names = [f"things{n:04d}" for n in range(CUSTOMS + 1)]
     world.define(*(definition(f"{name}.many.org", kind=name.title()) for name in names))
     last = f"/clusters/host/{names[-1]}.many.org"
     assert items_of(Only(names[-1])) == [("many.org", last)]
 
 
-def test_to_create_one_is_to_create_something(world: World) -> None:
+def test_permission_to_create_a_custom_resource_enables_the_create_page(world: World) -> None:
     world.define(definition())
     assert may_create_any(Only("widgets"))
     assert not may_create_any(Only("things"))
 
 
-async def test_of_thousands_the_page_of_all_has_some_and_their_list_all(
+async def test_thousands_of_kinds_are_limited_in_the_menu_but_listed_completely(
     world: World, client_as: ClientAs
 ) -> None:
     many = [definition(f"things{n:04d}.many.org", kind=f"Thing{n}") for n in range(3000)]
@@ -338,7 +338,7 @@ async def test_of_thousands_the_page_of_all_has_some_and_their_list_all(
     assert kinds().find("things2999.many.org") is not None
 
 
-def test_kinds_of_types_that_are_gone_are_let_go(world: World) -> None:
+def test_cached_kinds_of_deleted_types_are_removed(world: World) -> None:
     registry = kinds()
     for number in range(3 * SPARE):
         name = f"fleeting{number}.x.org"
@@ -358,7 +358,7 @@ def test_kinds_of_types_that_are_gone_are_let_go(world: World) -> None:
         ("Sheep", "sheep", "Sheep"),
     ],
 )
-def test_a_list_is_called_as_its_kind_is_written(
+def test_list_title_uses_the_case_of_the_kind(
     world: World, kind: str, plural: str, title: str
 ) -> None:
     world.define(definition(f"{plural}.x.org", kind=kind))
@@ -368,7 +368,7 @@ def test_a_list_is_called_as_its_kind_is_written(
     assert generic_kind(found).title == title
 
 
-def test_what_was_read_for_other_columns_is_not_shown_under_these(world: World) -> None:
+def test_values_decoded_for_other_columns_are_not_shown(world: World) -> None:
     world.define(definition("widgets.x.org", column("Size", ".spec.size", "integer")))
     informer = world.put(widget("hull", spec={"size": 7, "color": "grey"}))
     world.define(definition("widgets.x.org", column("Color", ".spec.color")))
@@ -379,7 +379,7 @@ def test_what_was_read_for_other_columns_is_not_shown_under_these(world: World) 
     found = world.runtime.types.get(WIDGETS)
     assert found is not None
     informer.store.decode_with(decoder_of(found.columns, conditions=found.conditions))
-    # The same version of the same object, and yet another projection.
+    # The same version of the same object, with a new projection.
     informer.replace([encoded(widget("hull", spec={"size": 7, "color": "grey"}))], "2")
     (entry,) = informer.store.snapshot().entries.values()
     assert kind.sortable["color"].plain(entry) == "grey"

@@ -1,4 +1,4 @@
-"""Lists that are read as the viewer, of which not everything is read."""
+"""Lists read with the user's permissions that are truncated at a limit."""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def runtime(limit: int) -> Iterator[StaticRuntime]:
     no_host()
 
 
-async def it_says_that_there_may_be_more(client_as: ClientAs) -> None:
+async def test_truncated_list_is_marked(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get(URL))
     assert "Only 3 of them are read; there may be more. Choose a project." in html
     answer = await text_of(await client_as("admin").get(f"{URL}?format=json"))
@@ -51,7 +51,7 @@ async def it_says_that_there_may_be_more(client_as: ClientAs) -> None:
 
 
 @pytest.mark.parametrize("limit", [6])
-async def it_says_nothing_of_a_list_that_was_read_whole(client_as: ClientAs) -> None:
+async def test_complete_list_is_not_marked(client_as: ClientAs) -> None:
     assert "there may be more" not in await text_of(await client_as("admin").get(URL))
     answer = await text_of(await client_as("admin").get(f"{URL}?format=json"))
     assert "truncated" not in json.loads(answer)

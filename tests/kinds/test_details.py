@@ -1,4 +1,4 @@
-"""What the page of an object promises, checked for all objects of each kind that is registered."""
+"""The contract of object pages, checked for all objects of each registered kind."""
 
 import json
 import re
@@ -34,13 +34,15 @@ from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
 _PART = re.compile(r'<(div|header|section) id="([^"]+)"[^>]*\bdata-part data-v="([^"]+)"')
-#: Of a page its token, its time and the address that its forms lead back to.
+#: Parts of a page that depend on the request: the token, the time and the return URL of its forms.
 _OWN = re.compile(r"""(value|hx-headers|data-now)=("[^"]*"|'[^']*')""")
 _AGES = re.compile(r"(<time [^>]*>)[^<]*")
 
 
 def addresses(kind: ResourceKind, key: Key) -> list[str]:
-    """Of each of the object's tabs. The first has no name, unless what has none is another page."""
+    """Yield the URL of each tab of the object. The first tab has no name unless the URL without a
+    tab is another page.
+    """
     first, *others = tabs_of(kind)
     names = ["", *(tab.id for tab in others)]
     assert first.id not in names
@@ -50,12 +52,12 @@ def addresses(kind: ResourceKind, key: Key) -> list[str]:
 
 
 def parts_of(html: str) -> dict[str, str]:
-    """The signature of each part by its id."""
+    """Return the signature of each part by its ID."""
     return {found[2]: found[3] for found in _PART.finditer(html)}
 
 
 def settled(html: str) -> str:
-    """Without what the clock changes."""
+    """Return the page without the parts that depend on the clock."""
     return _AGES.sub(r"\1", html)
 
 
@@ -65,32 +67,34 @@ async def fragment(client_as: ClientAs, url: str) -> str:
     return await text_of(response)
 
 
-def test_its_kind_is_kubernetes_own_word(kind: ResourceKind) -> None:
-    """Lists do not name it, so it is the declaration that does."""
+def test_kind_name_is_the_one_of_kubernetes(kind: ResourceKind) -> None:
+    """Items of a list don't contain their kind, so the declaration defines it."""
     known = {(one.group, one.plural): one.kind for one in builtin_types()}
     expected = known.get((kind.gvr.group, kind.gvr.resource))
     plurals = {f"{kind.api_kind.lower()}{end}" for end in ("s", "es")}
     assert kind.api_kind == expected if expected else kind.gvr.resource in plurals
 
 
-def test_every_column_is_a_fact(kind: ResourceKind) -> None:
+def test_every_column_has_a_template_for_the_object_page(kind: ResourceKind) -> None:
     for column in kind.columns:
         if not isinstance(column, NameColumn | StatusColumn):
             get_template(column.template.replace("/cells/", "/values/"))
 
 
 def in_some_tabs(kind: ResourceKind, entries: list[Entry[Any]]) -> Iterator[tuple[Entry[Any], str]]:
-    """In the gate four objects in their first tab, and one in each other, which differ by tab."""
+    """In the gate, return four objects with their first tab and one object with each other tab,
+    varying by tab.
+    """
     for number, tab in enumerate(tabs_of(kind)):
         shown = some(kind.segment + tab.id, entries, 1 if number else 4)
-        # What is worst of all is in each tab.
+        # The hostile object is tested with each tab.
         worst = [entry for entry in entries if entry.key.name == LONG_NAME]
         for entry in {entry.key: entry for entry in (*shown, *worst)}.values():
             yield entry, addresses(kind, entry.key)[number]
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_every_tab_of_every_object_is_drawn(
+async def test_every_tab_of_every_object_renders(
     client_as: ClientAs,
     kind: ResourceKind,
     runtime: StaticRuntime,
@@ -106,13 +110,13 @@ async def test_every_tab_of_every_object_is_drawn(
         assert f'data-url="{url}"' in html
         assert "<img" not in html
         assert "\u202e" not in html and "\x00" not in html
-    # A panel that fails says so there, and nowhere else.
+    # A failing panel shows and logs its error.
     assert caplog.records == []
 
 
 @pytest.mark.alike
 @pytest.mark.django_db(transaction=True)
-async def test_the_list_leads_to_it_and_back(
+async def test_list_links_to_the_object_and_back(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     rows = rows_of(await text_of(await client_as("admin").get(url_of(kind, "limit=500"))))
@@ -121,7 +125,7 @@ async def test_the_list_leads_to_it_and_back(
         url for row in rows.values() for url in re.findall(r'<a class="full" href="([^"]+)', row)
     }
     assert linked == {object_url("host", kind.segment, entry.key) for entry in entries}
-    # Some are led to a page of its own, of which other tests are.
+    # Some objects redirect to a dedicated page, which other tests cover.
     first = min(entries, key=lambda entry: entry.key)
     html = await text_of(await client_as("admin").get(addresses(kind, first.key)[0]))
     up = re.search(r'href="([^"]+)" data-up', html)
@@ -131,10 +135,10 @@ async def test_the_list_leads_to_it_and_back(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_page_fragment_and_frames_are_the_same(
+async def test_page_fragment_and_frames_are_identical(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
-    """In the gate in the first tab and in two others."""
+    """In the gate for the first tab and two others."""
     entries = entries_of(runtime, kind)
     for number in (0, *some(kind.segment, range(1, len(tabs_of(kind))), 2)):
         for entry in some(f"{kind.segment} {number}", entries, 1):
@@ -149,7 +153,7 @@ async def test_page_fragment_and_frames_are_the_same(
                 view = DetailView(place, "en", informer, followed(place.needs, admin()))
             assert view.update(Mail(), admin(), anew=True) == []
             assert view.known().rows == parts_of(page)
-            # A browser that has nothing gets all of it, as it stands on the page.
+            # A client without content receives all parts as they are on the page.
             [frame] = view.catch_up(Known("old", {}), admin()) or []
             shown = settled(page)
             for piece in re.split(
@@ -159,12 +163,12 @@ async def test_page_fragment_and_frames_are_the_same(
 
 
 @pytest.mark.alike
-async def test_those_who_may_not_see_learn_nothing(
+async def test_forbidden_and_missing_objects_look_identical(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     there = entries_of(runtime, kind)[0]
     missing = there.key._replace(name="no-such-thing")
-    # Where it has none, the address leads to another page, whoever asks and whatever there is.
+    # Without a tab, the URL may redirect to another page, regardless of user and object.
     first = tabs_of(kind)[0].id if kind.page_url("host", missing) else ""
     tabs = dict.fromkeys((first, *(tab.id for tab in tabs_of(kind))))
     forms = [(tab, query) for tab in tabs for query in ("", "?format=json", "?format=yaml")]
@@ -175,13 +179,13 @@ async def test_those_who_may_not_see_learn_nothing(
             response = await client_as("charlie").get(url + query)
             assert response.status_code == 403
             text = _OWN.sub("", await text_of(response))
-            # A request for the right says what was asked for.
+            # The access request names the requested object.
             answers.append(text.replace(f"({quote(unquote(url))})", ""))
         assert answers[0] == answers[1]
 
 
 @pytest.mark.alike
-async def test_what_is_not_there_is_missing(client_as: ClientAs, kind: ResourceKind) -> None:
+async def test_missing_object_returns_404(client_as: ClientAs, kind: ResourceKind) -> None:
     namespace = fixture_of(kind)[0]["metadata"].get("namespace", "")
     base = f"/projects/{namespace}" if namespace else ""
     for url in (
@@ -203,7 +207,7 @@ async def test_what_is_not_there_is_missing(client_as: ClientAs, kind: ResourceK
 
 
 @pytest.mark.alike
-async def test_strangers_are_sent_to_the_login(
+async def test_anonymous_users_are_redirected_to_sign_in(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     url = addresses(kind, entries_of(runtime, kind)[0].key)[0]
@@ -214,7 +218,7 @@ async def test_strangers_are_sent_to_the_login(
     assert (await client_as("").get(f"{url}?format=yaml")).status_code == 401
 
 
-async def test_as_data_it_is_the_lists_item_and_the_whole_object(
+async def test_json_equals_the_list_item_and_yaml_is_the_whole_object(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     listed = json.loads(await text_of(await client_as("admin").get(url_of(kind, "format=json"))))
@@ -236,7 +240,7 @@ async def test_as_data_it_is_the_lists_item_and_the_whole_object(
         assert written == manifest
 
 
-async def test_what_tenants_write_is_shown_and_is_no_markup(
+async def test_tenant_input_is_shown_escaped(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     worst = next(entry for entry in entries_of(runtime, kind) if entry.key.name == LONG_NAME)
@@ -246,7 +250,7 @@ async def test_what_tenants_write_is_shown_and_is_no_markup(
 
 
 @pytest.mark.alike
-async def test_unknown_formats_are_refused(
+async def test_unknown_format_is_refused(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     url = addresses(kind, entries_of(runtime, kind)[0].key)[0]

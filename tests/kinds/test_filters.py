@@ -1,4 +1,4 @@
-"""Filters that any kind may use, beyond those that every kind has."""
+"""Filters that any kind may use, in addition to the common ones."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ def passes(found: ChoiceFilter | FieldFilter, values: tuple[str, ...], projectio
     return found.test(values)(entry)
 
 
-def test_a_choice_is_one_of_those_there_are() -> None:
+def test_choice_filter_accepts_declared_values_only() -> None:
     assert TYPE.clean(["warning", "NORMAL", " Warning "]) == ("Warning", "Normal")
     assert passes(TYPE, ("Warning",), "Warning")
     assert not passes(TYPE, ("Warning",), "Normal")
@@ -36,7 +36,7 @@ def test_a_choice_is_one_of_those_there_are() -> None:
         TYPE.clean(["Fatal"])
 
 
-def test_a_field_is_equal_not_alike() -> None:
+def test_field_filter_matches_exact_values() -> None:
     assert passes(ROLE, ("worker",), ("gpu", "worker"))
     assert not passes(ROLE, ("work",), ("worker",))
     assert not passes(ROLE, ("Worker",), ("worker",))
@@ -52,11 +52,11 @@ def test_a_field_is_equal_not_alike() -> None:
         (GVR("snapshot.storage.k8s.io", "v1", "volumesnapshots"), None),
     ],
 )
-def test_kubernetes_own_kinds_have_short_addresses(gvr: GVR, segment: str | None) -> None:
+def test_built_in_kinds_have_short_url_segments(gvr: GVR, segment: str | None) -> None:
     assert segment_of(gvr) == (segment or "volumesnapshots.snapshot.storage.k8s.io")
 
 
-def test_a_kind_is_found_by_its_type_in_its_version() -> None:
+def test_kind_is_found_by_group_version_and_resource() -> None:
     found = kinds.of(DEPLOYMENTS)
     assert found is not None
     assert found.segment == "deployments"

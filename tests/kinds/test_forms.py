@@ -1,4 +1,4 @@
-"""The forms of a list show the same: page, fragment, socket, JSON, CSV and TSV."""
+"""All formats of a list show the same data: page, fragment, websocket, JSON, CSV and TSV."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ from tests.views.conftest import ClientAs
 from tests.views.test_lists import HTMX, text_of
 
 
-async def test_json_has_every_column(
+async def test_json_contains_every_column(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     by_key = {tuple(entry.key): entry for entry in entries_of(runtime, kind)}
@@ -36,7 +36,7 @@ async def test_json_has_every_column(
 
 
 @pytest.mark.parametrize(("fmt", "delimiter"), [("csv", ","), ("tsv", "\t")])
-async def test_a_table_has_every_column(
+async def test_csv_and_tsv_contain_every_column(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime, fmt: str, delimiter: str
 ) -> None:
     response = await client_as("admin").get(url_of(kind, f"format={fmt}&sort=name"))
@@ -55,7 +55,7 @@ async def still_alive() -> bool:
 
 
 @pytest.mark.alike
-async def test_fragment_page_and_socket_show_the_same(
+async def test_fragment_page_and_websocket_show_the_same_rows(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     before = await client_as("admin", **HTMX).get(url_of(kind))
@@ -85,7 +85,7 @@ async def test_fragment_page_and_socket_show_the_same(
 
 
 async def _row_from(socket: WebsocketCommunicator, row_id: str) -> str:
-    """The row as the socket sends it; a test that waits for it in vain ends by its time-out."""
+    """Return the row as sent by the websocket. If it doesn't arrive, the test times out."""
     while True:
         found = rows_of(await socket.receive_from(timeout=5))
         if row_id in found:

@@ -1,6 +1,7 @@
-"""For every kind: who has one project sees nothing of others, and who has none sees nothing at all.
+"""For every kind, members of one project see nothing of other projects, and users without a project
+see nothing.
 
-With the real authorizer, and the roles that a workspace's viewer has in Kubernetes.
+Uses the real authorizer and the Kubernetes roles of a workspace viewer.
 """
 
 import json
@@ -37,7 +38,7 @@ from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
 BOB, CHARLIE = "viewer-bob", "outsider-charlie"
-#: In every name and place that neither may learn of.
+#: Part of every name and namespace that neither user may learn of.
 CANARY = "canary-7f3"
 FORMS = ("", "limit=500", "format=json", "format=csv", "format=tsv", f"q={CANARY}")
 
@@ -65,7 +66,7 @@ def canary(kind: ResourceKind) -> Obj:
 
 @pytest.fixture
 def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
-    """The fixture of a kind that grants rights comes beside those of the test."""
+    """For kinds that grant permissions, the fixture is added to the bindings of the test."""
     granted = rights()
     informers: dict[GVR, Informer[Any]] = {
         gvr: preloaded(gvr, objects) for gvr, objects in granted.items()
@@ -92,7 +93,7 @@ def _real_rights(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def seen(runtime: StaticRuntime, kind: ResourceKind, place: str) -> set[Key]:
-    """What is in the project, or is it."""
+    """Return the entries in the project, or the project itself."""
     entries = {entry.key for entry in entries_of(runtime, kind)}
     if kind.gvr == NAMESPACES:
         return {key for key in entries if key.name == place}
@@ -100,7 +101,7 @@ def seen(runtime: StaticRuntime, kind: ResourceKind, place: str) -> set[Key]:
 
 
 @pytest.mark.alike
-async def test_who_has_no_project_learns_nothing(
+async def test_user_without_a_project_sees_nothing(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     for query in FORMS:
@@ -112,7 +113,7 @@ async def test_who_has_no_project_learns_nothing(
     assert await asked_live(CHARLIE, kind) == 403
 
 
-async def test_who_has_one_project_learns_nothing_of_others(
+async def test_member_of_one_project_sees_nothing_of_others(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     visible = seen(runtime, kind, "shop")
@@ -143,7 +144,9 @@ async def test_who_has_one_project_learns_nothing_of_others(
 
 
 async def asked_live(name: str, kind: ResourceKind) -> int:
-    """What a socket answers that asks for the list; no frame of it may tell of the canary."""
+    """Return the response of a websocket that subscribes to the list. No frame may contain the
+    canary.
+    """
     browser = Browser(clusters.host.access_for(Identity(name)))  # type: ignore[arg-type]
     assert await browser.connect()
     await browser.subscribe(url_of(kind), etag="none")

@@ -1,4 +1,6 @@
-"""What a kind needs beside its own file: whatever is missing is told with the file it belongs into."""
+"""Everything that a kind needs in other files; a missing part is reported with the file it belongs
+in.
+"""
 
 import re
 from collections.abc import Iterator
@@ -58,9 +60,9 @@ def _is_listed(kind: ResourceKind) -> bool:
     )
 
 
-def test_a_kind_has_all_that_it_needs(kind: ResourceKind) -> None:
+def test_kind_has_everything_it_needs(kind: ResourceKind) -> None:
     assert not (found := "\n".join(missing(kind))), found
 
 
-def test_the_reader_may_list_what_the_cache_knows_and_nothing_else() -> None:
+def test_reader_role_permits_listing_exactly_the_cached_types() -> None:
     assert reader_role() == READER, "write manifests/reader.yaml anew: `manage.py readerrole`"

@@ -1,4 +1,4 @@
-"""What single kinds decide by themselves, beyond what every kind promises."""
+"""Behavior of single kinds beyond the contract."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -57,18 +57,18 @@ def facts_of(gvr: GVR, found: Entry[Any]) -> dict[str, str]:
         ("Dreaming", ("unknown", "Unknown", "Dreaming")),
     ],
 )
-def it_says_how_an_account_is(state: str, expected: tuple[str, str, str]) -> None:
+def test_account_status_is_shown(state: str, expected: tuple[str, str, str]) -> None:
     found = user_status(entry(USERS, status={"state": state}).projection)
     assert (found.severity.value, found.word, found.reason) == expected
 
 
-def it_says_that_an_account_goes() -> None:
+def test_deleted_account_is_terminating() -> None:
     gone = {"deletionTimestamp": "2026-01-01T01:00:00Z"}
     assert user_status(entry(USERS, gone).projection).word == "Terminating"
 
 
 @pytest.mark.parametrize("gvr", [USERS, CUSTOM_RESOURCE_DEFINITIONS])
-def it_filters_by_the_severity_that_it_shows(gvr: GVR) -> None:
+def test_severity_filter_matches_the_displayed_severity(gvr: GVR) -> None:
     kind = kinds.of(gvr)
     assert kind is not None
     found = entry(gvr, status={"state": "", "conditions": []})
@@ -86,12 +86,12 @@ def may_delete(gvr: GVR, viewer: str, name: str) -> bool:
     return action.may(FakeAccess(viewer), gvr, Key("", name))
 
 
-def it_lets_nobody_delete_the_own_account() -> None:
+def test_users_cannot_delete_their_own_account() -> None:
     assert may_delete(USERS, "alice", "bob")
     assert not may_delete(USERS, "alice", "alice")
 
 
-def it_offers_no_deletion_of_the_platform_s_own_roles() -> None:
+def test_built_in_platform_roles_cannot_be_deleted() -> None:
     kind = kinds.of(GLOBAL_ROLES)
     assert kind is not None
     delete = kind.shown_actions["delete"]
@@ -117,7 +117,7 @@ DEFINITIONS: list[tuple[list[dict[str, str]], str, str]] = [
 
 
 @pytest.mark.parametrize(("conditions", "severity", "word"), DEFINITIONS)
-def it_says_whether_a_definition_is_in_force(
+def test_definition_status_shows_whether_it_is_served(
     conditions: list[dict[str, str]], severity: str, word: str
 ) -> None:
     found = entry(CUSTOM_RESOURCE_DEFINITIONS, status={"conditions": conditions})
@@ -125,7 +125,7 @@ def it_says_whether_a_definition_is_in_force(
     assert (status.severity.value, status.word) == (severity, word)
 
 
-def it_says_that_a_definition_takes_its_objects_along() -> None:
+def test_deleting_a_definition_warns_that_its_objects_are_deleted() -> None:
     spec = {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget"}}
     facts = facts_of(CUSTOM_RESOURCE_DEFINITIONS, entry(CUSTOM_RESOURCE_DEFINITIONS, spec=spec))
     assert facts["Goes too"] == "every Widget in every project"
@@ -135,19 +135,19 @@ def it_says_that_a_definition_takes_its_objects_along() -> None:
     ("policy", "data"),
     [("Retain", "stays where it is stored"), ("Delete", "is deleted where it is stored")],
 )
-def it_says_what_becomes_of_the_data_of_a_volume(policy: str, data: str) -> None:
+def test_deleting_a_volume_warns_about_its_data(policy: str, data: str) -> None:
     found = entry(PERSISTENT_VOLUMES, spec={"persistentVolumeReclaimPolicy": policy})
     assert facts_of(PERSISTENT_VOLUMES, found)["Data"] == data
 
 
-def it_names_a_few_keys_of_a_config_map_and_counts_the_others() -> None:
+def test_config_map_shows_a_few_keys_and_counts_the_rest() -> None:
     data = {f"k{number:02d}": "canary" for number in range(12)}
     text = facts_of(CONFIG_MAPS, entry(CONFIG_MAPS, data=data))["Keys"]
     assert text.endswith("k09 +2")
     assert "canary" not in text
 
 
-def it_tells_where_roles_come_from() -> None:
+def test_origin_of_roles_is_shown() -> None:
     built_in = {"labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}
     template = {"labels": {"iam.kubesphere.io/role-template": "true"}}
     origins = [
@@ -166,12 +166,12 @@ def it_tells_where_roles_come_from() -> None:
     ("types", "expected"),
     [(["Ingress"], "ingress"), (["Egress"], "egress"), (["Ingress", "Egress"], "both")],
 )
-def it_tells_which_way_a_policy_goes(types: list[str], expected: str) -> None:
+def test_direction_of_a_network_policy_is_shown(types: list[str], expected: str) -> None:
     found = entry(NETWORK_POLICIES, spec={"policyTypes": types})
     assert direction(found.projection) == expected
 
 
-def it_sorts_a_policy_that_allows_nothing_before_one_that_says_nothing() -> None:
+def test_policy_that_allows_nothing_sorts_before_one_without_rules() -> None:
     kind = kinds.of(NETWORK_POLICIES)
     assert kind is not None
     column = kind.sortable["egress"]
@@ -181,7 +181,7 @@ def it_sorts_a_policy_that_allows_nothing_before_one_that_says_nothing() -> None
     assert (column.value(nothing), column.value(silent)) == ("0", "")
 
 
-def it_sorts_services_by_the_number_of_their_address() -> None:
+def test_services_are_sorted_numerically_by_ip_address() -> None:
     kind = kinds.of(SERVICES)
     assert kind is not None
     column = kind.sortable["cluster_ip"]
@@ -191,7 +191,7 @@ def it_sorts_services_by_the_number_of_their_address() -> None:
     assert ordered == ["10.96.0.3", "10.96.0.20", "fd00::1", "None", ""]
 
 
-def it_keeps_ages_of_all_kinds_in_utc() -> None:
+def test_times_of_all_kinds_are_utc() -> None:
     found = entry(SERVICES)
     assert found.key == Key("", "example")
     assert found.projection.created == datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The values of a Secret: in the one answer that was asked for, once it is recorded, and nowhere else."""
+"""Revealing the values of a Secret: they occur only in the response to the recorded request."""
 
 import base64
 import json
@@ -55,7 +55,7 @@ def reader(
 
 
 class Cluster:
-    """What kube-apiserver has, and who asked for what. Raises `failure` instead, if there is one."""
+    """A cluster that records requests. It raises `failure` if set."""
 
     def __init__(self) -> None:
         self.found = secret(password=CANARY.encode())
@@ -103,7 +103,7 @@ def runtime(
     no_host()
 
 
-async def test_the_values_are_shown_and_kept_nowhere(client_as: ClientAs, cluster: Cluster) -> None:
+async def test_values_are_shown_and_not_stored(client_as: ClientAs, cluster: Cluster) -> None:
     response = await client_as("reader").post(URL)
     html = await text_of(response)
     assert response.status_code == 200, html
@@ -130,21 +130,23 @@ async def test_the_values_are_shown_and_kept_nowhere(client_as: ClientAs, cluste
     "path",
     ["", "/events", "/yaml", "?format=json", "?format=yaml", "/actions/reveal", "/actions/delete"],
 )
-async def test_no_other_page_has_them(client_as: ClientAs, cluster: Cluster, path: str) -> None:
+async def test_other_pages_do_not_contain_values(
+    client_as: ClientAs, cluster: Cluster, path: str
+) -> None:
     text = await text_of(await client_as("reader").get(PAGE + path))
     for word in (CANARY, encoded(CANARY.encode()), APPLIED):
         assert word not in text
     assert cluster.calls == []
 
 
-async def test_looking_reveals_nothing(client_as: ClientAs, cluster: Cluster) -> None:
+async def test_get_request_reveals_nothing(client_as: ClientAs, cluster: Cluster) -> None:
     for response in (await client_as("reader").get(URL), await client_as("reader").head(URL)):
         assert response.status_code == 405
     assert cluster.calls == []
     assert await AuditRecord.objects.acount() == 0
 
 
-async def test_the_button_is_for_those_who_may(client_as: ClientAs) -> None:
+async def test_reveal_button_requires_permission(client_as: ClientAs) -> None:
     button = f'form="act" formaction="{URL}">Reveal values</button>'
     for page in (PAGE, f"{PAGE}/yaml"):
         html = await text_of(await client_as("reader").get(page))
@@ -154,14 +156,14 @@ async def test_the_button_is_for_those_who_may(client_as: ClientAs) -> None:
         assert "reveal" not in await text_of(await client_as("lister").get(page))
 
 
-async def test_a_form_of_another_site_reveals_nothing(cluster: Cluster) -> None:
+async def test_cross_site_form_reveals_nothing(cluster: Cluster) -> None:
     response = await SignedIn({"X-Cast": "reader"}, csrf=True).post(URL)
     assert response.status_code == 403
     assert cluster.calls == []
 
 
 @pytest.mark.parametrize("who", ["lister", "stranger"])
-async def test_without_the_right_nothing_is_asked(
+async def test_denied_reveal_sends_no_request_and_is_not_recorded(
     client_as: ClientAs, cluster: Cluster, who: str
 ) -> None:
     there, nowhere = [
@@ -173,13 +175,15 @@ async def test_without_the_right_nothing_is_asked(
     assert await AuditRecord.objects.acount() == 0
 
 
-async def test_nobody_is_sent_to_the_login(client_as: ClientAs, cluster: Cluster) -> None:
+async def test_anonymous_users_are_redirected_to_sign_in(
+    client_as: ClientAs, cluster: Cluster
+) -> None:
     response = await client_as("").post(URL)
     assert response.status_code == 302 and "/login" in response["Location"]
     assert cluster.calls == []
 
 
-async def test_rights_that_nobody_can_confirm_reveal_nothing(
+async def test_unconfirmed_permissions_reveal_nothing(
     client_as: ClientAs, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     access = cast.CAST["lister"]()
@@ -201,7 +205,7 @@ async def test_rights_that_nobody_can_confirm_reveal_nothing(
         (ApiError(429, "too many"), 429, "The cluster refused."),
     ],
 )
-async def test_a_refusal_is_plain_and_recorded(
+async def test_refusal_of_the_cluster_is_shown_and_recorded(
     client_as: ClientAs, cluster: Cluster, failure: ApiError, code: int, words: str
 ) -> None:
     cluster.failure = failure
@@ -214,7 +218,7 @@ async def test_a_refusal_is_plain_and_recorded(
     assert record.outcome.code == failure.code
 
 
-async def test_what_cannot_be_recorded_is_not_read(
+async def test_values_are_not_read_if_the_audit_trail_is_unavailable(
     client_as: ClientAs, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:
@@ -230,14 +234,16 @@ async def test_what_cannot_be_recorded_is_not_read(
     assert await AuditOutcome.objects.acount() == 0
 
 
-async def test_kinds_without_values_have_no_such_address(client_as: ClientAs) -> None:
+async def test_only_secrets_can_be_revealed(client_as: ClientAs) -> None:
     for path in ("pods/db", "nothing/db"):
         url = f"/clusters/host/projects/shop/{path}/actions/reveal"
         assert (await client_as("reader").post(url)).status_code == 404
     assert (await client_as("reader").post(URL.replace("host", "other"))).status_code == 404
 
 
-async def test_one_without_values_says_so(client_as: ClientAs, cluster: Cluster) -> None:
+async def test_secret_without_values_is_reported_as_empty(
+    client_as: ClientAs, cluster: Cluster
+) -> None:
     nothing: tuple[dict[str, str] | None, ...] = ({}, None)
     for data in nothing:
         cluster.found["data"] = data
@@ -246,7 +252,7 @@ async def test_one_without_values_says_so(client_as: ClientAs, cluster: Cluster)
     assert "It has no values." in await text_of(await client_as("reader").post(URL))
 
 
-async def test_what_is_no_text_is_shown_as_base64(client_as: ClientAs, cluster: Cluster) -> None:
+async def test_binary_value_is_shown_as_base64(client_as: ClientAs, cluster: Cluster) -> None:
     sly = "a\u202eb\r\n".encode()
     cluster.found = secret(key=b"\xff\xfe\x00", sly=sly)
     html = await text_of(await client_as("reader").post(URL))
@@ -256,14 +262,14 @@ async def test_what_is_no_text_is_shown_as_base64(client_as: ClientAs, cluster: 
     assert "\u202e" not in html
 
 
-async def test_a_value_is_no_markup(client_as: ClientAs, cluster: Cluster) -> None:
+async def test_value_is_escaped(client_as: ClientAs, cluster: Cluster) -> None:
     cluster.found = secret(key=b"</code><script>alert(1)</script>{{ 1 }}")
     html = await text_of(await client_as("reader").post(URL))
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 1 }}</code>" in html
 
 
-async def test_a_large_one_is_shown_without_its_yaml(client_as: ClientAs, cluster: Cluster) -> None:
+async def test_large_value_is_shown_without_yaml(client_as: ClientAs, cluster: Cluster) -> None:
     cluster.found = secret(key=b"x" * LARGEST)
     html = await text_of(await client_as("reader").post(URL))
     assert "x" * LARGEST in html
@@ -271,7 +277,9 @@ async def test_a_large_one_is_shown_without_its_yaml(client_as: ClientAs, cluste
 
 
 @pytest.mark.parametrize("name", ["a b", "<b>", "%2e%2e", "a\nb"])
-async def test_any_name_is_taken_as_it_is(client_as: ClientAs, cluster: Cluster, name: str) -> None:
+async def test_any_secret_name_is_supported(
+    client_as: ClientAs, cluster: Cluster, name: str
+) -> None:
     url = f"/clusters/host/projects/shop/secrets/{quote(name, safe='')}"
     response = await client_as("reader").post(f"{url}/actions/reveal")
     html = await text_of(response)
@@ -281,7 +289,7 @@ async def test_any_name_is_taken_as_it_is(client_as: ClientAs, cluster: Cluster,
     assert "<b>" not in html
 
 
-def test_values_are_what_they_are() -> None:
+def test_malformed_data_is_handled() -> None:
     data = {"b": None, "a": encoded(b"1\n\t2"), "c": "no base64!", "d": "", "e": 7}
     assert values({"data": data}) == [
         Value("a", 4, "1\n\t2", ""),

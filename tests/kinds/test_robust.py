@@ -1,7 +1,7 @@
-"""No object stops its decoder: it is projected, or refused as `msgspec.DecodeError`, and nothing else.
+"""Any object is either projected or refused with `msgspec.DecodeError`.
 
-The API leaves out what is empty, writes null for lists and times that are not set, and a custom
-resource without a schema may hold anything anywhere.
+The API omits empty fields, writes null for unset lists and times, and a custom resource without
+a schema may contain anything.
 """
 
 from itertools import cycle
@@ -35,12 +35,12 @@ from tests.kinds.world import (
 from tests.staticruntime import StaticRuntime
 from tests.ui.support import admin
 
-#: What an object is not without.
+#: Fields that every object has.
 _IDENTITY = {("metadata",), ("metadata", "name")}
 
 
 def shown(kind: ResourceKind, obj: Obj) -> None:
-    """Decodes; a type that does not fit is refused in the one way there is."""
+    """Decode and render the object. A value of the wrong type is refused with DecodeError."""
     try:
         projection = decoded(kind, obj)
     except msgspec.DecodeError:
@@ -48,7 +48,7 @@ def shown(kind: ResourceKind, obj: Obj) -> None:
     assert isinstance(projection, kind.projection)
 
 
-def test_all_of_the_world_is_decoded(kind: ResourceKind) -> None:
+def test_all_test_objects_are_decoded(kind: ResourceKind) -> None:
     for obj in objects_of(kind):
         found = projection = decoded(kind, obj)
         assert isinstance(found, kind.projection)
@@ -56,7 +56,7 @@ def test_all_of_the_world_is_decoded(kind: ResourceKind) -> None:
         assert projection.uid == obj["metadata"]["uid"]
 
 
-def test_whatever_may_be_absent_may_be_absent(kind: ResourceKind) -> None:
+def test_optional_fields_may_be_absent(kind: ResourceKind) -> None:
     for obj in fixture_of(kind):
         for path in leaves(obj):
             if path not in _IDENTITY:
@@ -87,7 +87,7 @@ _STRANGE: tuple[Any, ...] = (
 )
 
 
-def test_any_value_anywhere_is_shown_or_refused(kind: ResourceKind) -> None:
+def test_any_value_in_any_field_is_rendered_or_refused(kind: ResourceKind) -> None:
     for obj in fixture_of(kind)[:2]:
         for path in leaves(obj):
             for value in _STRANGE:
@@ -103,13 +103,13 @@ _json = st.recursive(
 
 @settings(max_examples=number(10, 300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_random_changes_are_shown_or_refused(kind: ResourceKind, data: st.DataObject) -> None:
+def test_random_changes_are_rendered_or_refused(kind: ResourceKind, data: st.DataObject) -> None:
     obj = data.draw(st.sampled_from(fixture_of(kind)))
     path = data.draw(st.sampled_from(list(leaves(obj))))
     shown(kind, put(obj, path, data.draw(_json)))
 
 
-def test_what_is_no_object_is_refused(kind: ResourceKind) -> None:
+def test_values_that_are_no_objects_are_refused(kind: ResourceKind) -> None:
     private = UNCACHED.get(kind.gvr)
     decode = private.decode if private else DECODERS[kind.gvr]
     for text in (b"", b"null", b"[]", b"{", b"{}", b'{"metadata":{}}'):
@@ -117,15 +117,15 @@ def test_what_is_no_object_is_refused(kind: ResourceKind) -> None:
             decode(text)
 
 
-def test_projections_are_frozen_and_unseen_by_the_collector(kind: ResourceKind) -> None:
+def test_projections_are_frozen_and_untracked_by_the_garbage_collector(kind: ResourceKind) -> None:
     assert issubclass(kind.projection, msgspec.Struct)
     config = kind.projection.__struct_config__
     assert config.frozen
     assert not config.gc
 
 
-def test_every_column_takes_every_object(kind: ResourceKind) -> None:
-    """Also those that are not shown by the width of a window."""
+def test_every_column_renders_every_object(kind: ResourceKind) -> None:
+    """Including columns hidden in narrow windows."""
     for obj in fixture_of(kind)[:2]:
         for path in leaves(obj):
             if path in _IDENTITY:
@@ -141,10 +141,10 @@ def _draw(kind: ResourceKind, obj: Obj) -> None:
         assert column.sort_key(entry) == column.sort_key(entry)
 
 
-def test_every_panel_takes_every_object(
+def test_every_panel_renders_every_object(
     kind: ResourceKind, caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest
 ) -> None:
-    """Panels read the object itself, of which no decoder has checked more than its columns need."""
+    """Panels read the raw object, of which decoding validates only the fields that columns need."""
     obj = fixture_of(kind)[0]
     informer = informer_of(kind, [obj])
     meta = obj["metadata"]
@@ -160,7 +160,7 @@ def test_every_panel_takes_every_object(
 
 
 class _Entry:
-    """As much of a store's entry as columns look at."""
+    """The parts of a store entry that columns read."""
 
     def __init__(self, projection: Any) -> None:
         self.projection = projection

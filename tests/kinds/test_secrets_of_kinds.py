@@ -1,4 +1,4 @@
-"""What a kind masks is in no form of its pages."""
+"""Masked fields of a kind don't occur in any format of its pages."""
 
 import json
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def runtime() -> Iterator[StaticRuntime]:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_password_is_nowhere(client_as: ClientAs) -> None:
+async def test_password_is_masked_in_every_format(client_as: ClientAs) -> None:
     [kind] = [kind for kind in kinds if kind.gvr == USERS]
     key = Key("", "eve")
     urls = [detail_url("host", kind.segment, key, tab.id) for tab in tabs_of(kind)]
@@ -55,7 +55,7 @@ async def test_a_password_is_nowhere(client_as: ClientAs) -> None:
         assert CANARY not in await text_of(response), url
 
 
-def test_of_a_mapping_the_keys_stay() -> None:
+def test_keys_of_masked_mappings_are_kept() -> None:
     found = masked(
         {"data": {"a": "1", "b": "2"}, "spec": None}, (("data",), ("spec", "x"), ("y", "z"))
     )

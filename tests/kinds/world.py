@@ -1,7 +1,8 @@
-"""The objects that every kind is tested with: its fixture's, and the worst that can be made of them.
+"""The test objects of every kind: those of its fixture, and hostile variants of them.
 
-A fixture is `fixtures/<plural>.yaml`, or `<plural>.<group>.yaml` where two kinds share a plural: a few
-objects, in the states that people look for. The rest is the same for all kinds and made here.
+A fixture is `fixtures/<plural>.yaml`, or `<plural>.<group>.yaml` if two kinds share a plural. It
+contains a few objects in the states that users look for. Everything else is the same for every
+kind.
 """
 
 import re
@@ -28,7 +29,8 @@ from tests.staticruntime import StaticRuntime
 Obj = dict[str, Any]
 
 FIXTURES = Path(__file__).parent / "fixtures"
-#: What tenants try in every text that is theirs: markup, a formula, an invisible turn of the text.
+#: Attacks in every text field controlled by tenants: markup, a formula, and a bidirectional
+#: override.
 POLYGLOT = "\"'><img src=x onerror=alert(1)>{{7*7}}\u202e=1+1\x00"
 LONG_NAME = "worst-" + "x" * 247
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
@@ -40,7 +42,7 @@ def fixture_file(kind: ResourceKind) -> Path:
 
 
 def fixture_of(kind: ResourceKind) -> list[Obj]:
-    """The objects as kube-apiserver would send them: texts for times."""
+    """Return the objects as sent by kube-apiserver, with times as strings."""
     return deepcopy(_parsed(fixture_file(kind)))
 
 
@@ -51,7 +53,7 @@ def _parsed(path: Path) -> list[Obj]:
 
 
 def objects_of(kind: ResourceKind) -> list[Obj]:
-    """The fixture's objects, and the worst."""
+    """Return the objects of the fixture and hostile variants."""
     known = fixture_of(kind)
     return [*known, *_worst(kind, known[0])]
 
@@ -67,7 +69,7 @@ def informer_of(kind: ResourceKind, objects: list[Obj] | None = None) -> Informe
 
 
 def decoded(kind: ResourceKind, obj: Obj) -> Any:
-    """The projection; raises `msgspec.DecodeError`."""
+    """Return the projection. Raise `msgspec.DecodeError` for invalid objects."""
     private = UNCACHED.get(kind.gvr)
     if private is not None:
         return private.decode(private.redact(encoded(obj)))[0]
@@ -75,8 +77,10 @@ def decoded(kind: ResourceKind, obj: Obj) -> Any:
 
 
 class LiveLists:
-    """Of preloaded objects, what each viewer asks for, at most `limit` of them. `asked`: by whom, and
-    where; `made`: what was given to them."""
+    """Live lists of preloaded objects, with at most `limit` objects each.
+
+    `asked` records users and namespaces, `made` the lists returned.
+    """
 
     def __init__(self, informer: Informer[Any], limit: int = LIMIT) -> None:
         self.informer = informer
@@ -96,7 +100,7 @@ class LiveLists:
 
 
 def change(runtime: StaticRuntime, kind: ResourceKind, obj: Obj) -> None:
-    """As if a watch had brought another version of an object, to all who were given it."""
+    """Simulate a watch event with a new version of an object for the informer and all live lists."""
     if not kind.private:
         bring(runtime.informer(kind.gvr), obj)
         return
@@ -111,12 +115,11 @@ def change(runtime: StaticRuntime, kind: ResourceKind, obj: Obj) -> None:
 
 
 class _Started:
-    def cancel(self) -> None:
-        """Nothing runs."""
+    def cancel(self) -> None: ...
 
 
 def _start(coroutine: Coroutine[Any, Any, None]) -> _Started:
-    """What is preloaded follows nobody."""
+    """Preloaded lists don't watch."""
     coroutine.close()
     return _Started()
 
@@ -126,7 +129,7 @@ def encoded(obj: Obj) -> msgspec.Raw:
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of everything that is in an object, the object itself left out."""
+    """Yield the path of every value in an object except the object itself."""
     children = (
         value.items()
         if isinstance(value, dict)
@@ -146,7 +149,7 @@ def at(obj: Any, path: tuple[Any, ...]) -> Any:
 
 
 def put(obj: Obj, path: tuple[Any, ...], value: Any) -> Obj:
-    """A copy with another value at `path`."""
+    """Return a copy with another value at `path`."""
     changed = deepcopy(obj)
     at(changed, path[:-1])[path[-1]] = value
     return changed
@@ -163,7 +166,7 @@ def is_time(value: Any) -> bool:
 
 
 class _Loader(yaml.SafeLoader):
-    """Times stay texts, as they are in JSON."""
+    """Keep times as strings, as in JSON."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -192,7 +195,7 @@ def _named(obj: Obj, name: str) -> Obj:
 
 
 def _hostile(obj: Obj) -> Obj:
-    """Every text that is no name of the object itself and no time."""
+    """Replace every string except names of the object and times."""
     for path in list(leaves(obj)):
         kept = path[0] == "metadata" and path[1:2] not in (("labels",), ("annotations",))
         value = at(obj, path)

@@ -1,4 +1,4 @@
-"""A runtime on a real control plane, and what its tests ask of it."""
+"""A runtime on a real control plane, and helpers for its tests."""
 
 import json
 from collections.abc import Iterator

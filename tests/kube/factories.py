@@ -1,4 +1,4 @@
-"""A factory over scripted servers, and what its tests ask of it."""
+"""An informer factory over scripted servers, and helpers for its tests."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -19,7 +19,7 @@ IDLE = 600.0
 
 
 class Planner:
-    """A server for each kind; `errors` are raised once each instead of following."""
+    """A planner with one server per type. `errors` are raised once each instead of following."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
@@ -56,7 +56,7 @@ class World:
         task.add_done_callback(self.tasks.discard)
 
     async def settled(self, gvr: GVR = THINGS) -> Informer[Any]:
-        """The kind once it is followed."""
+        """Return the informer once it is followed."""
         informer = self.factory.get(gvr)
         await until(lambda: live(informer))
         return informer
@@ -64,7 +64,7 @@ class World:
     @classmethod
     @asynccontextmanager
     async def open(cls) -> AsyncIterator["World"]:
-        """One whose tasks end with the block."""
+        """Yield a world whose tasks are cancelled at the end of the block."""
         world = cls()
         try:
             yield world

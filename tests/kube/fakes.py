@@ -1,4 +1,4 @@
-"""A scripted source and a clock that waits for nobody."""
+"""A scripted source for reflectors, and a clock that doesn't wait."""
 
 import asyncio
 import time
@@ -33,7 +33,9 @@ def event(kind: str, item: dict[str, Any]) -> WatchEvent:
 
 
 class FakeClock:
-    """Sleeping takes no time but moves the clock; `sleeps` are the seconds asked for."""
+    """A clock whose sleeps return immediately and advance the time. `sleeps` records the requested
+    seconds.
+    """
 
     def __init__(self) -> None:
         self.elapsed = 0.0
@@ -52,10 +54,10 @@ class FakeClock:
 
 
 class FakeTime:
-    """The module `time`, so many seconds ahead, to be put in its place in the one module that is tested.
+    """A replacement of the module `time` that is ahead by some seconds, for a single tested module.
 
-    Set ahead in the real one, every event loop of the process would go by it, and what its timers are set
-    to meanwhile they would wait for when the clock is right again.
+    Patching the real module would affect every event loop of the process, whose timers would
+    then wait after the time is set back.
     """
 
     def __init__(self, ahead: float) -> None:
@@ -81,8 +83,8 @@ class FakeListing:
 class FakeServer:
     """A server with one resource type: objects, a history that can be compacted, and faults.
 
-    Each watch replays the history after its resourceVersion and then ends, or fails as told; when
-    `script` is exhausted the watch stays open for ever and `idle` is set.
+    Each watch replays the history after its resourceVersion and then ends or fails as scripted.
+    When `script` is exhausted, the watch stays open and `idle` is set.
     """
 
     def __init__(self) -> None:
@@ -94,11 +96,12 @@ class FakeServer:
         self.lists: list[str] = []
         self.watches: list[str] = []
         self.list_errors: list[ApiError] = []
-        #: Lists to come that are asked for and never answered.
+        #: Number of future lists that never get a response.
         self.unanswered = 0
-        #: One item per watch to come: what ends it after its replay. None is a normal end.
+        #: One item per future watch: the error that ends it after the replay, or None for a normal
+        #: end.
         self.endings: list[Exception | None] = []
-        #: Ends every watch after that many events; 0 is never.
+        #: Number of events after which every watch ends, or 0 for no limit.
         self.cut_after = 0
         self.reloads = 0
         self.idle = asyncio.Event()
@@ -124,19 +127,19 @@ class FakeServer:
         self.history.clear()
 
     def tell(self, event: WatchEvent) -> None:
-        """Something that the server's own objects cannot say."""
+        """Send an event that doesn't correspond to the server's objects."""
         self.version += 1
         self.history.append((self.version, event))
         self._changed.set()
 
     def restore(self, versions: dict[str, int]) -> None:
-        """As if from a backup: only these objects, at versions that were given before."""
+        """Simulate a restore from a backup: only these objects remain, at earlier versions."""
         self.version = max(versions.values(), default=0)
         self.objects = {name: obj(name, version) for name, version in versions.items()}
         self.compact()
 
     def cut(self, ending: ApiError | None = None) -> None:
-        """Ends the watch that is open."""
+        """End the open watch."""
         self.endings.append(ending)
         self._changed.set()
 

@@ -1,4 +1,4 @@
-"""A projection of the metadata alone, for tests that are about no type in particular."""
+"""A projection of metadata only, for tests that are independent of a resource type."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
 
 
 class Generic(msgspec.Struct, frozen=True, gc=False):
-    """`owner` is `Kind/name` of what controls the object, or ""; `owner_uid` its uid."""
+    """`owner` is `Kind/name` of the controlling owner or "", `owner_uid` is its UID."""
 
     namespace: str
     name: str

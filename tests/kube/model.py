@@ -1,10 +1,11 @@
-"""A model of kube-apiserver for one type of resource, which does what a tape of steps says.
+"""A model of kube-apiserver for one resource type, driven by a sequence of steps (the tape).
 
-Whenever the console asks something, and between all parts of an answer, the tape goes on: the world
-changes, then the answer goes on, ends, or fails. At the tape's end all faults are over. Nothing waits
-for the time of day, so thousands of tapes take seconds.
+Whenever the client sends a request, and between all parts of a response, the tape advances:
+objects change, then the response continues, ends or fails. After the end of the tape there are
+no more faults. Nothing waits for real time, so thousands of tapes take seconds.
 
-The model checks its client as it goes: no call may come sooner than the failure before it allows.
+The model also checks its client: no request may come earlier than permitted after the previous
+failure.
 """
 
 import asyncio
@@ -39,34 +40,34 @@ from tests.kube.tape import (
 
 __all__ = ["Model", "ModelClock"]
 
-#: The shortest wait that a failure without a word of the server's may have: the first of client-go's.
+#: The shortest delay after a failure without Retry-After: the first backoff of client-go.
 SHORTEST = 0.8
-#: Server errors in a row after which the client may list anew.
+#: Number of consecutive server errors after which the client may list again.
 HOPELESS = 3
-#: A watch that lasted so long is a good one, and may be taken up again at once when it ends.
+#: A watch that was open this long may be resumed immediately when it ends.
 GOOD_WATCH = 10.0
 
 Objects = dict[str, dict[str, Any]]
 
 
 class ModelClock(FakeClock):
-    """While the client waits, the world goes on too."""
+    """A clock that advances the tape while the client waits."""
 
     def __init__(self) -> None:
         super().__init__()
-        #: Returns True if somebody has tried to end the wait; called with the seconds.
+        #: Called with the seconds of a wait. Returns True if the wait was interrupted.
         self.waiting: Callable[[float], bool] = lambda _seconds: False
 
     async def sleep(self, seconds: float) -> None:
         if self.waiting(seconds):
-            # A wait that can be ended early is cancelled meanwhile.
+            # An interruptible wait is cancelled in this case.
             for _ in range(5):
                 await asyncio.sleep(0)
         await super().sleep(seconds)
 
 
 class Model:
-    """The `Source`. `idle` is set when the tape is at its end and all was told."""
+    """The source. `idle` is set when the tape has ended and all events were sent."""
 
     def __init__(self, tape: Iterable[Step], clock: ModelClock) -> None:
         self._tape = iter(tape)
@@ -76,32 +77,35 @@ class Model:
         self._states: dict[int, Objects] = {1: {}}
         self._history: list[tuple[int, WatchEvent]] = []
         self._compacted = 1
-        #: The last event that was compacted away.
+        #: The version of the last compacted event.
         self._forgotten = 1
         self._uids = 0
         self._lag = 0
-        #: How far the client is, and, after a restore to before that, up to where writes must not come
-        #: until it has asked: a server that is past it again cannot be told from one that never was.
+        #: The version that the client has received. After a restore to an earlier version, also the
+        #: version that writes must not reach before the client's next request: a server that is
+        #: past that version again looks as if it was never restored.
         self._told = 0
         self._known = 0
-        #: How often it was restored.
+        #: Number of restores.
         self.era = 0
-        #: What the client calls when it is told that the server is back.
+        #: Callback of the client for the notification that the server is available again.
         self.wake: Callable[[], None] = lambda: None
         self.idle = asyncio.Event()
-        # The checks of the client.
+        # Checks of the client.
         self._not_before = self._asked = 0.0
         self._listed = False
         self._server_errors = 0
         self.lists = self.watches = self.reloads = 0
-        #: Reasons to list: the first, and each failure that asks for it.
+        #: Number of permitted lists: the first one, and one for each failure that requires a list.
         self.reasons = 1
         clock.waiting = self._waiting
 
     # The tape.
 
     def _course(self) -> Course | None:
-        """Changes the world up to the next step that is about the answer; None at the end."""
+        """Apply steps that change objects up to the next step that affects the response. Return
+        None at the end.
+        """
         for step in self._tape:
             if isinstance(step, Deliver | Bookmark | Fail | End):
                 return step
@@ -109,10 +113,12 @@ class Model:
         return None
 
     def _waiting(self, seconds: float) -> bool:
-        """What happens while the client waits: the tape up to the next course, which is void."""
+        """Apply the steps during a wait of the client, up to the next step for a response, which is
+        dropped.
+        """
         for step in self._tape:
             if isinstance(step, Wake):
-                # Nobody knows better than the server when it asks for time.
+                # The server's Retry-After takes precedence.
                 self._not_before = self._asked
                 self.wake()
                 return True
@@ -145,7 +151,7 @@ class Model:
             case Slow(seconds):
                 self._clock.elapsed += seconds
             case Wake():
-                # Only who waits can be woken.
+                # Only a waiting client can be woken.
                 pass
 
     @property
@@ -174,7 +180,7 @@ class Model:
             "resourceVersion": str(self.version),
             "labels": {"parity": str(self.version % 2)},
         }
-        # The era makes a version that is given twice two different objects.
+        # The era distinguishes objects if a version is assigned twice.
         item = {"metadata": metadata, "spec": {"written": f"{self.era}.{self.version}"}}
         objects = {**self.objects, name: item}
         if kind == "DELETED":
@@ -198,7 +204,7 @@ class Model:
     # The checks.
 
     def _accept(self, *, listing: bool) -> None:
-        """A call comes, is not too early, and is accepted or fails."""
+        """Check that a request is not too early, then accept or fail it."""
         now, era = self._clock.elapsed, self.era
         assert now >= self._not_before, f"asked {self._not_before - now:.2f} s too early"
         course = self._course()
@@ -206,11 +212,11 @@ class Model:
             raise self._failing(Unavailable("the server is being restored"), listing=listing)
         if isinstance(course, Fail):
             raise self._failing(course.error(), listing=listing)
-        # A watch right after a list may be taken up again at once, whatever came of it.
+        # A watch directly after a list may be resumed immediately, however it ended.
         self._listed = listing
 
     def _failing(self, error: Exception, *, listing: bool) -> Exception:
-        """Notes when the next call may come and whether it may be a list."""
+        """Record when the next request may come and whether it may be a list."""
         asked = getattr(error, "retry_after", None) or 0.0
         self._asked = self._clock.elapsed + asked
         self._not_before = self._clock.elapsed + max(SHORTEST, asked)
@@ -284,7 +290,7 @@ class Model:
 
 
 class _Listing(FakeListing):
-    """The world goes on between two batches, and the connection may break there."""
+    """A list during which objects change between two batches and the connection may break."""
 
     def __init__(self, model: Model, items: "list[msgspec.Raw]", version: int) -> None:
         super().__init__([items[at : at + 2] for at in range(0, len(items), 2)], ListMeta())

@@ -1,4 +1,4 @@
-"""Objects through the decoders that the cache uses."""
+"""Decode objects like the cache does."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ DELETED = {"deletionTimestamp": "2026-01-01T01:00:00Z"}
 
 
 def projected(gvr: GVR, meta: dict[str, Any] | None = None, /, **fields: Any) -> Any:
-    """The projection of an object called `example` with these fields and this metadata."""
+    """Return the projection of an object named `example` with these fields and this metadata."""
     item = {"metadata": {**META, **(meta or {})}, **fields}
     return DECODERS[gvr](msgspec.json.encode(item))[0]
 
 
 def said(projection: Any) -> tuple[str, str, str]:
-    """Severity, word and reason."""
+    """Return severity, word and reason of the status."""
     status = projection.status
     return status.severity.value, status.word, status.reason
 

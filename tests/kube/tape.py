@@ -1,4 +1,4 @@
-"""What may happen to a model of kube-apiserver (see `tests.kube.model`), one step at a time."""
+"""Steps of a kube-apiserver model (see `tests.kube.model`)."""
 
 from dataclasses import dataclass
 
@@ -13,84 +13,84 @@ from console.kube.errors import (
     Unavailable,
 )
 
-# The world changes.
+# Changes of objects.
 
 
 @dataclass(frozen=True)
 class Put:
-    """Creates or changes an object."""
+    """Create or change an object."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Drop:
-    """Deletes it, if it is there."""
+    """Delete an object if it exists."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Again:
-    """Deletes it and makes another of the same name."""
+    """Delete an object and recreate it with the same name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Compact:
-    """Forgets what was before."""
+    """Compact the history."""
 
 
 @dataclass(frozen=True)
 class Restore:
-    """Goes back by so many versions, as from a backup; connections break."""
+    """Restore an earlier version as from a backup, and break all connections."""
 
     back: int
 
 
 @dataclass(frozen=True)
 class Lag:
-    """Lists from memory are from now on so many versions old."""
+    """Serve lists from a cache that is this many versions behind."""
 
     versions: int
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """An object of another type is written: the version grows, and there is nothing to tell."""
+    """Write an object of another type: the version increases without an event."""
 
 
 @dataclass(frozen=True)
 class Slow:
-    """Time passes."""
+    """Let time pass."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Wake:
-    """Somebody tells a waiting client that the server is back."""
+    """Notify a waiting client that the server is available again."""
 
 
-# The answer goes on, or not.
+# Steps of a response.
 
 
 @dataclass(frozen=True)
 class Deliver:
-    """So many events, or one batch of a list; a call is accepted."""
+    """Accept a request, or deliver some events or one batch of a list."""
 
     count: int = 1
 
 
 @dataclass(frozen=True)
 class Bookmark:
-    """Tells a watch how far it is."""
+    """Send a bookmark to a watch."""
 
 
 @dataclass(frozen=True)
 class Fail:
-    """`code` 0: the connection breaks; -1: it breaks within an object."""
+    """Fail with `code`. With 0 the connection breaks, with -1 it breaks within an object."""
 
     code: int
     retry_after: float | None = None
@@ -115,7 +115,7 @@ class Fail:
 
 @dataclass(frozen=True)
 class End:
-    """The server ends a watch, as it may at any time."""
+    """End a watch, as a server may at any time."""
 
 
 Change = Put | Drop | Again | Elsewhere | Compact | Restore | Lag | Slow | Wake

@@ -1,4 +1,4 @@
-"""What is freed leaves the process, also where glibc on its own would keep it."""
+"""Freed memory is returned to the kernel, even in cases where glibc would keep it."""
 
 import subprocess
 import sys
@@ -7,8 +7,8 @@ import pytest
 
 pytestmark = pytest.mark.programs
 
-#: Frees one block of 16 MiB, after which glibc keeps up to twice as much, then 12 MiB of small ones of
-#: another thread, and prints the bytes that it has left of them.
+#: Frees a block of 16 MiB, after which glibc keeps up to twice as much, then 12 MiB of small blocks
+#: of another thread, and prints the bytes still resident.
 _PROGRAM = """
 import sys
 from threading import Thread
@@ -41,6 +41,6 @@ def _left(how: str) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mallopt is glibc's")
-def test_it_goes_back_to_the_kernel() -> None:
+def test_freed_memory_is_returned_to_the_kernel() -> None:
     assert _left("no") > 8 << 20
     assert _left("yes") < 3 << 20

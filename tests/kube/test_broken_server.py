@@ -1,5 +1,4 @@
-"""A server that answers anything, on the wire: every call ends with an `ApiError`, and whoever follows it
-goes on following."""
+"""Servers with arbitrary responses: every call ends with an `ApiError`, and followers continue."""
 
 import asyncio
 import gc
@@ -42,7 +41,7 @@ def status(code: object) -> bytes:
 
 
 STORED = b'{"metadata":{"name":"a","namespace":"shop","uid":"u","resourceVersion":"1"}}'
-#: Of what does not end, `ENDLESS` follows for as long as somebody reads.
+#: Responses without an end are followed by `ENDLESS` for as long as the client reads.
 ENDLESS = b"x" * 65_536
 BROKEN = (
     b"",
@@ -72,7 +71,7 @@ BROKEN = (
 
 
 class Server:
-    """Gives each request the next of `answers`."""
+    """Send the next of `answers` to each request."""
 
     def __init__(self, answers: Iterator[bytes]) -> None:
         self.answers = answers
@@ -95,7 +94,7 @@ class Server:
 
 
 def kubeconfig(folder: Path, server: str, authority: Path | None = None) -> Path:
-    """For nobody at this address."""
+    """Return a kubeconfig without credentials for this server."""
     path = folder / "kubeconfig"
     more = {"certificate-authority": str(authority)} if authority else {}
     path.write_text(
@@ -113,7 +112,7 @@ def kubeconfig(folder: Path, server: str, authority: Path | None = None) -> Path
 
 @asynccontextmanager
 async def answering(tmp_path: Path, answers: Iterator[bytes]) -> AsyncIterator[tuple[Any, Server]]:
-    """The way to it, and the server."""
+    """Yield a transport to the server, and the server."""
     made = Server(answers)
     server = await asyncio.start_server(made.answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
@@ -128,7 +127,7 @@ async def answering(tmp_path: Path, answers: Iterator[bytes]) -> AsyncIterator[t
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is too long comes soon."""
+    """Reduce the size limits."""
     monkeypatch.setattr(client, "MAX_ANSWER", 2**20)
     monkeypatch.setattr(liststream, "MOST", 2**20)
     monkeypatch.setattr(credentials, "RELOAD_INTERVAL", 0.0)
@@ -151,7 +150,7 @@ CALLS: tuple[Callable[[Transport], Any], ...] = (
 
 
 @pytest.mark.usefixtures("short")
-async def test_every_call_ends_with_an_api_error_or_well(tmp_path: Path) -> None:
+async def test_every_call_succeeds_or_raises_an_api_error(tmp_path: Path) -> None:
     for call in CALLS:
         async with answering(tmp_path, cycle(BROKEN)) as (way, server):
             while server.asked < len(BROKEN):
@@ -163,8 +162,8 @@ async def test_every_call_ends_with_an_api_error_or_well(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("short")
-async def test_whoever_follows_it_goes_on(tmp_path: Path) -> None:
-    """Lists and watches alike, and in the end what is there is known."""
+async def test_followers_continue_and_become_current(tmp_path: Path) -> None:
+    """Applies to lists and watches alike."""
     good = whole(
         b'{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","namespace":"shop",'
         b'"uid":"u","resourceVersion":"7"}}]}'
@@ -174,7 +173,7 @@ async def test_whoever_follows_it_goes_on(tmp_path: Path) -> None:
     def answers() -> Iterator[bytes]:
         yield from BROKEN
         for one in BROKEN:
-            # A list, so that the next is the answer to a watch.
+            # A list, so that the next response is that of a watch.
             yield good
             yield one
         while True:
@@ -193,8 +192,8 @@ async def test_whoever_follows_it_goes_on(tmp_path: Path) -> None:
         await asyncio.gather(following, return_exceptions=True)
 
 
-def it_leaves_no_connection_to_whom_says_no_goodbye(tmp_path: Path) -> None:
-    """TLS ends when both sides have said that it does, and a server that hangs never does."""
+def test_connection_without_tls_close_notify_is_released(tmp_path: Path) -> None:
+    """TLS closes when both sides have sent close_notify, which a hanging server never does."""
     authority = Authority(tmp_path)
     pair = authority.server("server", hosts=["localhost"], addresses=[LOOPBACK])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

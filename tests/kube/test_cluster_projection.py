@@ -1,4 +1,4 @@
-"""Autoscalers, budgets, nodes, namespaces and events: statuses and what else is worked out."""
+"""Autoscalers, disruption budgets, nodes, namespaces and events: statuses and other derived fields."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -66,7 +66,7 @@ ABLE, ACTIVE = ("AbleToScale", "True", "ReadyForNewScale"), ("ScalingActive", "T
         ((), (0, 0), PROGRESS, "Waiting", ""),
     ],
 )
-def test_autoscaler(
+def test_autoscaler_status(
     told: tuple[tuple[str, str, str], ...],
     replicas: tuple[int, int],
     severity: Severity,
@@ -105,7 +105,7 @@ def _source(kind: str, field: str, **metric: Any) -> Obj:
             _source("Object", "object", metric={"name": "hits"}, current={"value": "10"}),
             "hits: 10/2k",
         ),
-        # What has no value yet is written as an empty entry, or not at all.
+        # A metric without a value is written as an empty entry or omitted.
         (
             _source("Resource", "resource", name="cpu", target={"averageUtilization": 80}),
             {},
@@ -118,7 +118,7 @@ def _source(kind: str, field: str, **metric: Any) -> Obj:
         ),
     ],
 )
-def test_metrics_are_current_values_over_targets(
+def test_autoscaler_metrics_show_current_and_target_values(
     target: Obj, current: Obj | None, text: str
 ) -> None:
     found = project(
@@ -148,7 +148,7 @@ def test_metrics_are_current_values_over_targets(
         ),
     ],
 )
-def test_budget(status: Obj, severity: Severity, word: str, reason: str) -> None:
+def test_disruption_budget_status(status: Obj, severity: Severity, word: str, reason: str) -> None:
     found = project(POD_DISRUPTION_BUDGETS, status=status).status
     assert (found.severity, found.word, found.reason) == (severity, word, reason)
 
@@ -177,7 +177,7 @@ READY = ("Ready", "True", "KubeletReady")
         ((), False, UNKNOWN, "Unknown", ""),
     ],
 )
-def test_node(
+def test_node_status(
     told: tuple[tuple[str, str, str], ...],
     cordoned: bool,
     severity: Severity,
@@ -191,7 +191,7 @@ def test_node(
     assert found.cordoned is cordoned
 
 
-def test_roles_are_kubectls() -> None:
+def test_node_roles_match_kubectl() -> None:
     labels = {
         "node-role.kubernetes.io/worker": "",
         "node-role.kubernetes.io/control-plane": "true",
@@ -217,7 +217,7 @@ FINALIZERS = ("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain")
         (True, ((BLOCKED[0], "False", "Fine"),), ENDING, "Terminating", ""),
     ],
 )
-def test_namespace(
+def test_namespace_status(
     deleted: bool,
     told: tuple[tuple[str, str, str], ...],
     severity: Severity,
@@ -235,7 +235,7 @@ def test_namespace(
     ("kind", "severity", "word"),
     [("Warning", WARN, "Warning"), ("Normal", OK, "Normal"), ("x", UNKNOWN, "Unknown")],
 )
-def test_event(kind: str, severity: Severity, word: str) -> None:
+def test_event_status(kind: str, severity: Severity, word: str) -> None:
     found = project(EVENTS, type=kind, reason="BackOff").status
     assert (found.severity, found.word, found.reason) == (severity, word, "BackOff")
 
@@ -254,17 +254,17 @@ def _at(hour: int) -> datetime:
         ({"eventTime": T2}, 1, _at(2), _at(2)),
         ({"eventTime": T1, "series": {"count": 4, "lastObservedTime": T3}}, 4, _at(1), _at(3)),
         ({"count": 0, "lastTimestamp": None}, 1, _at(1), _at(1)),
-        # Nobody can have meant these, and no time zone could show them.
+        # Out-of-range times that no time zone can display.
         ({"eventTime": "9999-12-31T23:59:59Z"}, 1, _at(1), _at(1)),
         ({"firstTimestamp": "0001-01-01T00:00:00+14:00"}, 1, _at(1), _at(1)),
     ],
 )
-def test_when_and_how_often(fields: Obj, count: int, first: datetime, last: datetime) -> None:
+def test_event_count_and_times(fields: Obj, count: int, first: datetime, last: datetime) -> None:
     found = project(EVENTS, {"creationTimestamp": T1}, **fields)
     assert (found.count, found.first, found.last) == (count, first, last)
 
 
-def test_who_says_so_and_of_what() -> None:
+def test_event_source_and_object() -> None:
     about = {"kind": "Pod", "name": "web-1", "namespace": "shop", "uid": "p-1"}
     found = project(EVENTS, involvedObject=about, source={"component": "kubelet", "host": "n1"})
     assert (found.about, found.about_uid, found.source) == ("Pod/web-1", "p-1", "kubelet, n1")

@@ -1,4 +1,4 @@
-"""ConfigMaps without what they hold, and ServiceAccounts."""
+"""ConfigMaps without their values, and ServiceAccounts."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.kube.projecting import projected
 CANARY = "s3cr3t-canary"
 
 
-def it_counts_the_bytes_of_text_and_of_base64() -> None:
+def test_size_counts_bytes_of_text_and_base64() -> None:
     found = projected(
         CONFIG_MAPS,
         data={"b.conf": "größe", "a.conf": ""},
@@ -22,21 +22,21 @@ def it_counts_the_bytes_of_text_and_of_base64() -> None:
     assert found.immutable
 
 
-def it_keeps_nothing_of_what_a_config_map_holds() -> None:
+def test_values_of_a_config_map_are_not_kept() -> None:
     applied = {"kubectl.kubernetes.io/last-applied-configuration": f'{{"data":{{"k":"{CANARY}"}}}}'}
     found = projected(CONFIG_MAPS, {"annotations": applied}, data={"k": CANARY})
     assert CANARY not in repr(msgspec.structs.asdict(found))
     assert found.size == len(CANARY)
 
 
-def it_takes_a_config_map_without_data() -> None:
+def test_config_map_without_data_is_accepted() -> None:
     items: list[dict[str, Any]] = [{"data": None}, {"data": {}}, {}]
     for item in items:
         found = projected(CONFIG_MAPS, **item)
         assert (found.keys, found.size, found.immutable) == ((), 0, False)
 
 
-def it_keeps_the_names_of_an_account_s_secrets() -> None:
+def test_names_of_an_accounts_secrets_are_kept() -> None:
     found = projected(
         SERVICE_ACCOUNTS,
         {"annotations": {"iam.kubesphere.io/role": "viewer"}},

@@ -1,4 +1,4 @@
-"""What a controller does between two looks at an object."""
+"""Scheduling of reconcile requests in a controller."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tests.ui.support import namespace
 
 
 class Patient:
-    """Looks at a namespace once all is known."""
+    """Reconcile a namespace once all data is loaded."""
 
     name, gvr = "patient", NAMESPACES
 
@@ -30,12 +30,12 @@ class Patient:
 
 
 async def comes_to(reached: Callable[[Progress], bool]) -> None:
-    """Waits for that; the time limit of tests ends what never comes."""
+    """Wait until the condition is met, limited by the time limit of the test."""
     while not (found := controller.progress().get("patient")) or not reached(found):
         await asyncio.sleep(0)
 
 
-async def test_a_look_that_came_too_early_is_one_to_come() -> None:
+async def test_request_before_sync_is_requeued_without_counting_as_a_failure() -> None:
     runtime: Any = SimpleNamespace(
         clock=FakeClock(),
         informer=lambda gvr: preloaded(gvr, [namespace("shop")]),
@@ -54,7 +54,7 @@ async def test_a_look_that_came_too_early_is_one_to_come() -> None:
 
 
 class Together:
-    """Looks at all namespaces at once, and never waits."""
+    """Reconcile all namespaces in one request, without waiting."""
 
     name, gvr = "together", NAMESPACES
 
@@ -76,7 +76,7 @@ def world(*names: str) -> Any:
     )
 
 
-async def test_what_is_looked_at_together_is_looked_at_once() -> None:
+async def test_combined_requests_are_reconciled_once() -> None:
     reconciler = Together()
     running = asyncio.create_task(controller.run(world("a", "b", "none", "c"), reconciler))
     while not reconciler.asked:
@@ -88,7 +88,7 @@ async def test_what_is_looked_at_together_is_looked_at_once() -> None:
     await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_looks_that_wait_for_nothing_let_others_go_on() -> None:
+async def test_reconcile_without_waiting_does_not_block_the_event_loop() -> None:
     """The lease is renewed on the same loop."""
     reconciler = Patient()
     reconciler.known = True

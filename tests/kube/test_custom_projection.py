@@ -1,4 +1,4 @@
-"""What is kept of an object that only its type's definition describes."""
+"""Projections of custom resources according to their definition."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -53,11 +53,11 @@ def value(kind: str, given: Any, path: str = ".spec.x") -> Any:
         ("strange", "a", None),
     ],
 )
-def test_a_value_is_of_its_columns_type(kind: str, given: Any, expected: Any) -> None:
+def test_value_has_the_type_of_its_column(kind: str, given: Any, expected: Any) -> None:
     assert value(kind, given) == expected
 
 
-def test_metadata_can_be_shown() -> None:
+def test_metadata_columns_are_supported() -> None:
     columns = [
         PrinterColumn("Team", "string", ".metadata.labels.team"),
         PrinterColumn("Note", "string", r".metadata.annotations.x\.org/note"),
@@ -72,12 +72,12 @@ def test_metadata_can_be_shown() -> None:
         annotations={"x.org/note": "hi"},
         ownerReferences=[owner],
     )
-    # Every list has an age of its own.
+    # Every list already has an age column.
     assert found.values == ("pay", "hi", "main")
     assert found.columns == tuple(columns[:3])
 
 
-def test_a_path_that_matches_nothing_leaves_its_place_empty() -> None:
+def test_unmatched_path_leaves_its_cell_empty() -> None:
     columns = (
         PrinterColumn("A", "string", ".nowhere.to.be.found"),
         PrinterColumn("B", "string", "]["),
@@ -88,7 +88,7 @@ def test_a_path_that_matches_nothing_leaves_its_place_empty() -> None:
     assert decoded({}, *columns).values == (None, None, None)
 
 
-def test_the_columns_of_a_type_are_bounded() -> None:
+def test_number_of_columns_is_limited() -> None:
     declared = tuple(PrinterColumn(f"C{n}", "integer", ".spec.x") for n in range(1000))
     assert len(columns_of(declared)) == MOST_COLUMNS
     assert len(decoded({"spec": {"x": 1}}, *declared).values) == MOST_COLUMNS
@@ -133,7 +133,7 @@ def condition(kind: Any, status: Any = "True", reason: Any = "", message: Any = 
         ("no list", Severity.PROGRESS, "Waiting", ""),
     ],
 )
-def test_the_state_is_what_the_conditions_say(
+def test_status_is_derived_from_the_conditions(
     conditions: Any, severity: Severity, word: str, reason: str
 ) -> None:
     found = decoded({"status": {"conditions": conditions}}, conditions=True).status
@@ -141,7 +141,7 @@ def test_the_state_is_what_the_conditions_say(
     assert (found.severity, found.word, found.reason) == (severity, word, reason)
 
 
-def test_what_ends_is_ending_and_what_has_no_conditions_has_no_state() -> None:
+def test_deleted_object_is_terminating_and_without_conditions_there_is_no_status() -> None:
     ready = {"status": {"conditions": [condition("Ready")]}}
     gone = decoded(ready, conditions=True, deletionTimestamp="2026-01-01T00:00:00Z").status
     assert gone is not None
@@ -149,7 +149,7 @@ def test_what_ends_is_ending_and_what_has_no_conditions_has_no_state() -> None:
     assert decoded(ready).status is None
 
 
-def test_what_cannot_be_read_is_refused_in_the_one_way_there_is() -> None:
+def test_undecodable_object_raises_decode_error() -> None:
     decode = decoder_of((PrinterColumn("X", "string", ".spec.x"),), conditions=True)
     deep = b'{"metadata":{"name":"w"},"spec":' + b'{"x":' * 5000 + b"1" + b"}" * 5001
     for raw in (b"", b"{}", b"[]", deep, b'{"metadata":{"name":"w"},"spec":{"x":"\xff"}}'):

@@ -1,4 +1,4 @@
-"""What is kept up to date from a store's changes equals what is worked out from all of it."""
+"""Incrementally maintained indexes equal indexes computed from the whole store."""
 
 import weakref
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from tests.kube.fakes import obj, raw
 
 
 class _Versions(Derived[Any]):
-    """The plainest thing to derive: each object's version."""
+    """The simplest derived data: the version of each object."""
 
     def __init__(self, store: Store[Any]) -> None:
         super().__init__(store)
@@ -47,7 +47,7 @@ def store() -> Store[Any]:
     return Store(generic.decode)
 
 
-#: What happens to a store: a name and one of put, drop; or a relist of some names.
+#: Operations on a store: put or drop a name, or relist some names.
 _STEPS = st.lists(
     st.one_of(
         st.tuples(st.sampled_from(["put", "drop"]), st.sampled_from("abcde")),
@@ -59,7 +59,7 @@ _STEPS = st.lists(
 
 
 @given(_STEPS, st.integers(1, 6))
-def it_equals_the_store_after_any_changes(steps: list[Any], remembered: int) -> None:
+def test_index_equals_the_store_after_any_changes(steps: list[Any], remembered: int) -> None:
     store: Store[Any] = Store(generic.decode)
     versions = _Versions(store)
     by_label = Index(store, lambda entry: entry.projection.labels.values())
@@ -98,7 +98,7 @@ def _item(name: str, version: int) -> dict[str, Any]:
     return item
 
 
-def it_replays_changes_instead_of_starting_over(store: Store[Any]) -> None:
+def test_changes_are_replayed_instead_of_rebuilding(store: Store[Any]) -> None:
     versions = _Versions(store)
     versions.read()
     for number in range(1, 500):
@@ -107,7 +107,7 @@ def it_replays_changes_instead_of_starting_over(store: Store[Any]) -> None:
     assert versions.rebuilds == 1
 
 
-def it_starts_over_when_too_much_has_changed(store: Store[Any]) -> None:
+def test_index_is_rebuilt_after_too_many_changes(store: Store[Any]) -> None:
     versions = _Versions(store)
     versions.read()
     for number in range(1, 3000):
@@ -116,7 +116,7 @@ def it_starts_over_when_too_much_has_changed(store: Store[Any]) -> None:
     assert versions.rebuilds == 2
 
 
-def it_starts_over_after_a_change_that_it_could_not_take_in(store: Store[Any]) -> None:
+def test_index_is_rebuilt_after_a_failed_change(store: Store[Any]) -> None:
     broken = True
 
     def keys_of(entry: Entry[Any]) -> tuple[str]:
@@ -133,7 +133,7 @@ def it_starts_over_after_a_change_that_it_could_not_take_in(store: Store[Any]) -
     assert index.values() == {"a": 1, "b": 1, "c": 1}
 
 
-def it_keeps_the_entries_that_a_new_list_does_not_change(store: Store[Any]) -> None:
+def test_unchanged_entries_are_kept_on_a_relist(store: Store[Any]) -> None:
     store.replace([raw(obj("a", 1)), raw(obj("b", 2))], "2")
     before, version = store.snapshot().entries, store.version
     assert store.replace([raw(obj("a", 1)), raw(obj("b", 3))], "3") == [Key("default", "b")]
@@ -143,7 +143,7 @@ def it_keeps_the_entries_that_a_new_list_does_not_change(store: Store[Any]) -> N
     assert [key.name for key, _ in found[1]] == ["b"]
 
 
-def it_takes_the_list_of_one_namespace_alone(store: Store[Any]) -> None:
+def test_relist_of_one_namespace_leaves_the_others(store: Store[Any]) -> None:
     other = obj("x", 5)
     other["metadata"]["namespace"] = "other"
     store.replace([raw(obj("a", 1)), raw(other)], "5")
@@ -154,7 +154,7 @@ def it_takes_the_list_of_one_namespace_alone(store: Store[Any]) -> None:
     assert _versions(store) == {"b": "6", "x": "5"}
 
 
-def it_finds_objects_by_what_every_kind_has(store: Store[Any]) -> None:
+def test_objects_are_found_by_common_indexes(store: Store[Any]) -> None:
     item = obj("a", 1)
     owner = {"kind": "ReplicaSet", "name": "r", "uid": "r-1", "controller": True}
     item["metadata"] |= {"ownerReferences": [owner], "labels": {"app": "web"}}
@@ -168,7 +168,7 @@ def it_finds_objects_by_what_every_kind_has(store: Store[Any]) -> None:
     assert indexes.by_node.values() == {}
 
 
-def it_lets_go_of_a_store_that_nobody_else_holds() -> None:
+def test_store_without_references_is_freed() -> None:
     store: Store[Any] = Store(generic.decode)
     store.replace([raw(obj("a", 1))], "1")
     index = indexes_of(store).by_namespace
@@ -181,7 +181,7 @@ def it_lets_go_of_a_store_that_nobody_else_holds() -> None:
 
 
 class _Slow(_Versions):
-    """`meanwhile` happens once, when half of the work is done."""
+    """Call `meanwhile` once in the middle of a rebuild."""
 
     meanwhile: Callable[[], object] | None = None
 
@@ -192,14 +192,14 @@ class _Slow(_Versions):
             meanwhile()
 
 
-def it_misses_nothing_that_comes_while_all_is_worked_out_anew(store: Store[Any]) -> None:
+def test_changes_during_a_rebuild_are_not_lost(store: Store[Any]) -> None:
     versions = _Slow(store)
     store.apply("ADDED", raw(obj("a", 1)))
     versions.meanwhile = lambda: store.apply("ADDED", raw(obj("b", 2)))
     assert versions.read() == {"a": "1", "b": "2"}
 
 
-def it_is_entered_by_one_reader_at_a_time(store: Store[Any]) -> None:
+def test_index_is_updated_by_one_reader_at_a_time(store: Store[Any]) -> None:
     versions = _Slow(store)
     store.apply("ADDED", raw(obj("a", 1)))
     found: list[dict[str, str]] = []
@@ -216,7 +216,7 @@ def it_is_entered_by_one_reader_at_a_time(store: Store[Any]) -> None:
     assert (found, versions.rebuilds) == ([{"a": "1"}], 1)
 
 
-def it_is_one_version_for_readers_while_another_thread_writes(store: Store[Any]) -> None:
+def test_readers_see_one_version_while_another_thread_writes(store: Store[Any]) -> None:
     versions = _Versions(store)
     index = Index(store, lambda entry: (entry.key.name,))
     done = Event()

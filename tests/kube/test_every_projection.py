@@ -1,7 +1,5 @@
-"""Objects that nobody writes by hand: nested deeper than any parser goes.
-
-A custom resource may be, if its schema allows anything somewhere. What else decoders take is tested
-for each kind over its fixture.
+"""Objects nested deeper than parsers support, which a custom resource with a permissive schema may
+contain. Other inputs of decoders are tested per kind with its fixture.
 """
 
 import msgspec
@@ -17,7 +15,7 @@ DEEP = b'{"metadata":{"name":"x"},"other":' + b"[" * 5000 + b"]" * 5000 + b"}"
 
 
 def of_two_parts(gvr: GVR) -> bool:
-    """True for the kinds that are put together by `console.kube.projections.common`."""
+    """Return True for types decoded with `console.kube.projections.common`."""
     try:
         return isinstance(DECODERS[gvr](BARE)[0], Projection)
     except msgspec.DecodeError:
@@ -28,7 +26,7 @@ OF_TWO_PARTS = [gvr for gvr in sorted(DECODERS) if of_two_parts(gvr)]
 
 
 @pytest.mark.parametrize("gvr", OF_TWO_PARTS, ids=lambda gvr: gvr.qualified)
-def it_refuses_what_is_nested_without_end(gvr: GVR) -> None:
+def test_excessive_nesting_is_refused(gvr: GVR) -> None:
     with pytest.raises(msgspec.DecodeError):
         DECODERS[gvr](DEEP)
 

@@ -1,4 +1,4 @@
-"""Kinds start at their first use, stop when nobody uses them, and are never served stale in silence."""
+"""Informers start at their first use, stop when idle, and never serve stale data silently."""
 
 import asyncio
 import gc
@@ -23,7 +23,7 @@ async def world() -> AsyncIterator[World]:
         yield world
 
 
-async def it_starts_at_the_first_use_and_only_then(world: World) -> None:
+async def test_informer_starts_at_the_first_use(world: World) -> None:
     assert world.factory.informers() == {}
     informer = await world.settled()
     assert names(informer) == {"a"}
@@ -32,7 +32,7 @@ async def it_starts_at_the_first_use_and_only_then(world: World) -> None:
     assert world.server.lists == ["0"]
 
 
-async def it_stops_what_nobody_has_used(world: World) -> None:
+async def test_idle_informer_is_stopped(world: World) -> None:
     informer = await world.settled()
     await world.idle(IDLE - 1)
     assert world.factory.informers()
@@ -45,7 +45,7 @@ async def it_stops_what_nobody_has_used(world: World) -> None:
     assert names(informer) == {"a"}
 
 
-async def it_stays_with_each_use(world: World) -> None:
+async def test_each_use_extends_the_life_of_an_informer(world: World) -> None:
     await world.settled()
     for _ in range(3):
         await world.idle(IDLE - 1)
@@ -53,7 +53,7 @@ async def it_stays_with_each_use(world: World) -> None:
     assert world.factory.informers()
 
 
-async def it_starts_anew_with_a_fresh_list(world: World) -> None:
+async def test_restarted_informer_starts_with_a_new_list(world: World) -> None:
     old = await world.settled()
     await world.idle()
     world.server.put("b")
@@ -65,7 +65,7 @@ async def it_starts_anew_with_a_fresh_list(world: World) -> None:
     assert world.server.lists == ["0", "0"]
 
 
-async def it_stays_for_its_listeners_and_counts_from_when_they_left(world: World) -> None:
+async def test_listeners_keep_an_informer_alive(world: World) -> None:
     informer = await world.settled()
     remove = informer.add_listener(lambda _key: None)
     await world.idle(10 * IDLE)
@@ -77,13 +77,13 @@ async def it_stays_for_its_listeners_and_counts_from_when_they_left(world: World
     assert not live(informer)
 
 
-async def it_stays_when_it_is_kept(world: World) -> None:
+async def test_kept_informer_is_not_stopped(world: World) -> None:
     informer = world.factory.keep(THINGS)
     await world.idle(10 * IDLE)
     assert world.factory.get(THINGS) is informer
 
 
-async def it_is_not_kept_by_the_core_itself(world: World) -> None:
+async def test_core_does_not_keep_informers_alive(world: World) -> None:
     await world.settled(OTHERS)
     world.builder.servers[OTHERS].put("x")
     await until(lambda: world.noted == ["x"])
@@ -91,22 +91,22 @@ async def it_is_not_kept_by_the_core_itself(world: World) -> None:
     assert world.factory.informers() == {}
 
 
-async def it_tells_the_listeners_that_come_too_late(world: World) -> None:
+async def test_listener_added_after_the_stop_is_notified(world: World) -> None:
     informer = await world.settled()
     await world.idle()
     informer.add_listener(lambda _key: None)
     assert informer.freshness.problem == IDLED
 
 
-async def it_ends_what_was_stopped_before_it_ran(world: World) -> None:
+async def test_informer_stopped_before_it_ran_is_ended(world: World) -> None:
     informer = world.factory.get(THINGS)
     await world.idle()
     assert informer.freshness.problem == IDLED
     assert world.server.lists == []
 
 
-async def it_leaves_nothing_behind(world: World) -> None:
-    """Not even for the collector, from whose sight a first list is taken."""
+async def test_stopped_informer_is_freed(world: World) -> None:
+    """Even though the objects of a first list are excluded from garbage collection."""
     gc.disable()
     try:
         informer = weakref.ref(await world.settled())
@@ -117,7 +117,7 @@ async def it_leaves_nothing_behind(world: World) -> None:
         gc.enable()
 
 
-async def it_shows_an_error_of_our_own_and_tries_again(
+async def test_internal_error_is_reported_and_retried(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.builder.errors = [RuntimeError("a bug")]
@@ -130,19 +130,19 @@ async def it_shows_an_error_of_our_own_and_tries_again(
     assert names(informer) == {"a"}
 
 
-async def it_knows_no_kind_that_the_planner_does_not(world: World) -> None:
+async def test_unknown_type_raises_unknown_kind(world: World) -> None:
     with pytest.raises(UnknownKind):
         world.factory.get(GVR("", "v1", "strangers"))
 
 
-async def it_starts_once_for_two_who_use_it_first(
+async def test_concurrent_first_uses_start_one_informer(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make = world.builder.make
     other: list[Informer[Any]] = []
 
     def slow(gvr: GVR) -> Informer[Any]:
-        """While one makes an informer, another does so too, and is done first."""
+        """Simulate a concurrent first use that finishes earlier."""
         if not other:
             monkeypatch.setattr(world.builder, "make", make)
             other.append(world.factory.get(gvr))
@@ -153,8 +153,8 @@ async def it_starts_once_for_two_who_use_it_first(
     assert len(world.tasks) == 1
 
 
-async def it_never_hands_out_what_is_being_stopped() -> None:
-    """Many threads use a kind while another stops whatever is idle, which here is everything."""
+async def test_stopping_informer_is_never_returned() -> None:
+    """Many threads use an informer while another thread stops idle ones, which here are all."""
     clock = FakeClock()
     builder = Planner(clock)
     loop = asyncio.get_running_loop()
@@ -170,7 +170,7 @@ async def it_never_hands_out_what_is_being_stopped() -> None:
         wrong = 0
         while not stop.is_set():
             informer = factory.get(THINGS)
-            # What is stopped is not among those that are followed, and no new use gets it.
+            # A stopped informer is not listed and not returned to new users.
             wrong += bool(informer.freshness.problem) and factory.get(THINGS) is informer
         return wrong
 

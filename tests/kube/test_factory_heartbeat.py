@@ -1,4 +1,4 @@
-"""Signs of life, and who is woken by what."""
+"""Probes of kube-apiserver, and waking of informers."""
 
 import asyncio
 from contextlib import suppress
@@ -13,7 +13,7 @@ from tests.kube.fakes import FakeClock
 
 
 class Reader:
-    """Answers probes by a script; when that ends, never again."""
+    """Respond to probes as scripted, then never again."""
 
     def __init__(self, *answers: ApiError | None) -> None:
         self.answers = list(answers)
@@ -29,7 +29,7 @@ class Reader:
 
 
 class Noting:
-    """What a pulse needs of an informer."""
+    """Record the calls of a heartbeat to an informer."""
 
     def __init__(self) -> None:
         self.doubts: list[datetime | None] = []
@@ -61,7 +61,7 @@ async def run(heartbeat: Heartbeat, reader: Reader) -> None:
         await task
 
 
-async def it_doubts_while_there_is_no_answer_and_wakes_when_there_is_one() -> None:
+async def test_informer_is_in_doubt_while_the_server_does_not_respond() -> None:
     clock, informer = FakeClock(), Noting()
     gone = Unavailable("No answer")
     reader = Reader(None, gone, gone, None)
@@ -69,14 +69,15 @@ async def it_doubts_while_there_is_no_answer_and_wakes_when_there_is_one() -> No
     began = clock.now()
     await run(heartbeat, reader)
     assert informer.doubts == [None, began, began, None]
-    # Whoever is told that it is there must know by then that what is open may be deaf.
+    # When notified that the server is available, the informer must already know that its open
+    # connections may be dead.
     assert informer.renewed_at == 3
     assert (informer.woken, informer.renewed) == (1, 1)
     assert clock.sleeps == [PROBE_INTERVAL, PROBE_RETRY, PROBE_RETRY, PROBE_INTERVAL]
     assert (heartbeat.answered - began).total_seconds() == PROBE_INTERVAL + 2 * PROBE_RETRY
 
 
-async def it_doubts_a_server_that_has_no_etcd() -> None:
+async def test_server_without_etcd_leaves_informers_in_doubt() -> None:
     clock, informer = FakeClock(), Noting()
     body = b"[+]ping ok\n[-]etcd failed: reason withheld\nreadyz check failed\n"
     reader = Reader(ServerError(500, "not ready", body=body), None)
@@ -86,7 +87,7 @@ async def it_doubts_a_server_that_has_no_etcd() -> None:
     assert (informer.woken, informer.renewed) == (1, 1)
 
 
-async def it_takes_a_server_that_is_not_ready_for_one_that_is_there() -> None:
+async def test_server_that_is_not_ready_counts_as_available() -> None:
     clock, informer = FakeClock(), Noting()
     reader = Reader(ServerError(500, "not ready"), None)
     heartbeat = pulse_of(reader, informer, clock=clock)
@@ -95,7 +96,7 @@ async def it_takes_a_server_that_is_not_ready_for_one_that_is_there() -> None:
     assert (informer.woken, informer.renewed) == (1, 0)
 
 
-async def it_wakes_once_for_many_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_several_reasons_wake_an_informer_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("console.kube.heartbeat.WAKE_GAP", 0.0)
     informers = Noting(), Noting()
     heartbeat = pulse_of(Reader(), *informers, clock=FakeClock())

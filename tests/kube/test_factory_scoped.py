@@ -1,4 +1,6 @@
-"""Some namespaces followed as one: each replaces its own part, and freshness is that of all."""
+"""One informer over several namespaces: each namespace updates its own part, and the freshness
+covers all.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -82,7 +84,7 @@ def world() -> World:
     return world
 
 
-async def it_is_one_store(world: World) -> None:
+async def test_namespaces_share_one_store(world: World) -> None:
     async with world.following():
         await world.until(lambda: world.live)
         assert world.keys == {"a/one", "b/one", "b/two"}
@@ -94,7 +96,7 @@ async def it_is_one_store(world: World) -> None:
     assert not world.informer.reflectors
 
 
-async def it_is_synced_once_every_namespace_is(world: World) -> None:
+async def test_informer_is_synced_once_every_namespace_is(world: World) -> None:
     world.servers["b"].list_errors = [REFUSED]
     states: list[tuple[bool, str]] = []
 
@@ -108,7 +110,7 @@ async def it_is_synced_once_every_namespace_is(world: World) -> None:
     assert states[-1] == (True, "")
 
 
-async def it_relists_one_namespace_and_leaves_the_others(world: World) -> None:
+async def test_relist_of_one_namespace_leaves_the_others(world: World) -> None:
     async with world.following():
         await world.until(lambda: world.live)
         old = world.informer.store.get(Key("b", "one"))
@@ -122,7 +124,7 @@ async def it_relists_one_namespace_and_leaves_the_others(world: World) -> None:
         assert len(world.servers["b"].lists) == 1
 
 
-async def it_is_stale_while_one_namespace_is_and_names_it(world: World) -> None:
+async def test_informer_is_stale_and_names_the_namespace(world: World) -> None:
     async with world.following():
         await world.until(lambda: world.live)
         world.servers["b"].list_errors = [REFUSED] * 3
@@ -135,7 +137,7 @@ async def it_is_stale_while_one_namespace_is_and_names_it(world: World) -> None:
         await world.until(lambda: world.live)
 
 
-async def it_asks_anew_in_each_namespace(world: World) -> None:
+async def test_renew_lists_each_namespace(world: World) -> None:
     async with world.following():
         await world.until(lambda: world.live)
         world.informer.renew()
@@ -143,7 +145,7 @@ async def it_asks_anew_in_each_namespace(world: World) -> None:
         assert all(one.lists == ["0"] for one in world.servers.values())
 
 
-async def it_is_stale_until_each_namespace_is_asked_anew(world: World) -> None:
+async def test_informer_is_stale_until_each_namespace_is_watched_again(world: World) -> None:
     async with world.following():
         await world.until(lambda: world.live)
         world.informer.doubt(world.clock.now())
@@ -155,7 +157,9 @@ async def it_is_stale_until_each_namespace_is_asked_anew(world: World) -> None:
         assert all(len(one.watches) == 2 for one in world.servers.values())
 
 
-async def it_never_says_an_older_version_because_another_namespace_is_behind(world: World) -> None:
+async def test_resource_version_never_decreases_because_of_a_namespace_that_is_behind(
+    world: World,
+) -> None:
     for _ in range(5):
         world.servers["b"].add("two")
     async with world.following():
@@ -166,7 +170,7 @@ async def it_never_says_an_older_version_because_another_namespace_is_behind(wor
         assert int(world.informer.store.resource_version) >= int(before)
 
 
-def it_knows_what_lives_in_namespaces() -> None:
+def test_namespaced_types_are_recognized() -> None:
     types = Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS, [_crd("widgets", "Namespaced")]))
     assert is_namespaced(PODS, types)
     assert is_namespaced(WIDGETS, types)
@@ -197,7 +201,7 @@ def _crd(plural: str, scope: str) -> dict[str, object]:
     ("given", "meant"),
     [("", ()), (" , ", ()), ("a", ("a",)), ("a, b-2 ,a", ("a", "b-2"))],
 )
-def it_reads_the_namespaces(
+def test_namespaces_setting_is_parsed(
     monkeypatch: pytest.MonkeyPatch, given: str, meant: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("NAMESPACES", given)
@@ -205,7 +209,7 @@ def it_reads_the_namespaces(
 
 
 @pytest.mark.parametrize("wrong", ["a b", "Team", "a,-b", "x" * 64])
-def it_refuses_what_is_no_namespace(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+def test_invalid_namespaces_setting_is_refused(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     monkeypatch.setenv("NAMESPACES", wrong)
-    with pytest.raises(NoCluster, match="NAMESPACES is a list of namespaces"):
+    with pytest.raises(NoCluster, match="NAMESPACES must be a comma-separated list"):
         configured_namespaces()

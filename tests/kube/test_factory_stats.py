@@ -1,4 +1,4 @@
-"""How busy and how fresh the cache is, in numbers."""
+"""Event rates and freshness of the cache."""
 
 import asyncio
 from datetime import timedelta
@@ -16,7 +16,7 @@ THINGS, OTHERS = GVR("", "v1", "things"), GVR("", "v1", "others")
 
 
 class Counting:
-    """What `History` needs of an informer."""
+    """The parts of an informer that `History` reads."""
 
     events = 0
 
@@ -27,7 +27,7 @@ def sampled(history: History, clock: FakeClock, counts: dict[GVR, Any], steps: i
         history.sample(counts)
 
 
-def it_tells_events_per_second() -> None:
+def test_event_rates_are_per_second() -> None:
     clock = FakeClock()
     history, things = History(clock), Counting()
     assert list(history.rates()) == []
@@ -40,7 +40,7 @@ def it_tells_events_per_second() -> None:
     assert history.rate(THINGS) == 60 / 15
 
 
-def it_weighs_steps_by_their_length() -> None:
+def test_rates_are_weighted_by_the_length_of_steps() -> None:
     clock = FakeClock()
     history, things = History(clock), Counting()
     things.events = 10
@@ -51,7 +51,7 @@ def it_weighs_steps_by_their_length() -> None:
     assert list(history.rates(THINGS)) == [2, 2]
 
 
-def it_adds_kinds_up_and_forgets_those_that_are_gone() -> None:
+def test_rates_are_summed_and_removed_types_are_forgotten() -> None:
     clock = FakeClock()
     history, things, others = History(clock), Counting(), Counting()
     things.events = 5
@@ -65,7 +65,7 @@ def it_adds_kinds_up_and_forgets_those_that_are_gone() -> None:
     assert list(history.rates()) == [0, 2, 0]
 
 
-def it_counts_a_kind_that_began_anew_from_zero() -> None:
+def test_restarted_informer_counts_from_zero() -> None:
     clock = FakeClock()
     history, things = History(clock), Counting()
     things.events = 100
@@ -75,7 +75,7 @@ def it_counts_a_kind_that_began_anew_from_zero() -> None:
     assert list(history.rates(THINGS)) == [20, 1]
 
 
-def it_keeps_ten_minutes() -> None:
+def test_history_covers_ten_minutes() -> None:
     clock = FakeClock()
     history, things = History(clock), Counting()
     sampled(history, clock, {THINGS: things}, steps=KEPT + 5)
@@ -85,7 +85,7 @@ def it_keeps_ten_minutes() -> None:
     assert history.rates()[-1] == 1
 
 
-def it_says_how_old_what_is_shown_may_be() -> None:
+def test_lag_shows_the_maximum_age_of_the_data() -> None:
     clock = FakeClock()
     now = clock.now()
     informer = preloaded(PODS)
@@ -101,7 +101,7 @@ def it_says_how_old_what_is_shown_may_be() -> None:
     assert lags() == [90, None]
 
 
-async def it_counts_what_came_after_the_first() -> None:
+async def test_statistics_count_events_after_the_first_list() -> None:
     clock, server = FakeClock(), FakeServer()
     server.put("a")
     server.endings = [None]

@@ -1,4 +1,4 @@
-"""Custom types as their definitions say, and what is followed kept in step with them."""
+"""Custom types according to their definitions, and informers that follow changes of definitions."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def informer(*items: dict[str, Any]) -> Informer[Any]:
     return preloaded(CUSTOM_RESOURCE_DEFINITIONS, items)
 
 
-def it_tells_a_type_as_its_definition_does() -> None:
+def test_type_is_read_from_its_definition() -> None:
     types = Types(informer(definition(version("v1", storage=True))))
     found = types.get(V1)
     assert found is not None
@@ -66,7 +66,7 @@ def it_tells_a_type_as_its_definition_does() -> None:
     assert (column.name, column.type, column.jsonPath) == ("Size", "integer", ".spec.size")
 
 
-def it_knows_each_served_version_and_prefers_the_stored_one() -> None:
+def test_each_served_version_is_listed_and_the_stored_one_preferred() -> None:
     both = definition(version("v1"), version("v2", storage=True), version("v3", served=False))
     types = Types(informer(both))
     assert [item.gvr for item in types] == [V1, V2]
@@ -76,7 +76,7 @@ def it_knows_each_served_version_and_prefers_the_stored_one() -> None:
     assert types.find("x.org", "planets") is None
 
 
-def it_does_not_know_what_is_not_established() -> None:
+def test_type_that_is_not_established_is_unknown() -> None:
     definitions = informer(definition(version("v1", storage=True), established=False))
     types = Types(definitions)
     assert types.get(V1) is None
@@ -88,7 +88,7 @@ def it_does_not_know_what_is_not_established() -> None:
 
 
 class Told:
-    """A factory that follows these, and notes what it is told."""
+    """A factory with these informers that records its calls."""
 
     def __init__(self, *followed: GVR, gone: tuple[GVR, ...] = ()) -> None:
         self.followed, self.gone = followed, gone
@@ -114,7 +114,7 @@ def watching(definitions: Informer[Any], told: Any) -> None:
     definitions.add_listener(TypeWatch(Types(definitions), told).changed)
 
 
-def it_ends_what_is_no_longer_defined_or_served() -> None:
+def test_removed_or_unserved_type_ends_its_informer() -> None:
     definitions, told = informer(), Told(V1, V2)
     watching(definitions, told)
     bring(definitions, definition(version("v1"), version("v2", storage=True)))
@@ -126,14 +126,14 @@ def it_ends_what_is_no_longer_defined_or_served() -> None:
     assert told.calls == [("vanish", V1), ("vanish", V2)]
 
 
-def it_brings_back_what_is_defined_again() -> None:
+def test_redefined_type_reappears() -> None:
     definitions, told = informer(), Told(gone=(V1,))
     watching(definitions, told)
     bring(definitions, definition(version("v1", storage=True)))
     assert told.calls == [("appear", V1)]
 
 
-def it_notices_that_a_type_was_defined_anew_between_two_looks() -> None:
+def test_type_recreated_between_two_events_is_renewed() -> None:
     definitions, told = informer(), Told(V1)
     watching(definitions, told)
     bring(definitions, definition(version("v1", storage=True), uid="u1"))
@@ -143,7 +143,7 @@ def it_notices_that_a_type_was_defined_anew_between_two_looks() -> None:
     assert told.calls[-1] == ("renew", V1)
 
 
-def it_leaves_other_types_and_the_consoles_own_alone() -> None:
+def test_built_in_types_are_not_affected() -> None:
     definitions, told = informer(), Told(USERS, GVR("y.org", "v1", "widgets"))
     watching(definitions, told)
     bring(definitions, definition(version("v1", storage=True)))

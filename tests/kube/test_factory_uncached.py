@@ -1,4 +1,4 @@
-"""What a Secret keeps secret never reaches a store."""
+"""Secret values never reach a store."""
 
 import base64
 import json
@@ -51,7 +51,7 @@ def held(item: dict[str, Any]) -> Informer[Any]:
     return informer
 
 
-def it_keeps_metadata_type_and_the_number_of_keys() -> None:
+def test_metadata_type_and_number_of_keys_are_kept() -> None:
     entry = held(secret(immutable=True)).store.get(Key("team", "s"))
     assert entry is not None
     found: SecretMeta = entry.projection
@@ -61,7 +61,7 @@ def it_keeps_metadata_type_and_the_number_of_keys() -> None:
     assert entry.resource_version == "7"
 
 
-def it_holds_neither_values_nor_annotations_nor_the_names_of_keys() -> None:
+def test_values_annotations_and_key_names_are_not_kept() -> None:
     entry = held(secret()).store.get(Key("team", "s"))
     assert entry is not None
     text = json.dumps(entry.original()) + repr(entry.projection)
@@ -70,7 +70,7 @@ def it_holds_neither_values_nor_annotations_nor_the_names_of_keys() -> None:
 
 
 @given(st.dictionaries(st.text(), st.text() | st.none() | st.integers() | st.lists(st.text())))
-def it_lets_nothing_through_that_it_does_not_know(fields: dict[str, Any]) -> None:
+def test_unknown_fields_are_dropped(fields: dict[str, Any]) -> None:
     known = {"metadata": secret()["metadata"], "type": "Opaque"}
     unknown = {f"x{name}": [value, CANARY] for name, value in fields.items()}
     text = bytes(redact_secret(raw({**unknown, **known})))
@@ -78,19 +78,19 @@ def it_lets_nothing_through_that_it_does_not_know(fields: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("wrong", [{"data": "text"}, {"data": [CANARY]}, {"type": 7}])
-def it_leaves_out_what_is_no_secret_and_keeps_its_place(wrong: dict[str, Any]) -> None:
+def test_object_that_is_no_secret_is_skipped_with_its_version(wrong: dict[str, Any]) -> None:
     redacted = redact_secret(raw(secret(**wrong)))
     assert bytes(redacted) == b'{"metadata":{"resourceVersion":"7"}}'
     informer = held(secret(**wrong))
     assert (len(informer.store), informer.store.undecodable) == (0, 1)
 
 
-def it_refuses_what_is_cut_off() -> None:
+def test_truncated_object_is_refused() -> None:
     with pytest.raises(msgspec.DecodeError):
         redact_secret(msgspec.Raw(b'{"metadata":{"name":"s"'))
 
 
-def it_has_no_informer_of_secrets() -> None:
+def test_secrets_have_no_informer() -> None:
     runtime = StaticRuntime({PODS: preloaded(PODS)})
     with pytest.raises(NeverCached):
         runtime.informer(SECRETS)

@@ -1,4 +1,4 @@
-"""Kinds whose type goes, comes back, or becomes another while they are followed."""
+"""Types that are deleted, recreated or replaced while they are followed."""
 
 from collections.abc import AsyncIterator
 
@@ -15,7 +15,7 @@ async def world() -> AsyncIterator[World]:
         yield world
 
 
-async def it_forgets_the_objects_of_a_type_that_is_gone(world: World) -> None:
+async def test_objects_of_a_deleted_type_are_removed(world: World) -> None:
     informer = await world.settled()
     seen: list[Key] = []
     informer.add_listener(seen.append)
@@ -26,7 +26,7 @@ async def it_forgets_the_objects_of_a_type_that_is_gone(world: World) -> None:
     assert world.factory.informers() == {}
 
 
-async def it_goes_on_for_its_listeners_when_the_type_is_back(world: World) -> None:
+async def test_listeners_continue_when_the_type_is_recreated(world: World) -> None:
     informer = await world.settled()
     informer.add_listener(lambda _key: None)
     world.factory.vanish(THINGS)
@@ -39,7 +39,7 @@ async def it_goes_on_for_its_listeners_when_the_type_is_back(world: World) -> No
     assert world.factory.get(THINGS) is informer
 
 
-async def it_survives_a_type_that_is_gone_and_back_at_once(world: World) -> None:
+async def test_type_deleted_and_recreated_immediately_is_followed(world: World) -> None:
     informer = await world.settled()
     informer.add_listener(lambda _key: None)
     world.factory.vanish(THINGS)
@@ -50,7 +50,7 @@ async def it_survives_a_type_that_is_gone_and_back_at_once(world: World) -> None
     assert len(world.tasks) == 1
 
 
-async def it_does_not_bring_back_what_nobody_listens_to(world: World) -> None:
+async def test_recreated_type_without_listeners_is_not_followed(world: World) -> None:
     informer = await world.settled()
     remove = informer.add_listener(lambda _key: None)
     world.factory.vanish(THINGS)
@@ -62,7 +62,7 @@ async def it_does_not_bring_back_what_nobody_listens_to(world: World) -> None:
     assert await world.settled() is not informer
 
 
-async def it_lists_anew_when_a_type_became_another(world: World) -> None:
+async def test_replaced_type_is_listed_again(world: World) -> None:
     informer = await world.settled()
     world.server.objects.clear()
     world.factory.renew(THINGS)

@@ -1,4 +1,4 @@
-"""A window keeps the newest objects: so many at most, and none that is too old."""
+"""The recent-events store keeps a limited number of the newest events and drops old ones."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -51,14 +51,14 @@ def world() -> World:
     return World()
 
 
-def it_lets_the_oldest_go(world: World) -> None:
+def test_oldest_event_is_dropped_at_the_limit(world: World) -> None:
     for name, seconds in (("b", 20), ("a", 10), ("c", 30), ("d", 40), ("e", 15)):
         world.bring(name, seconds)
     assert world.names == {"b", "c", "d"}
     assert world.seen == ["b", "a", "c", "d", "a", "e", "e"]
 
 
-def it_goes_by_when_something_happened_last(world: World) -> None:
+def test_order_is_by_last_occurrence(world: World) -> None:
     for name, seconds in (("a", 10), ("b", 20), ("c", 30)):
         world.bring(name, seconds)
     world.bring("a", 50, "MODIFIED")
@@ -66,7 +66,7 @@ def it_goes_by_when_something_happened_last(world: World) -> None:
     assert world.names == {"a", "c", "d"}
 
 
-def it_forgets_what_is_an_hour_old_without_any_news(world: World) -> None:
+def test_events_expire_after_an_hour_without_new_events(world: World) -> None:
     world.bring("a", 0)
     world.bring("b", 600)
     world.clock.elapsed = 3601
@@ -77,7 +77,7 @@ def it_forgets_what_is_an_hour_old_without_any_news(world: World) -> None:
     assert world.names == set()
 
 
-def it_follows_deletions(world: World) -> None:
+def test_deletions_are_applied(world: World) -> None:
     for name in "abc":
         world.bring(name, 10)
     world.bring("b", 10, "DELETED")
@@ -85,7 +85,7 @@ def it_follows_deletions(world: World) -> None:
     assert world.names == {"a", "c", "d"}
 
 
-def it_stays_small_however_often_one_thing_happens(world: World) -> None:
+def test_repeated_event_does_not_grow_the_queue(world: World) -> None:
     for second in range(5_000):
         world.bring("a", second, "MODIFIED")
     assert world.names == {"a"}
@@ -104,7 +104,7 @@ async def following(world: World, server: FakeServer) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def it_takes_the_newest_of_a_list(world: World) -> None:
+async def test_newest_events_of_a_list_are_kept(world: World) -> None:
     server = FakeServer()
     for number in range(50):
         server.put(f"e{number}", lastTimestamp=at(-number))
@@ -128,7 +128,7 @@ async def it_takes_the_newest_of_a_list(world: World) -> None:
         assert world.names == {"later7", "later8", "later9"}
 
 
-def it_reads_every_kind_of_time() -> None:
+def test_every_time_field_is_read() -> None:
     def seen(**fields: Any) -> datetime:
         item = {"metadata": {"name": "e", "creationTimestamp": at(1)}, **fields}
         found = last_seen(raw(item))

@@ -1,4 +1,4 @@
-"""Gateways, their classes and routes: what their conditions mean."""
+"""Gateways, gateway classes and routes: statuses derived from their conditions."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ ROUTE_STATES: list[tuple[list[list[dict[str, str]]] | None, tuple[str, str, str]
 
 
 @pytest.mark.parametrize(("conditions", "expected"), CLASSES)
-def it_tells_whether_a_class_is_served(
+def test_gateway_class_status(
     conditions: list[dict[str, str]] | None, expected: tuple[str, str, str]
 ) -> None:
     status = {"conditions": conditions}
@@ -58,15 +58,13 @@ def it_tells_whether_a_class_is_served(
 
 
 @pytest.mark.parametrize(("conditions", "expected"), GATEWAY_STATES)
-def it_tells_whether_a_gateway_works(
-    conditions: list[dict[str, str]], expected: tuple[str, str, str]
-) -> None:
+def test_gateway_status(conditions: list[dict[str, str]], expected: tuple[str, str, str]) -> None:
     status = {"conditions": conditions}
     assert said(projected(GATEWAYS, spec={}, status=status)) == expected
 
 
 @pytest.mark.parametrize(("parents", "expected"), ROUTE_STATES)
-def it_tells_the_worst_that_a_parent_says(
+def test_route_status_is_the_worst_of_its_parents(
     parents: list[list[dict[str, str]]] | None, expected: tuple[str, str, str]
 ) -> None:
     listed = None if parents is None else [{"conditions": found} for found in parents]
@@ -75,7 +73,7 @@ def it_tells_the_worst_that_a_parent_says(
         assert said(projected(gvr, DELETED, status={"parents": listed}))[1] == "Terminating"
 
 
-def it_keeps_what_a_gateway_listens_to() -> None:
+def test_listeners_and_addresses_of_a_gateway_are_kept() -> None:
     found = projected(
         GATEWAYS,
         spec={
@@ -91,7 +89,7 @@ def it_keeps_what_a_gateway_listens_to() -> None:
     assert (found.addresses, found.routes) == (("192.0.2.1",), 3)
 
 
-def it_names_what_is_in_another_project_in_full() -> None:
+def test_references_to_other_namespaces_contain_the_namespace() -> None:
     backends: list[dict[str, Any]] = [{"name": "shop"}, {"name": "x", "namespace": "other"}]
     found = projected(
         HTTP_ROUTES,

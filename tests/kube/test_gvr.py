@@ -1,4 +1,4 @@
-"""Paths to kube-apiserver name what they say and nothing else."""
+"""Paths of requests to kube-apiserver contain exactly the given names."""
 
 import pytest
 from yarl import URL
@@ -22,7 +22,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", [*NAMES, "x" * 5000])
-def test_a_name_is_one_segment(name: str) -> None:
+def test_name_is_one_path_segment(name: str) -> None:
     assert URL("https://server" + PODS.path("shop", name)).raw_parts[1:-1] == (
         "api", "v1", "namespaces", "shop", "pods"
     )  # fmt: skip
@@ -30,15 +30,15 @@ def test_a_name_is_one_segment(name: str) -> None:
 
 
 @pytest.mark.parametrize("step", [".", "..", "a/../b", "web/exec", "a%2f..%2fb", "%2e%2e", "..%00"])
-def test_no_name_is_a_step_in_the_path_or_several(step: str) -> None:
-    """kube-apiserver reads paths decoded: `web%2Fexec` is a subresource."""
+def test_name_with_path_syntax_is_refused(step: str) -> None:
+    """kube-apiserver decodes paths before parsing: `web%2Fexec` is a subresource."""
     for place in ((step, "web"), ("shop", step), ("shop", "web", step)):
         with pytest.raises(NotFound):
             PODS.path(*place)
 
 
 @pytest.mark.parametrize("place", [("", ""), ("shop", ""), ("shop", "", "status")])
-def test_without_a_name_it_is_no_object(place: tuple[str, ...]) -> None:
-    """Else somebody would delete all of them instead of one."""
+def test_empty_name_is_refused(place: tuple[str, ...]) -> None:
+    """Otherwise a deletion would apply to the whole collection."""
     with pytest.raises(NotFound):
         PODS.object_path(*place)

@@ -1,4 +1,4 @@
-"""Names that may be impersonated, and those that never are."""
+"""Names that may be impersonated."""
 
 import pytest
 from hypothesis import given
@@ -10,14 +10,14 @@ from console.kube.identity import Identity, InvalidIdentity
 @pytest.mark.parametrize(
     "name", ["", " ", "alice ", " alice", "al\nice", "al\rice", "al\0ice", "ålice", "system:admin"]
 )
-def it_refuses(name: str) -> None:
+def test_protected_or_malformed_identity_is_refused(name: str) -> None:
     with pytest.raises(InvalidIdentity):
         Identity(name)
     with pytest.raises(InvalidIdentity):
         Identity("alice", ("team", name))
 
 
-def it_sends_the_user_and_each_group() -> None:
+def test_user_and_each_group_become_headers() -> None:
     assert Identity("alice", ("team-a", "team,b")).headers() == [
         ("Impersonate-User", "alice"),
         ("Impersonate-Group", "team-a"),
@@ -27,7 +27,7 @@ def it_sends_the_user_and_each_group() -> None:
 
 
 @given(st.text())
-def it_makes_headers_that_survive_the_wire_or_none(name: str) -> None:
+def test_header_values_round_trip_or_are_refused(name: str) -> None:
     try:
         identity = Identity(name)
     except InvalidIdentity:

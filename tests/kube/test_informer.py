@@ -1,4 +1,4 @@
-"""What an informer means for Python's collector of garbage."""
+"""Informers and Python's garbage collector."""
 
 import gc
 import weakref
@@ -12,7 +12,7 @@ from tests.informers import preloaded
 
 
 class Ring:
-    """One that only the collector can take away."""
+    """A reference cycle that only the garbage collector frees."""
 
     def __init__(self) -> None:
         self.itself = self
@@ -29,16 +29,16 @@ def pods(count: int) -> list[dict[str, object]]:
     return [{"metadata": {"name": f"p{number}", "namespace": "shop"}} for number in range(count)]
 
 
-def test_a_long_first_list_is_not_looked_through_again_and_keeps_no_garbage() -> None:
+def test_long_first_list_is_frozen_without_its_garbage() -> None:
     garbage, frozen = weakref.ref(Ring()), gc.get_freeze_count()
     preloaded(PODS, pods(MANY))
     assert gc.get_freeze_count() > frozen + MANY
     assert garbage() is None
 
 
-def test_a_short_one_is_left_to_the_collector() -> None:
-    """Informers come and go: what is garbage then, and what they had, would stay for ever."""
+def test_short_first_list_is_not_frozen() -> None:
+    """Informers come and go, and frozen garbage would never be freed."""
     frozen = gc.get_freeze_count()
     preloaded(PODS, pods(10))
-    # What was frozen before may end meanwhile.
+    # Objects frozen earlier may be freed meanwhile.
     assert gc.get_freeze_count() <= frozen

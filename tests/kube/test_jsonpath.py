@@ -1,4 +1,4 @@
-"""Paths of printer columns: what they find, and that no text of anybody's breaks them."""
+"""JSON paths of printer columns."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ def found(text: str) -> Any:
         (".spec.map.*", "odd"),
     ],
 )
-def test_what_a_path_finds(text: str, value: Any) -> None:
+def test_path_finds_the_expected_value(text: str, value: Any) -> None:
     assert found(text) == value
 
 
@@ -105,14 +105,14 @@ def test_what_a_path_finds(text: str, value: Any) -> None:
         "." + "[" * 900,
     ],
 )
-def test_what_is_no_path(text: str) -> None:
+def test_invalid_path_is_refused(text: str) -> None:
     with pytest.raises(BadPath):
         parse(text)
 
 
 @given(st.text(alphabet=".[]'\"?(@)=*:-\\ab0,<>!", max_size=60), st.booleans())
 @example("[?(@.a", True)
-def test_any_text_is_a_path_or_none(text: str, tail: bool) -> None:
+def test_any_text_is_a_valid_path_or_raises_bad_path(text: str, tail: bool) -> None:
     try:
         path = parse(f".spec{text}" if tail else text)
     except BadPath:

@@ -1,4 +1,4 @@
-"""One leader at a time, over a Lease in memory and clocks that tests move."""
+"""Leader election over an in-memory Lease with simulated clocks."""
 
 import asyncio
 import copy
@@ -15,7 +15,7 @@ Manifest = dict[str, Any]
 
 
 class Server:
-    """One Lease, with kube-apiserver's rules."""
+    """A server with one Lease and the update rules of kube-apiserver."""
 
     def __init__(self) -> None:
         self.lease: Manifest | None = None
@@ -58,7 +58,7 @@ class Server:
 
 
 class Ticking(MovableClock):
-    """Sleeps end when the test moves the clock."""
+    """A clock whose sleeps end when the test advances it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Ticking(MovableClock):
             await asyncio.sleep(0)
 
     async def pass_by(self, seconds: float) -> None:
-        """In small steps, with time for everybody between them."""
+        """Advance the clock in small steps, and let all tasks run between them."""
         for _ in range(round(seconds * 2)):
             self.move(seconds=0.5)
             self._moved.set()
@@ -81,7 +81,7 @@ class Ticking(MovableClock):
 
 
 class Working:
-    """Who works, now and ever."""
+    """Record the current and the maximum number of workers."""
 
     def __init__(self) -> None:
         self.now: list[str] = []
@@ -110,7 +110,7 @@ async def end(*tasks: "asyncio.Task[None]") -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_one_of_two_works_and_the_other_when_that_ends() -> None:
+async def test_one_of_two_works_and_the_other_takes_over() -> None:
     server, clock, working = Server(), Ticking(), Working()
     a, b = leader(server, clock, "a"), leader(server, clock, "b")
     first = asyncio.create_task(a.run(working.of("a")))
@@ -128,7 +128,7 @@ async def test_one_of_two_works_and_the_other_when_that_ends() -> None:
     await end(second)
 
 
-async def test_one_that_died_is_followed_after_the_lease_and_not_before() -> None:
+async def test_crashed_leader_is_replaced_only_after_the_lease_expires() -> None:
     server, clock, working = Server(), Ticking(), Working()
     await leader(server, clock, "dead")._try()
     task = asyncio.create_task(leader(server, clock, "b").run(working.of("b")))
@@ -139,7 +139,7 @@ async def test_one_that_died_is_followed_after_the_lease_and_not_before() -> Non
     await end(task)
 
 
-async def test_clocks_that_differ_do_no_harm() -> None:
+async def test_clock_skew_does_not_cause_two_leaders() -> None:
     server, clock, working = Server(), Ticking(), Working()
     holds = asyncio.create_task(leader(server, clock, "a").run(working.of("a")))
     await clock.pass_by(3)
@@ -154,7 +154,7 @@ async def test_clocks_that_differ_do_no_harm() -> None:
     await end(holds, waits)
 
 
-async def test_without_an_answer_it_stops_before_another_may_start() -> None:
+async def test_leader_without_a_server_response_stops_before_the_lease_expires() -> None:
     server, clock, working = Server(), Ticking(), Working()
     a = leader(server, clock, "a")
     task = asyncio.create_task(a.run(working.of("a")))
@@ -167,12 +167,12 @@ async def test_without_an_answer_it_stops_before_another_may_start() -> None:
     assert not a.leading
     server.down = False
     await clock.pass_by(RETRY_EVERY + 1)
-    # Nobody else took it.
+    # No other replica acquired it.
     assert (working.now, a.transitions) == (["a"], 2)
     await end(task)
 
 
-async def test_a_change_of_the_lease_by_somebody_else_does_not_end_it() -> None:
+async def test_external_change_of_the_lease_does_not_end_leadership() -> None:
     server, clock, working = Server(), Ticking(), Working()
     task = asyncio.create_task(leader(server, clock, "a").run(working.of("a")))
     await clock.pass_by(1)
@@ -184,7 +184,7 @@ async def test_a_change_of_the_lease_by_somebody_else_does_not_end_it() -> None:
     await end(task)
 
 
-async def test_one_that_slept_may_not_write_when_it_wakes() -> None:
+async def test_suspended_leader_may_not_write_when_it_resumes() -> None:
     server, clock = Server(), Ticking()
     a = leader(server, clock, "a")
     assert await a._try()
@@ -194,7 +194,7 @@ async def test_one_that_slept_may_not_write_when_it_wakes() -> None:
         a.check()
 
 
-async def test_work_that_fails_is_told_and_gives_the_lease_back() -> None:
+async def test_failing_work_is_reported_and_releases_the_lease() -> None:
     server, clock = Server(), Ticking()
 
     async def fail() -> None:
@@ -208,7 +208,7 @@ async def test_work_that_fails_is_told_and_gives_the_lease_back() -> None:
 
 
 @pytest.mark.parametrize("turns", range(20))
-async def test_however_they_race_one_works(turns: int) -> None:
+async def test_racing_candidates_elect_one_leader(turns: int) -> None:
     server, clock, working = Server(), Ticking(), Working()
     names = [f"r{number}" for number in range(5)]
     tasks = [asyncio.create_task(leader(server, clock, n).run(working.of(n))) for n in names]

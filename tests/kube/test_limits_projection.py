@@ -1,4 +1,4 @@
-"""Quotas and how full they are, limit ranges, priorities."""
+"""Resource quotas and their usage, limit ranges and priority classes."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ FULLNESS: list[tuple[list[tuple[str, str, str]], tuple[str, str, str], int]] = [
     ([("pods", "90", "100")], ("ok", "Within quota", ""), 90),
     ([("pods", "901", "1000")], ("warn", "Nearly full", "pods: 901/1000"), 90),
     ([("pods", "10", "10")], ("error", "Full", "pods: 10/10"), 100),
-    # The amounts are equal, however they are written.
+    # The quantities are equal but written differently.
     (
         [("requests.cpu", "1100m", "1.1")],
         ("error", "Full", "requests.cpu: 1100m/1.1"),
@@ -30,9 +30,10 @@ FULLNESS: list[tuple[list[tuple[str, str, str]], tuple[str, str, str], int]] = [
         ("warn", "Nearly full", "requests.memory: 1000Mi/1Gi"),
         97,
     ),
-    # Cut below what is in use.
+    # The limit was reduced below the current usage.
     ([("pods", "30", "2")], ("error", "Full", "pods: 30/2"), 999),
-    # A quota of nothing forbids; that is as it should be until something is there all the same.
+    # A quota of zero is intended to forbid the resource; it is an error only if the resource is in
+    # use.
     ([("services.loadbalancers", "0", "0")], ("ok", "Within quota", ""), 0),
     (
         [("services.loadbalancers", "1", "0")],
@@ -47,7 +48,7 @@ FULLNESS: list[tuple[list[tuple[str, str, str]], tuple[str, str, str], int]] = [
 
 
 @pytest.mark.parametrize(("pairs", "status", "percent"), FULLNESS)
-def it_says_how_full_a_quota_is(
+def test_quota_status_shows_how_full_it_is(
     pairs: list[tuple[str, str, str]], status: tuple[str, str, str], percent: int
 ) -> None:
     found = quota(*pairs)
@@ -55,7 +56,7 @@ def it_says_how_full_a_quota_is(
     assert found.used == percent
 
 
-def it_divides_the_texts_as_kubectl_does() -> None:
+def test_requests_and_limits_are_separated_as_in_kubectl() -> None:
     found = quota(("limits.cpu", "2", "4"), ("requests.cpu", "1", "4"), ("pods", "3", "10"))
     assert found.requests == ("pods: 3/10", "requests.cpu: 1/4")
     assert found.limits == ("limits.cpu: 2/4",)
@@ -63,7 +64,7 @@ def it_divides_the_texts_as_kubectl_does() -> None:
     assert said(projected(RESOURCE_QUOTAS, DELETED, status=None))[0] == "ending"
 
 
-def it_tells_the_defaults_of_containers_and_the_bounds_of_each_type() -> None:
+def test_limit_range_defaults_and_bounds_are_kept() -> None:
     container = {
         "type": "Container",
         "default": {"memory": "500Mi", "cpu": "500m"},
@@ -80,7 +81,7 @@ def it_tells_the_defaults_of_containers_and_the_bounds_of_each_type() -> None:
     assert projected(LIMIT_RANGES, spec=None).types == ()
 
 
-def it_keeps_a_priority() -> None:
+def test_priority_class_is_kept() -> None:
     found = projected(PRIORITY_CLASSES, value=-5, globalDefault=True, description="batch")
     assert (found.value, found.default, found.description) == (-5, True, "batch")
     assert found.preemption == "PreemptLowerPriority"

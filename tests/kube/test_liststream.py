@@ -1,4 +1,4 @@
-"""A list response in whatever pieces it arrives."""
+"""Streaming parser of list responses, independent of chunk boundaries."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from console.kube.liststream import ListStream
 
-#: Texts that look like the places where a list is cut.
+#: Texts that resemble the boundaries of objects in a list.
 _TEXTS = st.sampled_from(["", "a", "},{", '},{"metadata":', "]}", '"items":[', "é", "\\", '"'])
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | _TEXTS,
@@ -36,7 +36,7 @@ async def _read(response: bytes, size: int, batch: int) -> tuple[list[Any], List
 
 
 @given(_ITEMS, st.integers(1, 200), st.integers(1, 300), st.booleans())
-async def it_gives_every_object_once_and_in_order(
+async def test_every_object_is_returned_once_in_order(
     items: list[Any], size: int, batch: int, metadata_last: bool
 ) -> None:
     meta = {"metadata": {"resourceVersion": "77"}}
@@ -48,7 +48,7 @@ async def it_gives_every_object_once_and_in_order(
 
 
 @given(_ITEMS, st.integers(1, 50), st.data())
-async def it_refuses_a_response_that_ends_early(
+async def test_truncated_response_is_refused(
     items: list[Any], batch: int, data: st.DataObject
 ) -> None:
     response = msgspec.json.encode({"metadata": {"resourceVersion": "1"}, "items": items})
@@ -57,7 +57,7 @@ async def it_refuses_a_response_that_ends_early(
         await _read(response[:end], 7, batch)
 
 
-async def it_reads_null_items_as_none() -> None:
+async def test_null_items_are_an_empty_list() -> None:
     objects, stream = await _read(b'{"metadata":{"resourceVersion":"5"},"items":null}', 4, 1)
     assert objects == []
     assert stream.metadata.resourceVersion == "5"
@@ -65,7 +65,7 @@ async def it_reads_null_items_as_none() -> None:
 
 @pytest.mark.parametrize("batch", [1, 3000, 1_000_000])
 @pytest.mark.parametrize("deep", ["[", '{"a":'])
-async def it_is_not_stopped_by_an_object_that_is_nested_too_deeply(batch: int, deep: str) -> None:
+async def test_deeply_nested_object_is_passed_through(batch: int, deep: str) -> None:
     closing = {"[": "]", '{"a":': "}"}[deep]
     value = deep * 9000 + "1" + closing * 9000
     plain = [f'{{"metadata":{{"name":"n{number}"}},"t":"]}}\\"{{"}}' for number in range(40)]
@@ -82,7 +82,7 @@ async def it_is_not_stopped_by_an_object_that_is_nested_too_deeply(batch: int, d
     assert stream.metadata.resourceVersion == "9"
 
 
-async def it_holds_no_more_than_a_batch_and_an_object() -> None:
+async def test_memory_is_bounded_by_a_batch_and_an_object() -> None:
     items = [{"metadata": {"name": f"n{number}"}, "text": "x" * 100} for number in range(1000)]
     response = msgspec.json.encode({"metadata": {"resourceVersion": "1"}, "items": items})
 

@@ -1,4 +1,4 @@
-"""One object read as its viewer, where the server has nothing for it."""
+"""Reading a single object with the user's permissions if the server fails."""
 
 import asyncio
 from typing import Any
@@ -11,13 +11,13 @@ from console.kube.uncached import UNCACHED
 
 
 class Absent:
-    """A client of a server that does not answer."""
+    """A client of a server that does not respond."""
 
     async def get(self, *_: Any, **__: Any) -> dict[str, Any]:
         raise Unavailable(Sentence("The Kubernetes API does not answer"))
 
 
-async def test_whoever_waits_for_it_is_told_at_once_that_it_failed() -> None:
+async def test_failure_is_reported_without_waiting() -> None:
     spawn: Any = asyncio.ensure_future
     client: Any = Absent()
     decode = UNCACHED[SECRETS].decode

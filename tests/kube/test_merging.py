@@ -1,4 +1,4 @@
-"""What differs between objects, what two changes come to, and what is applied of an object."""
+"""Differences between objects, merging of two changes, and field ownership."""
 
 from typing import Any
 
@@ -66,17 +66,17 @@ _objects = st.dictionaries(st.sampled_from("abc"), _values)
 
 
 @given(_values, _values)
-def test_values_are_the_same_if_nothing_differs(one: Any, other: Any) -> None:
+def test_values_are_equal_if_there_are_no_differences(one: Any, other: Any) -> None:
     assert same(one, other) is (list(changes(one, other, None)) == [])
     assert same(one, one)
 
 
-def test_true_is_not_one() -> None:
+def test_true_and_one_are_different() -> None:
     assert not same({"a": True}, {"a": 1}) and same({"a": 1}, {"a": 1.0})
 
 
 @given(_objects, _objects)
-def test_one_change_is_the_whole_of_a_merge(base: Any, changed: Any) -> None:
+def test_merge_with_a_single_change_is_that_change(base: Any, changed: Any) -> None:
     assert same(merge_of(base, changed, base)[0], changed)
     assert same(merge_of(base, base, changed)[0], changed)
     assert merge_of(base, changed, changed) == (changed, [])
@@ -89,7 +89,7 @@ def _without_null(value: Any) -> Any:
 
 
 @given(_objects, _objects)
-def test_a_merge_patch_makes_the_one_of_the_other(old: Any, new: Any) -> None:
+def test_merge_patch_transforms_the_old_object_into_the_new_one(old: Any, new: Any) -> None:
     def patched(target: Any, patch: Any) -> Any:
         if not isinstance(patch, dict):
             return patch
@@ -140,7 +140,7 @@ def test_a_merge_patch_makes_the_one_of_the_other(old: Any, new: Any) -> None:
             None,
             ['.spec.containers[name="a"].image'],
         ),
-        # A selector is one value.
+        # A selector is atomic.
         (
             spec(selector={"a": "1"}),
             spec(selector={"a": "1", "b": "1"}),
@@ -148,7 +148,7 @@ def test_a_merge_patch_makes_the_one_of_the_other(old: Any, new: Any) -> None:
             None,
             [".spec.selector"],
         ),
-        # A list of which nobody knows how to tell its items apart, too.
+        # A list without known keys of its items is atomic, too.
         (spec(args=[1]), spec(args=[1, 2]), spec(args=[0, 1]), None, [".spec.args"]),
     ],
 )
@@ -160,7 +160,7 @@ def test_two_changes_are_merged_field_by_field(
     assert both is None or found == both
 
 
-def test_only_what_is_chosen_is_selected() -> None:
+def test_only_chosen_fields_are_selected() -> None:
     wanted = {
         "metadata": {"labels": {"app": "web", "b": "1"}, "finalizers": ["x", "y"]},
         "spec": {
@@ -200,7 +200,7 @@ def test_only_what_is_chosen_is_selected() -> None:
         ([], {}, []),
     ],
 )
-def test_items_are_told_apart_by_their_keys(
+def test_list_items_are_matched_by_their_keys(
     items: list[Any], shape: Any, found: list[str] | None
 ) -> None:
     assert elements_of(items, shape) == found
@@ -214,12 +214,12 @@ def test_items_are_told_apart_by_their_keys(
         [None, {}, {"fieldsV1": 3}, {"fieldsV1": {"k:nonsense": {}, "k:[]": {}, "f:a": 1}}],
     ],
 )
-def test_whatever_managed_fields_hold_is_read(entries: Any) -> None:
+def test_any_managed_fields_are_parsed(entries: Any) -> None:
     found = managers_of({"metadata": {"managedFields": entries}})
     assert merged(one.fields for one in found) in ({}, {"f:a": {}})
 
 
-def test_who_owns_a_field() -> None:
+def test_field_owner_is_found() -> None:
     owner = Manager("x", "Update", "", SHAPE)
     assert owner.owns(("f:spec", "f:replicas"))
     assert owner.owns(("f:spec", "f:selector", "f:app"))
@@ -228,7 +228,7 @@ def test_who_owns_a_field() -> None:
     assert not Manager("x", "Update", "", NOTHING).owns(("f:spec",))
 
 
-def test_who_owns_many_fields_is_known_soon() -> None:
+def test_owners_of_many_fields_are_found_quickly() -> None:
     keys = [f"k{number}" for number in range(20_000)]
     fields: Any = {"f:data": {".": {}, **{f"f:{key}": {} for key in keys}}}
     entries = [{"manager": "them", "operation": "Update", "fieldsV1": fields}]

@@ -1,4 +1,4 @@
-"""Ingresses, their classes, and network policies, in kubectl's words."""
+"""Ingresses, ingress classes and network policies, displayed like kubectl."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def rule(host: str, *services: str) -> dict[str, Any]:
     return {"host": host, "http": {"paths": paths}}
 
 
-def it_lists_hosts_backends_and_certificates() -> None:
+def test_ingress_lists_hosts_backends_and_certificates() -> None:
     found = projected(
         INGRESSES,
         spec={
@@ -32,7 +32,7 @@ def it_lists_hosts_backends_and_certificates() -> None:
     assert said(found) == ("ok", "Active", "")
 
 
-def it_waits_for_an_address() -> None:
+def test_ingress_without_address_is_waiting() -> None:
     for status in ({}, None, {"loadBalancer": None}, {"loadBalancer": {"ingress": None}}):
         found = projected(INGRESSES, spec=None, status=status)
         assert said(found) == ("progress", "Waiting for an address", "")
@@ -40,13 +40,13 @@ def it_waits_for_an_address() -> None:
     assert said(projected(INGRESSES, DELETED))[0] == "ending"
 
 
-def it_honours_the_annotation_that_was_before_the_class() -> None:
+def test_deprecated_class_annotation_is_supported() -> None:
     old = {"annotations": {"kubernetes.io/ingress.class": "traefik"}}
     assert projected(INGRESSES, old, spec={}).class_name == "traefik"
     assert projected(INGRESSES, old, spec={"ingressClassName": "nginx"}).class_name == "nginx"
 
 
-def it_knows_the_default_class_and_its_parameters() -> None:
+def test_default_ingress_class_and_parameters_are_read() -> None:
     found = projected(
         INGRESS_CLASSES,
         {"annotations": {"ingressclass.kubernetes.io/is-default-class": "true"}},
@@ -92,7 +92,7 @@ POLICIES: list[tuple[str, dict[str, Any] | None, tuple[str, int | None, int | No
 @pytest.mark.parametrize(
     ("spec", "expected"), [c[1:] for c in POLICIES], ids=[c[0] for c in POLICIES]
 )
-def it_says_what_a_policy_is_about(
+def test_network_policy_shows_selector_and_rules(
     spec: dict[str, Any] | None, expected: tuple[str, int | None, int | None]
 ) -> None:
     found = projected(NETWORK_POLICIES, spec=spec)

@@ -1,4 +1,6 @@
-"""Answers that are none: a proxy's page with 200, cut JSON, wrong types, bodies without an end."""
+"""Invalid responses with status 200: a proxy's HTML page, truncated JSON, wrong types, endless
+bodies.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,7 +28,7 @@ NONSENSE = (
         b'{"metadata": {"name": "\xff"}}',
     ),
 )
-#: Of what kube-apiserver keeps, none is so.
+#: Bodies that no stored object has.
 NO_OBJECTS = tuple(
     b'{"metadata": %b}' % metadata
     for metadata in (
@@ -39,7 +41,7 @@ NO_OBJECTS = tuple(
         b'{"uid": "u", "resourceVersion": "1", "ownerReferences": ["a"]}',
     )
 )
-#: Objects, and no Leases; those with uid and version nobody refuses before the leader.
+#: Objects that are no Leases; those with UID and version are only refused by the leader election.
 NO_LEASES = (
     b'{"metadata": {}}',
     b'{"metadata": {"resourceVersion": 1}}',
@@ -60,7 +62,7 @@ def answering(body: bytes) -> Transport:
 
 
 @pytest.mark.parametrize("body", NONSENSE)
-async def test_every_call_says_that_it_is_no_object(body: bytes) -> None:
+async def test_invalid_body_raises_server_error(body: bytes) -> None:
     way = answering(body)
     for found in (ConsoleClient(way), UserClient(way, Identity("jane"))):
         where: dict[str, Any] = {"namespace": "shop", "name": "a"}
@@ -81,7 +83,7 @@ async def test_every_call_says_that_it_is_no_object(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", NO_OBJECTS)
-async def test_what_is_stored_has_a_uid_and_a_version_and_all_is_of_its_type(body: bytes) -> None:
+async def test_stored_object_requires_uid_version_and_matching_type(body: bytes) -> None:
     way = ConsoleClient(answering(body))
     where: dict[str, Any] = {"namespace": "shop", "name": "a"}
     for call in (
@@ -94,14 +96,14 @@ async def test_what_is_stored_has_a_uid_and_a_version_and_all_is_of_its_type(bod
             await call
 
 
-async def test_a_list_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_endless_list_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "MOST_PAGES", 3)
     for body in (b'{"metadata": {"continue": "x"}}', b'{"metadata": {}, "items": [1]}'):
         with pytest.raises(ServerError):
             await ConsoleClient(answering(body)).select(CONFIG_MAPS, "metadata.name=a")
 
 
-async def test_what_is_nested_too_deeply_is_no_fault_of_the_cluster_and_can_be_deleted() -> None:
+async def test_deeply_nested_object_is_reported_as_such_and_can_be_deleted() -> None:
     deep = b'{"metadata": {}, "spec": %s1%s}' % (b"[" * 5_000, b"]" * 5_000)
     found = ConsoleClient(answering(deep))
     with pytest.raises(TooDeep) as caught:
@@ -111,7 +113,7 @@ async def test_what_is_nested_too_deeply_is_no_fault_of_the_cluster_and_can_be_d
 
 
 @pytest.mark.parametrize("body", [b"[" * 60_000, b'{"message": "\xff"}'])
-async def test_a_refusal_that_cannot_be_read_is_one(body: bytes) -> None:
+async def test_unreadable_error_body_keeps_the_status_code(body: bytes) -> None:
     class Content:
         async def iter_any(self) -> AsyncIterator[bytes]:
             yield body
@@ -120,14 +122,14 @@ async def test_a_refusal_that_cannot_be_read_is_one(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", [*NONSENSE, *NO_LEASES])
-async def test_nobody_leads_by_nonsense_and_nobody_ends_of_it(body: bytes) -> None:
+async def test_invalid_lease_does_not_start_or_crash_leadership(body: bytes) -> None:
     way = ConsoleClient(answering(body))
     leader = Leader(way, SystemClock(), name="lease", namespace="here", identity="a")
     assert not await leader._try()
     assert not leader.leading
 
 
-async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_endless_response_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "MAX_ANSWER", 1_000)
     sent = 0
 
@@ -156,7 +158,7 @@ async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("pieces", [1, 7, 5_000])
-async def test_a_refusal_is_read_whole_in_however_many_pieces_it_comes(pieces: int) -> None:
+async def test_error_body_is_read_completely_across_chunks(pieces: int) -> None:
     body = b'{"reason": "Invalid", "message": "%s"}' % (b"no" * 5_000)
 
     class Content:
@@ -167,7 +169,7 @@ async def test_a_refusal_is_read_whole_in_however_many_pieces_it_comes(pieces: i
     assert (await client._error(refusing(Content()))).reason == "Invalid"
 
 
-async def test_a_refusal_without_an_end_is_cut() -> None:
+async def test_endless_error_body_is_truncated() -> None:
     class Content:
         async def iter_any(self) -> AsyncIterator[bytes]:
             while True:

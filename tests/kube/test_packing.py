@@ -1,4 +1,4 @@
-"""Originals: small, and the same when they are taken out again."""
+"""Compressed originals of objects: size and round trip."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ _MANAGED = [{"manager": "kubectl", "fieldsV1": {"f:metadata": {"f:labels": {}}}}
         {"name": "a"},
     ],
 )
-def it_cuts_managed_fields_wherever_they_stand(metadata: dict[str, Any]) -> None:
+def test_managed_fields_are_removed_regardless_of_position(metadata: dict[str, Any]) -> None:
     item = {"metadata": metadata, "spec": {"managed": [1]}}
     lean = msgspec.json.decode(_cut(msgspec.json.encode(item)))
     rest = {key: value for key, value in metadata.items() if key != "managedFields"}
@@ -45,7 +45,7 @@ def it_cuts_managed_fields_wherever_they_stand(metadata: dict[str, Any]) -> None
 
 
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=40), max_size=4))
-def it_never_breaks_an_object(annotations: dict[str, str]) -> None:
+def test_fields_named_like_managed_fields_are_kept(annotations: dict[str, str]) -> None:
     annotations = {**annotations, "x": '"managedFields":[1]', '"managedFields":': "[]"}
     item = {
         "spec": {"managedFields": _MANAGED},
@@ -59,7 +59,7 @@ def it_never_breaks_an_object(annotations: dict[str, str]) -> None:
     }
 
 
-def it_reads_what_was_packed_before_it_was_trained() -> None:
+def test_data_packed_before_training_is_readable() -> None:
     packer = Packer()
     items = [{"name": f"pod-{n}", "spec": {"image": "registry/app:1", "n": n}} for n in range(200)]
     raws = [msgspec.json.encode(item) for item in items]
@@ -71,7 +71,7 @@ def it_reads_what_was_packed_before_it_was_trained() -> None:
     assert [packer.unpack(packer.pack(raw)) for raw in raws] == items
 
 
-def it_packs_like_objects_much_smaller_once_it_is_trained() -> None:
+def test_trained_dictionary_reduces_the_size() -> None:
     text = "".join(chr(33 + number * 7 % 90) for number in range(2000))
     raws = [msgspec.json.encode({"uid": str(n * 7919), "spec": text}) for n in range(500)]
     packer = Packer()
@@ -80,7 +80,7 @@ def it_packs_like_objects_much_smaller_once_it_is_trained() -> None:
     assert len(packer.pack(raws[-1])) < alone / 2
 
 
-def it_goes_on_without_a_dictionary_where_none_can_be_made() -> None:
+def test_packing_works_without_a_dictionary() -> None:
     packer = Packer()
     packer.train([b"{}"] * ENOUGH)
     assert not packer.untrained

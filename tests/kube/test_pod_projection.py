@@ -1,4 +1,4 @@
-"""The one word for a pod, over the shapes that kubelets really write."""
+"""The status of a pod, for statuses as kubelets write them."""
 
 from typing import Any
 
@@ -243,20 +243,20 @@ CASES: list[tuple[str, dict[str, Any], Severity, str, str]] = [
 @pytest.mark.parametrize(
     ("item", "severity", "word", "reason"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
 )
-def it_says_how_a_pod_is(item: dict[str, Any], severity: Severity, word: str, reason: str) -> None:
+def test_pod_status(item: dict[str, Any], severity: Severity, word: str, reason: str) -> None:
     projection, _, _ = decode(msgspec.json.encode(item))
     assert projection.status.severity is severity
     assert (projection.status.word, projection.status.reason) == (word, reason)
 
 
-def it_skips_a_sidecar_that_has_started() -> None:
+def test_started_sidecar_does_not_affect_the_status() -> None:
     item = pod(containers=(RUNNING,), conditions=READY, init=({"started": True, **RUNNING},))
     item["spec"]["initContainers"][0]["restartPolicy"] = "Always"
     projection, _, _ = decode(msgspec.json.encode(item))
     assert projection.status.word == "Running"
 
 
-def it_counts_ready_containers_and_restarts() -> None:
+def test_ready_containers_and_restarts_are_counted() -> None:
     item = pod(containers=({**RUNNING, "restartCount": 3}, {"restartCount": 4, **OOM}))
     item["status"]["containerStatuses"][1]["lastState"]["terminated"]["finishedAt"] = (
         "2026-01-01T02:00:00Z"

@@ -1,4 +1,4 @@
-"""The past, as a real HTTP server in Prometheus' place tells it: in time, late, too much and nonsense."""
+"""Usage history from a fake Prometheus server: valid, slow, oversized and invalid responses."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ TestServer.__test__ = False
 
 
 class Told:
-    """`answer`: what comes next; `asked`: the queries so far."""
+    """A fake server. `answer` is the next response, `asked` contains the queries so far."""
 
     def __init__(self) -> None:
         self.answer: Any = []
@@ -55,7 +55,7 @@ def start_of(clock: FakeClock) -> int:
     return int(clock.now().timestamp()) - (DAY // KEPT) * (KEPT - 1)
 
 
-async def it_reads_a_step_at_a_time_with_gaps(told: Told) -> None:
+async def test_missing_steps_become_gaps(told: Told) -> None:
     clock = FakeClock()
     start, step = start_of(clock), DAY // KEPT
     told.answer = [[start, "1.5"], [start + 2 * step, "2"], [start + 3 * step, "NaN"]]
@@ -68,7 +68,7 @@ async def it_reads_a_step_at_a_time_with_gaps(told: Told) -> None:
     assert {asked["step"] for asked in told.asked} == {str(step)}
 
 
-async def it_asks_for_these_namespaces_alone(told: Told) -> None:
+async def test_query_is_limited_to_the_namespaces(told: Told) -> None:
     prometheus = Prometheus(told.url, FakeClock())
     await prometheus.past({"shop", "team-a", 'x"} or vector(1) #', "UP"}, seconds=DAY)
     queries = [asked["query"] for asked in told.asked]
@@ -78,7 +78,7 @@ async def it_asks_for_these_namespaces_alone(told: Told) -> None:
     assert len(told.asked) == len(queries) == 2
 
 
-async def it_asks_the_same_thing_once_in_a_while(told: Told) -> None:
+async def test_identical_queries_are_cached(told: Told) -> None:
     clock = FakeClock()
     prometheus = Prometheus(told.url, clock)
     for _ in range(3):
@@ -91,7 +91,7 @@ async def it_asks_the_same_thing_once_in_a_while(told: Told) -> None:
     assert len(told.asked) == 6
 
 
-async def it_has_a_history_though_there_is_nothing_in_it(told: Told) -> None:
+async def test_empty_result_is_an_empty_history(told: Told) -> None:
     past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
     assert past.problem is None
     assert all(math.isnan(value) for value in past.history.cpu)
@@ -113,7 +113,7 @@ async def it_has_a_history_though_there_is_nothing_in_it(told: Told) -> None:
     ],
     ids=["html", "deep", "no utf-8", "no number", "too much", "error", "late"],
 )
-async def it_says_what_is_wrong(
+async def test_problem_is_reported(
     told: Told, monkeypatch: pytest.MonkeyPatch, answer: Any, problem: Problem
 ) -> None:
     if isinstance(answer, float):
@@ -123,13 +123,13 @@ async def it_says_what_is_wrong(
     assert past == Past(UsageHistory(), problem)
 
 
-async def it_follows_no_redirect(told: Told) -> None:
+async def test_redirects_are_not_followed(told: Told) -> None:
     told.answer = web.Response(status=302, headers={"Location": "/elsewhere"})
     past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
     assert past.problem is Problem.UNREADABLE
     assert len(told.asked) == 1
 
 
-async def it_survives_that_nobody_is_there() -> None:
+async def test_unreachable_server_is_reported() -> None:
     past = await Prometheus("http://127.0.0.1:9", FakeClock()).past(None, seconds=DAY)
     assert past.problem is Problem.UNAVAILABLE

@@ -1,6 +1,6 @@
-"""The cache against a model of the server, through faults that nobody thought of.
+"""The cache compared with a model of the server under random faults.
 
-Each case is a tape of steps (see `tests.kube.model`); nothing sleeps.
+Each case is a tape of steps (see `tests.kube.model`), and nothing sleeps.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ from tests.kube.tape import (
 )
 
 THINGS = GVR("", "v1", "things")
-#: Seconds without news after which it must be said.
+#: Seconds without events after which staleness must be reported.
 HONEST = 15.0
 
 _NAMES = st.sampled_from("abc")
@@ -75,7 +75,9 @@ _RESTORED_TAPES = st.lists(st.one_of(_CHANGES, _COURSES, _RESTORES), max_size=60
 
 
 class World:
-    """A reflector, its informer, a model of the server, and listeners that check what they see."""
+    """A reflector, its informer, a model of the server, and listeners that check their
+    observations.
+    """
 
     def __init__(self, tape: Sequence[Step], seed: int = 0) -> None:
         self.clock = ModelClock()
@@ -86,7 +88,7 @@ class World:
         backoff = Backoff(random=Random(seed))  # noqa: S311
         self.reflector = Reflector("things", self.model, part, clock=self.clock, backoff=backoff)
         self.model.wake = self.reflector.wake
-        #: Per key what a listener found in the store at each notification: era, uid, version.
+        #: The era, UID and version in the store at each notification, by key.
         self.log: dict[Key, list[tuple[int, str, int]]] = {}
         self._replica: dict[Key, Entry[Any]] = {}
         self._version = -1
@@ -94,20 +96,20 @@ class World:
         self._honest = self.clock.waiting
         self.clock.waiting = self._waiting
         self._calls = Counter[str]()
-        #: Seconds of the longest wait in which it did not say that it had no connection.
+        #: Seconds of the longest wait without reporting a lost connection.
         self._unsaid = 0.0
         self.informer.add_listener(self._raise)
         self._remove = self.informer.add_listener(self._leave)
         self.informer.add_listener(self._seen)
 
     async def run(self) -> None:
-        """Follows the server until it has told all."""
+        """Follow the server until it has sent all events."""
         task = asyncio.create_task(self.reflector.run())
         idle = asyncio.create_task(self.model.idle.wait())
         await asyncio.wait({task, idle}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             idle.cancel()
-            # What the model or a listener found wrong, since a reflector never ends by itself.
+            # Errors found by the model or a listener; a reflector never ends without one.
             await task
             raise AssertionError("the reflector has ended")
         task.cancel()
@@ -122,7 +124,7 @@ class World:
         self.check_derived()
 
     def _raise(self, _key: Key) -> None:
-        """The second time, and then never again."""
+        """Raise at the second call. The listener must not be called again."""
         self._calls["raising"] += 1
         if self._calls["raising"] == 2:
             raise ValueError("a listener's mistake")
@@ -137,12 +139,12 @@ class World:
     def _waiting(self, seconds: float) -> bool:
         freshness = self.informer.freshness
         if seconds > HONEST and freshness.synced and freshness.stale_since is None:
-            # Raised here, it would only end the wait.
+            # Raising here would only end the wait.
             self._unsaid = max(self._unsaid, seconds)
         return self._honest(seconds)
 
     def check_derived(self) -> None:
-        """The changes since the last check lead to what is there now."""
+        """Check that the changes since the last call lead to the current objects."""
         found = self.informer.store.changes_since(self._version)
         snapshot = self.informer.store.snapshot()
         if found is None:
@@ -169,7 +171,7 @@ class World:
         assert self._unsaid == 0.0, f"for {self._unsaid:.0f} s it said that it was fresh"
 
     def check_told(self) -> None:
-        """The last notification of each key was of what is so in the end."""
+        """Check that the last notification of each key saw the final state."""
         there = {
             Key("default", name): item["metadata"] for name, item in self.model.objects.items()
         }
@@ -179,7 +181,7 @@ class World:
         assert there.keys() <= self.log.keys()
 
     def check_monotonic(self) -> None:
-        """No object goes backwards and none comes back, but where the server itself did so."""
+        """Check that no object goes backwards or reappears unless it did so on the server."""
         for key, seen in self.log.items():
             gone: set[str] = set()
             for (era, uid, version), (next_era, next_uid, next_version) in pairwise(seen):
@@ -204,7 +206,7 @@ def _parity(entry: Entry[Any]) -> tuple[str, ...]:
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> None:
-    """Thousands of cases log more than anybody reads."""
+    """Disable logging, because thousands of cases would flood it."""
     caplog.set_level(logging.CRITICAL, "console.kube")
 
 
@@ -222,9 +224,7 @@ _thorough = settings(
 
 @_thorough
 @given(_TAPES, st.integers(0, 3))
-def test_whatever_happens_the_cache_ends_equal_and_never_went_back(
-    tape: list[Step], seed: int
-) -> None:
+def test_cache_converges_and_never_goes_backwards(tape: list[Step], seed: int) -> None:
     world = World(tape, seed)
     _run(world)
     world.check_converged()
@@ -235,7 +235,7 @@ def test_whatever_happens_the_cache_ends_equal_and_never_went_back(
 
 @_thorough
 @given(_RESTORED_TAPES, st.integers(0, 3))
-def test_a_server_that_was_restored_is_followed_too(tape: list[Step], seed: int) -> None:
+def test_restored_server_is_followed(tape: list[Step], seed: int) -> None:
     world = World(tape, seed)
     _run(world)
     world.check_converged()

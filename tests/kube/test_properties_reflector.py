@@ -1,4 +1,6 @@
-"""What random tapes find seldom or never: faults that last, followers that start over, bad objects."""
+"""Cases that random tapes rarely contain: lasting faults, restarted followers and unreadable
+objects.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,14 +16,14 @@ from tests.kube.model import Model, ModelClock
 from tests.kube.tape import Deliver, Fail, Lag, Put, Slow, Step
 from tests.kube.test_properties import THINGS, World
 
-#: Seconds of a fault that lasts, and the lists that it may cost: one each 30 s, and those before the
-#: delays have grown to that (G10).
+#: Seconds of a lasting fault, and the number of lists it may cost: one every 30 s, and those before
+#: the backoff has grown to that (G10).
 LASTING = 900.0
 LISTS = 10 + LASTING / 30
 
 
 class Lasting(World):
-    """The tape has no end; the time has."""
+    """A world whose tape has no end, limited by time."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         super().__init__([])
@@ -33,7 +35,7 @@ class Lasting(World):
         return super()._waiting(seconds)
 
 
-# A step for each question of a round, and one for the wait after it.
+# One step for each request of a round, and one for the wait after it.
 @pytest.mark.parametrize(
     "steps",
     [
@@ -52,13 +54,13 @@ class Lasting(World):
         ),
     ],
 )
-async def it_is_polite_when_a_fault_lasts(steps: Sequence[Step]) -> None:
+async def test_lasting_fault_does_not_cause_excessive_lists(steps: Sequence[Step]) -> None:
     world = Lasting(steps)
     await world.run()
     assert world.model.lists <= LISTS
 
 
-async def it_never_goes_back_when_following_starts_over() -> None:
+async def test_restarted_follower_never_goes_backwards() -> None:
     clock = ModelClock()
     informer = Informer(THINGS, generic.decode, clock=clock)
     seen: list[int] = []
@@ -81,7 +83,7 @@ async def it_never_goes_back_when_following_starts_over() -> None:
 
 
 @pytest.mark.parametrize("end", ["MODIFIED", "DELETED"])
-async def it_does_not_keep_what_it_can_no_longer_read(end: str) -> None:
+async def test_object_that_becomes_unreadable_is_removed(end: str) -> None:
     server, clock = FakeServer(), FakeClock()
     informer = Informer(THINGS, generic.decode, clock=clock)
     told: list[str] = []
@@ -90,7 +92,7 @@ async def it_does_not_keep_what_it_can_no_longer_read(end: str) -> None:
     await asyncio.wait_for(server.idle.wait(), 5)
     informer.add_listener(lambda key: told.append(key.name))
     bad = {"name": "a", "namespace": "default", "uid": "u-a", "resourceVersion": "2"}
-    # The decoder wants text there.
+    # The decoder expects a string there.
     informer.event(event(end, {"metadata": {**bad, "creationTimestamp": {}}}))
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""The queue does what a much simpler one does, whatever it is told and in whatever order."""
+"""The work queue behaves like a simple reference implementation for any sequence of calls."""
 
 import asyncio
 from typing import Any
@@ -23,7 +23,7 @@ _STEPS = st.lists(
 
 
 class HandClock(FakeClock):
-    """Time passes when the test says so."""
+    """A clock that the test advances."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,13 +45,13 @@ class HandClock(FakeClock):
 
 
 async def settle() -> None:
-    """Lets everything that can go on go on."""
+    """Let all runnable tasks continue."""
     for _ in range(5):
         await asyncio.sleep(0)
 
 
 class Simple:
-    """What the queue is to be, without any thought of cost."""
+    """A reference implementation without regard to cost."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -119,7 +119,7 @@ async def _play(steps: list[tuple[str, Any]]) -> None:
 
 
 async def _end(queue: WorkQueue[str], simple: Simple) -> None:
-    """Shut down, it gives what was queued and takes nothing."""
+    """After the shutdown, the queue returns the queued items and accepts no others."""
     queue.shut_down()
     queue.add("new")
     queue.add_after("new", 1)
@@ -137,11 +137,13 @@ async def _end(queue: WorkQueue[str], simple: Simple) -> None:
 
 
 @given(_STEPS)
-def test_it_is_fair_stingy_and_never_concurrent(steps: list[tuple[str, Any]]) -> None:
+def test_queue_is_fair_deduplicating_and_never_concurrent_per_item(
+    steps: list[tuple[str, Any]],
+) -> None:
     asyncio.run(_play(steps))
 
 
-async def it_doubles_each_items_own_delay_and_adds_it_once() -> None:
+async def test_backoff_doubles_per_item_and_adds_the_item_once() -> None:
     clock = HandClock()
     queue: WorkQueue[str] = WorkQueue(clock=clock)
     delays = [queue.add_rate_limited("bad") for _ in range(5)]

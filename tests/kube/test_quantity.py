@@ -1,4 +1,4 @@
-"""Kubernetes' amounts, exactly."""
+"""Exact parsing of Kubernetes quantities."""
 
 from decimal import Decimal
 
@@ -28,7 +28,7 @@ from console.kube.quantity import parse_quantity
         ("3u", "0.000003"),
     ],
 )
-def it_reads_every_form(text: str, amount: str) -> None:
+def test_every_quantity_format_is_parsed(text: str, amount: str) -> None:
     assert parse_quantity(text) == Decimal(amount)
 
 
@@ -36,5 +36,5 @@ def it_reads_every_form(text: str, amount: str) -> None:
     "text",
     ["", "m", "1 Gi", "1gi", "0x10", "NaN", "Infinity", "1_0", "١", "1e99999999", "9" * 100, "1\n"],
 )
-def it_takes_nothing_else(text: str) -> None:
+def test_invalid_quantity_is_refused(text: str) -> None:
     assert parse_quantity(text) is None

@@ -1,4 +1,4 @@
-"""The reflector against a scripted server: what client-go's own reflector tests cover."""
+"""The reflector with a scripted server, covering the cases of client-go's reflector tests."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ class World:
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """Runs the reflector until the server has told everything and the script is used up."""
+        """Run the reflector until the server has sent all events and the script is exhausted."""
         task = asyncio.create_task(self.informer.follow({"": self.server}))
         try:
             await self.settled()
@@ -65,7 +65,7 @@ async def world() -> World:
     return World()
 
 
-async def it_lists_in_batches_and_then_follows(world: World) -> None:
+async def test_list_is_read_in_batches_and_then_watched(world: World) -> None:
     for name in "abcde":
         world.server.put(name)
     async with world.following():
@@ -90,7 +90,7 @@ async def it_lists_in_batches_and_then_follows(world: World) -> None:
         Forbidden(403, "no"),
     ],
 )
-async def it_resumes_a_watch_where_it_ended(world: World, ending: ApiError | None) -> None:
+async def test_watch_is_resumed_at_its_last_version(world: World, ending: ApiError | None) -> None:
     world.server.put("a")
     world.server.endings = [ending]
     async with world.following():
@@ -103,7 +103,7 @@ async def it_resumes_a_watch_where_it_ended(world: World, ending: ApiError | Non
         assert world.informer.freshness.stale_since is None
 
 
-async def it_goes_on_after_what_nobody_has_thought_of(
+async def test_reflector_continues_after_an_unexpected_error(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.server.put("a")
@@ -114,13 +114,13 @@ async def it_goes_on_after_what_nobody_has_thought_of(
         await world.settled()
         assert world.names() == {"a", "b"}
         assert world.informer.freshness.stale_since is None
-    assert "an answer was not understood" in caplog.text
+    assert "unexpected error" in caplog.text
 
 
-async def it_takes_a_list_without_a_version_for_none(
+async def test_list_without_a_version_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `{}` is, which a proxy may answer: it does not say that everything is gone."""
+    """Such as `{}` from a proxy, which must not be taken for an empty list."""
     world.server.put("a")
     lists, names = world.server.list, []
 
@@ -140,7 +140,7 @@ async def it_takes_a_list_without_a_version_for_none(
     assert "An answer of the Kubernetes API was not understood" in world.states
 
 
-async def it_counts_bookmarks(world: World) -> None:
+async def test_bookmarks_advance_the_version(world: World) -> None:
     world.server.put("a")
     world.server.version = 90
     world.server.bookmark()
@@ -152,7 +152,7 @@ async def it_counts_bookmarks(world: World) -> None:
         assert world.server.watches == ["1", "90"]
 
 
-async def it_lists_again_after_410(world: World) -> None:
+async def test_expired_version_causes_a_relist(world: World) -> None:
     world.server.put("a")
     world.server.put("b")
     world.server.endings = [Gone(410, "expired")]
@@ -161,7 +161,7 @@ async def it_lists_again_after_410(world: World) -> None:
         assert world.names() == {"a", "b"}
 
 
-async def it_lists_again_when_the_server_cannot_go_on_from_there(world: World) -> None:
+async def test_repeated_server_errors_cause_a_relist(world: World) -> None:
     world.server.put("a")
     world.server.endings = [ServerError(500, "PrevKv=nil")] * 3
     async with world.following():
@@ -169,7 +169,7 @@ async def it_lists_again_when_the_server_cannot_go_on_from_there(world: World) -
         assert world.server.watches == ["1"] * 4
 
 
-async def it_lists_again_when_the_server_was_set_back_in_time(world: World) -> None:
+async def test_restored_server_causes_a_relist(world: World) -> None:
     for name in "abc":
         world.server.put(name)
     world.server.endings = [Unavailable("reset")]
@@ -187,14 +187,14 @@ async def it_lists_again_when_the_server_was_set_back_in_time(world: World) -> N
         assert world.names() == {"a", "d"}
 
 
-async def it_does_not_list_again_when_the_server_only_lost_the_connection(world: World) -> None:
+async def test_lost_connection_does_not_cause_a_relist(world: World) -> None:
     world.server.put("a")
     world.server.endings = [Unavailable("reset")] * 3
     async with world.following():
         assert world.server.lists == ["0"]
 
 
-async def it_sees_what_was_deleted_while_the_history_was_lost(world: World) -> None:
+async def test_deletions_during_a_lost_history_are_noticed(world: World) -> None:
     world.server.put("a")
     world.server.put("b")
     async with world.following():
@@ -208,13 +208,13 @@ async def it_sees_what_was_deleted_while_the_history_was_lost(world: World) -> N
         assert "a" in world.seen
 
 
-async def it_waits_as_long_as_the_server_asks(world: World) -> None:
+async def test_retry_after_is_respected(world: World) -> None:
     world.server.endings = [TooManyRequests(429, "slow down", retry_after=70.0)]
     async with world.following():
         assert max(world.clock.sleeps) == 70.0
 
 
-async def it_backs_off_with_a_cap(world: World) -> None:
+async def test_backoff_grows_up_to_a_limit(world: World) -> None:
     world.server.list_errors = [Forbidden(403, "no") for _ in range(12)]
     async with world.following():
         pass
@@ -224,14 +224,14 @@ async def it_backs_off_with_a_cap(world: World) -> None:
     assert min(world.clock.sleeps[-3:]) == 30
 
 
-async def it_does_not_spin_on_watches_that_end_at_once(world: World) -> None:
+async def test_watches_that_end_immediately_are_delayed(world: World) -> None:
     world.server.endings = [None] * 10
     async with world.following():
         pass
     assert sum(world.clock.sleeps) > 60
 
 
-async def it_takes_up_at_once_a_watch_that_was_cut_among_changes(world: World) -> None:
+async def test_watch_interrupted_during_changes_is_resumed_immediately(world: World) -> None:
     world.server.cut_after = 1
     async with world.following():
         world.clock.sleeps.clear()
@@ -243,7 +243,7 @@ async def it_takes_up_at_once_a_watch_that_was_cut_among_changes(world: World) -
         assert world.clock.sleeps == []
 
 
-async def it_says_that_it_is_stale_while_it_waits_for_a_watch_that_ends_at_once(
+async def test_informer_is_stale_while_waiting_for_a_watch_that_ended_immediately(
     world: World,
 ) -> None:
     world.server.endings = [None] * 3
@@ -252,13 +252,13 @@ async def it_says_that_it_is_stale_while_it_waits_for_a_watch_that_ends_at_once(
         assert world.informer.freshness.stale_since is None
 
 
-async def it_reads_the_credentials_anew_after_401(world: World) -> None:
+async def test_credentials_are_reloaded_after_401(world: World) -> None:
     world.server.endings = [Unauthorized(401, "expired token")]
     async with world.following():
         assert world.server.reloads == 1
 
 
-async def it_says_since_when_it_is_stale_and_why(world: World) -> None:
+async def test_staleness_is_reported_with_time_and_reason(world: World) -> None:
     world.server.put("a")
     world.server.endings = [Unavailable("gone away")] * 2
     async with world.following():
@@ -267,7 +267,7 @@ async def it_says_since_when_it_is_stale_and_why(world: World) -> None:
         assert world.informer.freshness.synced
 
 
-async def it_ignores_an_older_version_of_an_object(world: World) -> None:
+async def test_older_version_of_an_object_is_ignored(world: World) -> None:
     world.server.put("a", spec={"n": 1})
     world.server.put("a", spec={"n": 2})
     async with world.following():
@@ -278,7 +278,7 @@ async def it_ignores_an_older_version_of_an_object(world: World) -> None:
         assert entry.resource_version == "2"
 
 
-async def it_goes_on_after_an_object_that_nobody_can_read(world: World) -> None:
+async def test_undecodable_object_is_skipped(world: World) -> None:
     deep = b"[" * 9000 + b"]" * 9000
     text = b'{"metadata":{"name":"deep","namespace":"default","resourceVersion":"3"},"x":%b}' % deep
     async with world.following():
@@ -292,7 +292,7 @@ async def it_goes_on_after_an_object_that_nobody_can_read(world: World) -> None:
         assert len(world.server.watches) == 1
 
 
-async def it_takes_up_a_watch_anew_when_it_may_be_deaf(world: World) -> None:
+async def test_possibly_dead_watch_is_reopened(world: World) -> None:
     world.server.put("a")
     async with world.following():
         world.server.idle.clear()
@@ -307,7 +307,7 @@ async def it_takes_up_a_watch_anew_when_it_may_be_deaf(world: World) -> None:
         assert world.names() == {"a", "b"}
 
 
-async def it_asks_anew_for_a_list_that_may_never_come(world: World) -> None:
+async def test_possibly_dead_list_is_repeated(world: World) -> None:
     world.server.put("a")
     world.server.unanswered = 1
     task = asyncio.create_task(world.informer.follow({"": world.server}))
@@ -324,7 +324,7 @@ async def it_asks_anew_for_a_list_that_may_never_come(world: World) -> None:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def it_is_stale_until_a_watch_that_may_be_deaf_is_open_anew(world: World) -> None:
+async def test_informer_is_stale_until_a_possibly_dead_watch_is_reopened(world: World) -> None:
     async with world.following():
         began = world.clock.now()
         world.informer.doubt(began)
@@ -336,7 +336,7 @@ async def it_is_stale_until_a_watch_that_may_be_deaf_is_open_anew(world: World) 
         assert world.informer.freshness.stale_since is None
 
 
-async def it_drops_a_listener_that_raises_and_keeps_the_others(
+async def test_raising_listener_is_removed_and_others_are_kept(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     calls: list[Key] = []

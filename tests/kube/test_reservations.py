@@ -1,4 +1,4 @@
-"""Sums of what pods hold equal those that adding up gives, whatever happened to the store."""
+"""Incremental sums of pod requests equal sums computed from scratch."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -81,7 +81,7 @@ def test_sums_follow_the_store(steps: Sequence[tuple[str, str, str, str, str]]) 
             assert held == added_up(informer, None, (), at)
 
 
-def test_adding_up_again_looks_at_what_changed() -> None:
+def test_only_changed_pods_are_added_again() -> None:
     informer = preloaded(PODS, pods())
     reservations = reservations_of(informer.store)
     assert reservations.total(None).pods == 4

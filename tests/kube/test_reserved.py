@@ -1,4 +1,4 @@
-"""What a pod holds, as the scheduler counts it, over the shapes that specs have."""
+"""The resources reserved by a pod, as computed by the scheduler."""
 
 from typing import Any
 
@@ -87,10 +87,10 @@ CASES: list[tuple[str, Reserved | None, Reserved]] = [
 @pytest.mark.parametrize(
     ("found", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def it_counts_as_the_scheduler_does(found: Reserved | None, expected: Reserved) -> None:
+def test_reserved_resources_match_the_scheduler(found: Reserved | None, expected: Reserved) -> None:
     assert found == expected
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def it_holds_nothing_once_it_has_ended(phase: str) -> None:
+def test_finished_pod_reserves_nothing(phase: str) -> None:
     assert reserved(container("1", "1Mi"), phase=phase) is None

@@ -1,4 +1,4 @@
-"""Roles and bindings of every level."""
+"""Roles and bindings of all levels."""
 
 import pytest
 
@@ -18,19 +18,19 @@ RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 
 
 @pytest.mark.parametrize("gvr", [ROLES, CLUSTER_ROLES, GLOBAL_ROLES, WORKSPACE_ROLES])
-def it_counts_rules(gvr: GVR) -> None:
+def test_rules_are_counted(gvr: GVR) -> None:
     assert projected(gvr, rules=[RULE, RULE]).rules == 2
     assert projected(gvr, rules=None).rules == 0
     assert projected(gvr).rules == 0
 
 
-def it_knows_an_aggregated_role() -> None:
+def test_aggregated_role_is_recognized() -> None:
     aggregation = {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}
     assert projected(CLUSTER_ROLES, aggregationRule=aggregation).aggregated
     assert not projected(CLUSTER_ROLES, aggregationRule=None).aggregated
 
 
-def it_keeps_what_people_wrote_about_a_role() -> None:
+def test_descriptive_annotations_of_a_role_are_kept() -> None:
     found = projected(
         WORKSPACE_ROLES,
         {
@@ -46,7 +46,7 @@ def it_keeps_what_people_wrote_about_a_role() -> None:
     assert (found.workspace, found.template) == ("acme", False)
 
 
-def it_takes_a_hidden_template_for_one_too() -> None:
+def test_hidden_template_is_a_template() -> None:
     for value in ("true", "false"):
         labels = {"iam.kubesphere.io/role-template": value}
         assert projected(GLOBAL_ROLES, {"labels": labels}).template
@@ -63,7 +63,7 @@ SUBJECTS = [
 
 
 @pytest.mark.parametrize("gvr", [ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, WORKSPACE_ROLE_BINDINGS])
-def it_tells_subjects_apart(gvr: GVR) -> None:
+def test_subjects_are_separated_by_kind(gvr: GVR) -> None:
     found = projected(
         gvr,
         {"labels": {"kubesphere.io/workspace": "acme"}},
@@ -78,6 +78,6 @@ def it_tells_subjects_apart(gvr: GVR) -> None:
     assert found.subjects == ("alice", "bob", "developers", "", "ci/robot", "Robot/r2")
 
 
-def it_takes_a_binding_of_nobody() -> None:
+def test_binding_without_subjects_is_accepted() -> None:
     found = projected(ROLE_BINDINGS, roleRef=None, subjects=None)
     assert (found.role, found.users, found.groups) == ("", (), ())

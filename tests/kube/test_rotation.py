@@ -1,4 +1,6 @@
-"""kube-apiserver gets another certificate, or one of another authority: nobody has to be restarted."""
+"""kube-apiserver gets a new certificate, possibly from another authority, without restarting the
+console.
+"""
 
 import asyncio
 import ssl
@@ -27,8 +29,9 @@ STORED = {"metadata": {"name": "a", "namespace": "shop", "uid": "u", "resourceVe
 
 
 class Server:
-    """Answers over TLS. `authority` has signed its certificate, and the file at `trusted` is the one that
-    its clients know."""
+    """A TLS server. `authority` signed its certificate; the file at `trusted` contains the
+    authority its clients trust.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._number, self.port = folder, 0, free_port()
@@ -47,7 +50,7 @@ class Server:
         self.trusted.write_bytes(authority.certificate.read_bytes())
 
     async def serve(self, authority: Authority) -> None:
-        """From now on with a new certificate of this one. Connections that there were end."""
+        """Serve with a new certificate of this authority and close existing connections."""
         await self.stop()
         self._over = asyncio.Event()
         pair = authority.server("server", hosts=["localhost"], addresses=[LOOPBACK])
@@ -117,16 +120,16 @@ async def get(way: Transport) -> None:
     await ConsoleClient(way).get(CONFIG_MAPS, namespace="shop", name="a")
 
 
-async def test_another_certificate_of_the_same_authority(server: Server, way: Transport) -> None:
+async def test_new_certificate_of_the_same_authority_is_accepted(
+    server: Server, way: Transport
+) -> None:
     await get(way)
     await server.serve(server.authority)
     await get(way)
 
 
-async def test_another_authority_counts_as_soon_as_it_is_known(
-    server: Server, way: Transport
-) -> None:
-    """And not before."""
+async def test_new_authority_is_accepted_once_it_is_trusted(server: Server, way: Transport) -> None:
+    """Until then, requests fail."""
     await get(way)
     other = server.another()
     await server.serve(other)
@@ -139,7 +142,7 @@ async def test_another_authority_counts_as_soon_as_it_is_known(
     await get(way)
 
 
-async def test_whoever_shares_the_credentials_has_them_anew_too(
+async def test_transport_with_shared_credentials_uses_the_new_authority(
     server: Server, way: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sharing = Transport(way.credentials)
@@ -149,16 +152,16 @@ async def test_whoever_shares_the_credentials_has_them_anew_too(
     await server.serve(other)
     server.trust(other)
     await get(way)
-    # The first has just read them, so that they are not read again.
+    # The first transport has just read them, so they are not read again.
     monkeypatch.setattr(credentials, "RELOAD_INTERVAL", 60.0)
     await get(sharing)
     await sharing.close()
 
 
-async def test_what_is_being_read_goes_on(server: Server, way: Transport) -> None:
-    """Whoever waits for more on a connection that is closed would not be told."""
+async def test_open_stream_survives_a_reload(server: Server, way: Transport) -> None:
+    """A reader waiting on a closed connection would not be notified."""
     async with way.open("GET", "/api/v1/pods?watch", total_timeout=None) as response:
-        # As after another call's 401.
+        # As after a 401 of another call.
         assert await way.reload()
         await get(way)
         more = asyncio.create_task(response.content.readany())
@@ -170,10 +173,8 @@ async def test_what_is_being_read_goes_on(server: Server, way: Transport) -> Non
                 assert await more == b""
 
 
-async def test_what_is_followed_counts_as_soon_as_it_is_known_too(
-    server: Server, way: Transport
-) -> None:
-    """A log, a command, a port: nothing else need have been asked meanwhile."""
+async def test_streaming_request_uses_the_new_authority(server: Server, way: Transport) -> None:
+    """A log, an exec or a port: no other request may have been sent meanwhile."""
 
     async def follow() -> None:
         client = UserClient(way, Identity("jane"))
@@ -189,10 +190,8 @@ async def test_what_is_followed_counts_as_soon_as_it_is_known_too(
     await follow()
 
 
-async def test_a_first_list_counts_as_soon_as_the_authority_is_known(
-    server: Server, way: Transport
-) -> None:
-    """Of a type that is followed for the first time: there is no version yet to ask for."""
+async def test_first_list_uses_the_new_authority(server: Server, way: Transport) -> None:
+    """A type that is followed for the first time has no version to request."""
     await get(way)
     other = server.another()
     await server.serve(other)
@@ -209,7 +208,7 @@ async def test_a_first_list_counts_as_soon_as_the_authority_is_known(
     await asyncio.gather(following, return_exceptions=True)
 
 
-async def test_watches_are_taken_up_again(server: Server, way: Transport) -> None:
+async def test_watches_are_resumed(server: Server, way: Transport) -> None:
     informer = Informer(PODS, generic.decode)
     following = asyncio.create_task(informer.follow({"": ListWatch(ReaderClient(way), PODS)}))
 
@@ -222,7 +221,8 @@ async def test_watches_are_taken_up_again(server: Server, way: Transport) -> Non
                 await asyncio.sleep(0.02)
 
     await until(fresh=True)
-    # It is so once the list is there. A connection that is being made is none that the server ends.
+    # The condition is met once the list is loaded. A connection being established can't be closed
+    # by the server.
     async with asyncio.timeout(20):
         await server.watched.wait()
     other = server.another()

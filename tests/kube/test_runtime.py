@@ -1,4 +1,4 @@
-"""The cluster core against a real kube-apiserver, through what breaks it."""
+"""The cluster core with a real kube-apiserver, including outages."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ def namespaces(runtime: Runtime) -> set[str]:
 
 
 def listed(cluster: ControlPlane) -> dict[str, str]:
-    """Name to resourceVersion, as a fresh list has them."""
+    """Return the resourceVersion by name, from a new list."""
     items = json.loads(cluster.kubectl("get", "namespaces", "-o", "json").stdout)["items"]
     return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in items}
 
@@ -47,7 +47,7 @@ def runtime(control_plane: ControlPlane) -> Iterator[Runtime]:
     runtime.stop()
 
 
-def it_follows_what_happens(runtime: Runtime, control_plane: ControlPlane) -> None:
+def test_changes_are_followed(runtime: Runtime, control_plane: ControlPlane) -> None:
     runtime.informer(NAMESPACES)
     eventually(lambda: synced(runtime), "synced and live")
     seen: list[str] = []
@@ -57,11 +57,11 @@ def it_follows_what_happens(runtime: Runtime, control_plane: ControlPlane) -> No
     control_plane.kubectl("delete", "namespace", "followed")
     eventually(lambda: "followed" not in namespaces(runtime), "it is gone")
     assert "followed" in seen
-    # What tests before this one have deleted goes whenever it does.
+    # Objects deleted by earlier tests may disappear at any time.
     eventually(lambda: held(runtime) == listed(control_plane), "the same is held")
 
 
-def it_lists_once_and_watches_once_whatever_the_number_of_readers(
+def test_readers_share_one_list_and_one_watch(
     runtime: Runtime, control_plane: ControlPlane
 ) -> None:
     mark = control_plane.audit_mark()
@@ -79,7 +79,7 @@ def it_lists_once_and_watches_once_whatever_the_number_of_readers(
     assert calls("list") == ["nodes", "pods"]
 
 
-def it_waits_for_a_type_that_is_not_defined_yet(runtime: Runtime) -> None:
+def test_undefined_type_is_awaited(runtime: Runtime) -> None:
     users = runtime.informer(USERS)
     eventually(lambda: users.freshness.problem, "a problem is named")
     assert not users.freshness.synced
@@ -87,7 +87,7 @@ def it_waits_for_a_type_that_is_not_defined_yet(runtime: Runtime) -> None:
         runtime.informer(GVR("", "v1", "strangers"))
 
 
-def it_acts_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:
+def test_requests_are_sent_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:
     control_plane.kubectl("create", "namespace", "team")
     control_plane.kubectl(
         "create", "rolebinding", "kate", "-n", "team", "--clusterrole=edit", "--user=kate"
@@ -119,9 +119,9 @@ def it_acts_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:
     assert recorded().count("create") == 2
 
 
-# In the gate the console of tests/chaos/test_faults.py meets the same, at the price of one restart.
+# The gate covers the same in tests/chaos/test_faults.py, because this test needs another restart.
 @pytest.mark.deep
-def it_survives_a_killed_server(fresh_control_plane: Callable[..., ControlPlane]) -> None:
+def test_killed_server_is_survived(fresh_control_plane: Callable[..., ControlPlane]) -> None:
     cluster = fresh_control_plane(with_controllers=False)
     runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
     runtime.start()
@@ -142,7 +142,7 @@ def it_survives_a_killed_server(fresh_control_plane: Callable[..., ControlPlane]
 
 
 @pytest.mark.deep
-def it_notices_a_frozen_server_and_a_compacted_history(
+def test_frozen_server_and_compacted_history_are_noticed(
     fresh_control_plane: Callable[..., ControlPlane],
 ) -> None:
     cluster = fresh_control_plane(with_controllers=False)
@@ -166,7 +166,7 @@ def it_notices_a_frozen_server_and_a_compacted_history(
         runtime.stop()
 
 
-def it_reads_a_token_file_again_when_the_token_is_refused(
+def test_token_file_is_read_again_when_the_token_is_refused(
     control_plane: ControlPlane, tmp_path: Path
 ) -> None:
     control_plane.kubectl("create", "serviceaccount", "rotating", "-n", "default")
@@ -189,7 +189,7 @@ def it_reads_a_token_file_again_when_the_token_is_refused(
         runtime.stop()
 
 
-def it_runs_exec_plugins(control_plane: ControlPlane, tmp_path: Path) -> None:
+def test_exec_plugins_are_supported(control_plane: ControlPlane, tmp_path: Path) -> None:
     credential = {
         "apiVersion": "client.authentication.k8s.io/v1",
         "kind": "ExecCredential",
@@ -210,7 +210,7 @@ def it_runs_exec_plugins(control_plane: ControlPlane, tmp_path: Path) -> None:
         runtime.stop()
 
 
-def it_says_what_to_set_when_there_is_no_cluster(
+def test_missing_cluster_error_names_kubeconfig(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -244,7 +244,7 @@ def _kubeconfig(folder: Path, cluster: ControlPlane, user: dict[str, Any]) -> Pa
     return path
 
 
-def it_keeps_what_it_knows_by_key() -> None:
+def test_keys_and_paths_are_formatted() -> None:
     assert str(Key("ns", "name")) == "ns/name"
     assert str(Key("", "name")) == "name"
     assert PODS.path("ns", "a b?") == "/api/v1/namespaces/ns/pods/a%20b%3F"

@@ -1,4 +1,4 @@
-"""Which kinds a runtime follows, against a real kube-apiserver."""
+"""The types followed by a runtime, with a real kube-apiserver."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -58,7 +58,7 @@ def definition(plural: str, *versions: str, field: str = "size") -> dict[str, An
 
 
 def create(cluster: ControlPlane, gvr: GVR, name: str) -> None:
-    """As soon as the server takes it."""
+    """Create the object, retrying until the server accepts the new type."""
     body = {
         "apiVersion": gvr.group_version,
         "kind": gvr.resource.capitalize(),
@@ -81,7 +81,7 @@ def started(runtime: Runtime, gvr: GVR) -> Informer[Any]:
     return runtime.informer(gvr)
 
 
-def it_shows_a_new_type_and_its_objects(
+def test_new_type_and_its_objects_are_shown(
     runtime: Runtime, control_plane: ControlPlane, caplog: pytest.LogCaptureFixture
 ) -> None:
     eventually(lambda: live(runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)), "definitions are known")
@@ -90,7 +90,7 @@ def it_shows_a_new_type_and_its_objects(
         runtime.informer(gvr)
     assert control_plane.api.request("POST", CRDS, definition("boats", "v1")).status == 201
     informer = started(runtime, gvr)
-    # kube-apiserver itself takes its time, about two seconds, until it stores objects of a new type.
+    # kube-apiserver needs about two seconds until it stores objects of a new type.
     create(control_plane, gvr, "argo")
     eventually(lambda: "default/argo" in names(informer), "the object is there")
     found = runtime.types.get(gvr)
@@ -99,7 +99,7 @@ def it_shows_a_new_type_and_its_objects(
     assert not [record for record in caplog.records if record.exc_info]
 
 
-def it_follows_a_type_that_goes_and_comes_back_as_another(
+def test_type_recreated_with_another_version_is_followed(
     runtime: Runtime, control_plane: ControlPlane, caplog: pytest.LogCaptureFixture
 ) -> None:
     old, new = GVR("factory.test", "v1", "ships"), GVR("factory.test", "v2", "ships")
@@ -117,7 +117,7 @@ def it_follows_a_type_that_goes_and_comes_back_as_another(
 
     apply(control_plane, definition("ships", "v2", "v1", field="tons"))
     create(control_plane, new, "second")
-    # Whoever was listening goes on listening; the other version is a kind of its own.
+    # Existing listeners continue; the other version is a separate informer.
     eventually(lambda: names(informer) == {"default/second"}, "the same informer goes on")
     eventually(lambda: live(informer), "it is live")
     assert runtime.informer(old) is informer
@@ -129,7 +129,7 @@ def it_follows_a_type_that_goes_and_comes_back_as_another(
     assert not [record for record in caplog.records if record.exc_info]
 
 
-def it_stops_what_is_idle_and_starts_it_anew(
+def test_idle_informer_is_stopped_and_restarted(
     control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("console.kube.runtime.STEP", 0.1)
@@ -142,7 +142,7 @@ def it_stops_what_is_idle_and_starts_it_anew(
         eventually(lambda: NODES not in runtime.informers(), "it is stopped")
         eventually(lambda: old.freshness.stale_since, "and says so")
         assert old.freshness.problem == IDLED
-        # The definitions of types are followed for the core's own sake.
+        # Definitions are always followed, because the core needs them.
         kept = {NAMESPACES, PODS, CUSTOM_RESOURCE_DEFINITIONS}
         assert runtime.informers().keys() == kept
         mark = control_plane.audit_mark()
@@ -154,7 +154,7 @@ def it_stops_what_is_idle_and_starts_it_anew(
         )
 
 
-def it_holds_a_window_of_events(runtime: Runtime, control_plane: ControlPlane) -> None:
+def test_recent_events_store_is_limited(runtime: Runtime, control_plane: ControlPlane) -> None:
     events = runtime.informer(EVENTS)
     assert isinstance(events, Window)
     eventually(lambda: live(events), "it is live")
@@ -169,6 +169,6 @@ def it_holds_a_window_of_events(runtime: Runtime, control_plane: ControlPlane) -
         }
         apply(control_plane, body)
     eventually(lambda: "default/fresh" in names(events), "the fresh one is held")
-    # kube-apiserver says when it was made, and that is now, so both are recent.
+    # kube-apiserver sets the creation time to now, so both are recent.
     eventually(lambda: "default/old" in names(events), "so is what was only just written")
     assert len(events.store) <= events.limit

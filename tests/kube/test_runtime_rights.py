@@ -1,4 +1,4 @@
-"""A runtime whose rights end somewhere, against a real kube-apiserver."""
+"""A runtime with restricted permissions, with a real kube-apiserver."""
 
 from typing import Any
 
@@ -30,12 +30,12 @@ def pod(namespace: str, name: str) -> dict[str, Any]:
 
 
 def create_pod(cluster: ControlPlane, namespace: str, name: str) -> None:
-    """Once the namespace has its default service account."""
+    """Create a pod once the namespace has its default service account."""
     path, body = PODS.path(namespace), pod(namespace, name)
     eventually(lambda: cluster.api.request("POST", path, body).status == 201, "it is created")
 
 
-def it_follows_the_namespaces_that_it_may(control_plane: ControlPlane) -> None:
+def test_permitted_namespaces_are_followed(control_plane: ControlPlane) -> None:
     options = confined(control_plane, "confined", "mine", "ours")
     control_plane.kubectl("create", "namespace", "theirs")
     for namespace in ("mine", "ours", "theirs"):
@@ -56,10 +56,10 @@ def it_follows_the_namespaces_that_it_may(control_plane: ControlPlane) -> None:
     assert {event.namespace for event in asked} == {"mine", "ours"}
 
 
-def it_tries_again_as_soon_as_a_right_is_granted(
+def test_granted_permission_is_used_immediately(
     control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Without a nudge it would wait for a minute.
+    # Without the notification it would wait for a minute.
     slow = Backoff(first=60, limit=60)
     monkeypatch.setattr("console.kube.reflector.Backoff", lambda **_: slow)
     for role, resource in (("late-rights", "clusterrolebindings"), ("late-nodes", "nodes")):

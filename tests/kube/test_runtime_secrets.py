@@ -1,4 +1,6 @@
-"""Secrets are read as the viewer and by nobody else: the audit log of a real kube-apiserver says so."""
+"""Secrets are read with the user's permissions only, verified by the audit log of a real
+kube-apiserver.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -35,7 +37,7 @@ def secrets(control_plane: ControlPlane) -> Callable[[str], None]:
 
     def put(name: str) -> None:
         meta = {"name": name, "namespace": "vault"}
-        # With kubectl's annotation, which repeats the values.
+        # With kubectl's last-applied annotation, which repeats the values.
         body = {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": {"key": CANARY}}
         apply(control_plane, body)
 
@@ -51,7 +53,7 @@ def wait(runtime: Runtime, found: LiveList[Any]) -> bool:
     return runtime.spawn(found.wait(timeout=10)).result(timeout=20)
 
 
-def it_reads_secrets_as_the_viewer_alone(
+def test_secrets_are_read_as_the_user_only(
     runtime: Runtime, control_plane: ControlPlane, secrets: Callable[[str], None]
 ) -> None:
     grant_secrets(control_plane, "kate")
@@ -79,7 +81,7 @@ def it_reads_secrets_as_the_viewer_alone(
     assert {event.impersonated for event in asked} == {"kate"}
 
 
-def it_tells_who_may_not(
+def test_denied_user_gets_an_empty_list(
     runtime: Runtime, control_plane: ControlPlane, secrets: Callable[[str], None]
 ) -> None:
     grant_secrets(control_plane, "paul")
@@ -96,7 +98,7 @@ def it_tells_who_may_not(
         wait(runtime, everywhere)
 
 
-def it_reads_one_for_whoever_may_list_none(
+def test_single_secret_is_read_without_list_permission(
     runtime: Runtime,
     control_plane: ControlPlane,
     secrets: Callable[[str], None],
@@ -134,7 +136,7 @@ def it_reads_one_for_whoever_may_list_none(
         wait(runtime, refused)
 
 
-def it_asks_again_whether_the_viewer_may(
+def test_permission_is_checked_again_on_the_next_read(
     runtime: Runtime,
     control_plane: ControlPlane,
     secrets: Callable[[str], None],
@@ -152,8 +154,8 @@ def it_asks_again_whether_the_viewer_may(
         eventually(lambda: live(found) and not found.refusal, "once they may again it goes on")
 
 
-def it_reads_for_people_alone(control_plane: ControlPlane) -> None:
+def test_secrets_cannot_be_read_without_an_identity(control_plane: ControlPlane) -> None:
     runtime = Runtime(kubeconfig=str(control_plane.kubeconfig))
-    with pytest.raises(TypeError, match="needs an Identity"):
+    with pytest.raises(TypeError, match="requires an Identity"):
         runtime.live_list(SECRETS, "kate")  # type: ignore[arg-type]
     assert not hasattr(ReaderClient, "get")

@@ -1,4 +1,4 @@
-"""Finding one's way in JSON that is too deep to be parsed."""
+"""The JSON scan of objects that are nested too deeply for the parser."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ _OBJECTS = st.dictionaries(_TEXTS | st.just("metadata"), _VALUES, max_size=4)
 
 
 @given(st.lists(_OBJECTS, min_size=1, max_size=6))
-def it_splits_what_the_parser_would_split(items: list[Any]) -> None:
+def test_scan_splits_objects_like_the_parser(items: list[Any]) -> None:
     text = b",".join(msgspec.json.encode(item) for item in items)
     assert [msgspec.json.decode(raw) for raw in split(text)] == items
     assert end_of_array(text + b'],"metadata":{}}') == len(text)
 
 
 @given(_OBJECTS)
-def it_finds_a_member_of_the_outermost_object_alone(item: dict[str, Any]) -> None:
+def test_only_members_of_the_outermost_object_are_found(item: dict[str, Any]) -> None:
     found = member(msgspec.json.encode(item), b"metadata")
     value = item.get("metadata")
     if isinstance(value, dict | list):
@@ -36,14 +36,14 @@ def it_finds_a_member_of_the_outermost_object_alone(item: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("where", ["before", "behind"])
-def it_knows_whose_an_unreadable_object_is(where: str) -> None:
+def test_identity_of_an_unreadable_object_is_found(where: str) -> None:
     meta = b'"metadata":{"name":"a","namespace":"n","resourceVersion":"7"}'
-    # What is inside of it may say something else.
+    # Nested objects may contain other values.
     deep = b'"aaa":{"metadata":{"name":"other"},"x":%b%b}' % (b"[" * 9000, b"]" * 9000)
     text = b"{%b}" % b",".join([deep, meta] if where == "behind" else [meta, deep])
     assert identity(text) == (Key("n", "a"), "7")
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"metadata":5}', b"\xff", b"{" * 9000])
-def it_knows_nothing_of_what_is_no_object(text: bytes) -> None:
+def test_text_that_is_no_object_has_no_identity(text: bytes) -> None:
     assert identity(text) == (None, "")

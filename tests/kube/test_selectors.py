@@ -1,4 +1,4 @@
-"""Label and field selectors, as Kubernetes reads them."""
+"""Label and field selectors as defined by Kubernetes."""
 
 import pytest
 from hypothesis import given
@@ -39,7 +39,7 @@ LABELS = {"app": "web", "tier": "front", "example.com/size": "7", "empty": ""}
         ("app in (web,api),tier notin (back),!absent", True),
     ],
 )
-def it_matches_labels(text: str, expected: bool) -> None:
+def test_labels_are_matched(text: str, expected: bool) -> None:
     assert parse_labels(text).matches(LABELS) is expected
 
 
@@ -47,12 +47,12 @@ def it_matches_labels(text: str, expected: bool) -> None:
     "text",
     ["a=b,,c", "a in (b", "a in b)", "a in ((b))", "-a=b", "a=b c", "a/b/c=d", "UP/x", "a>b", ","],
 )
-def it_refuses_label_selectors_that_are_none(text: str) -> None:
+def test_invalid_label_selector_is_refused(text: str) -> None:
     with pytest.raises(SelectorError):
         parse_labels(text)
 
 
-def it_refuses_labels_that_cannot_be() -> None:
+def test_invalid_label_key_or_value_is_refused() -> None:
     with pytest.raises(SelectorError, match="cannot be a label's value"):
         parse_labels(f"a={'x' * 64}")
     with pytest.raises(SelectorError, match="cannot be a label's name"):
@@ -72,13 +72,13 @@ def it_refuses_labels_that_cannot_be() -> None:
         (r"odd=a\,b", False),
     ],
 )
-def it_matches_fields(text: str, expected: bool) -> None:
+def test_fields_are_matched(text: str, expected: bool) -> None:
     fields = {"metadata.name": "pod-1", "status.phase": "Running", "odd": r"a,b=c\d"}
     assert parse_fields(text).matches(fields.get) is expected
 
 
 @pytest.mark.parametrize("text", ["name", "=x", r"a=b\c", "a=b=c", "a=b\\"])
-def it_refuses_field_selectors_that_are_none(text: str) -> None:
+def test_invalid_field_selector_is_refused(text: str) -> None:
     with pytest.raises(SelectorError):
         parse_fields(text)
 
@@ -88,7 +88,7 @@ VALUES = st.from_regex(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,5}[A-Za-z0-9])?)?", fullm
 
 
 @given(KEYS, st.sampled_from(["in", "notin"]), st.lists(VALUES, min_size=1, max_size=3), VALUES)
-def it_reads_what_it_writes(key: str, op: str, values: list[str], found: str) -> None:
+def test_formatted_selector_round_trips(key: str, op: str, values: list[str], found: str) -> None:
     selector = parse_labels(f"{key} {op} ({','.join(values)})")
     again = parse_labels(str(selector))
     assert again == selector
@@ -96,7 +96,7 @@ def it_reads_what_it_writes(key: str, op: str, values: list[str], found: str) ->
 
 
 @given(st.text(max_size=20))
-def it_reads_any_field_value_that_is_escaped(value: str) -> None:
+def test_escaped_field_value_round_trips(value: str) -> None:
     selector = parse_fields(
         "a=" + value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
     )
@@ -106,7 +106,7 @@ def it_reads_any_field_value_that_is_escaped(value: str) -> None:
 
 
 @given(st.text(max_size=20))
-def it_never_fails_in_another_way(text: str) -> None:
+def test_any_text_is_parsed_or_raises_selector_error(text: str) -> None:
     for parse in (parse_labels, parse_fields):
         try:
             parse(text)
@@ -118,5 +118,5 @@ def it_never_fails_in_another_way(text: str) -> None:
     ("key", "expected"),
     [("app", True), ("example.com/size", True), ("a b", False), ("a/b/c", False), ("", False)],
 )
-def it_knows_what_can_be_the_key_of_a_label(key: str, expected: bool) -> None:
+def test_qualified_label_keys_are_recognized(key: str, expected: bool) -> None:
     assert is_qualified(key) is expected

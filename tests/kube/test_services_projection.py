@@ -1,4 +1,4 @@
-"""Services as kubectl prints them, and the endpoints behind them."""
+"""Services displayed like kubectl, and their endpoints."""
 
 from typing import Any
 
@@ -58,21 +58,21 @@ TEXTS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
 @pytest.mark.parametrize(
     ("spec", "status", "expected"), [c[1:] for c in TEXTS], ids=[c[0] for c in TEXTS]
 )
-def it_says_what_kubectl_says(
+def test_service_matches_kubectl(
     spec: dict[str, Any], status: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     service = projected(SERVICES, spec=spec, status=status)
     assert {name: getattr(service, name) for name in expected} == expected
 
 
-def it_waits_for_the_address_of_a_load_balancer() -> None:
+def test_load_balancer_without_address_is_waiting() -> None:
     spec = {"type": "LoadBalancer"}
     found = projected(SERVICES, spec=spec, status={"loadBalancer": {}})
     assert said(found) == ("progress", "Waiting for an address", "")
     assert said(projected(SERVICES, spec=spec, status=BALANCED)) == ("done", "Active", "")
 
 
-def it_tells_which_port_of_a_load_balancer_failed() -> None:
+def test_failed_load_balancer_port_is_reported() -> None:
     ingress = [
         {"ip": "192.0.2.7", "ports": [{"port": 80}, {"port": 443, "error": "QuotaExceeded"}]}
     ]
@@ -82,7 +82,7 @@ def it_tells_which_port_of_a_load_balancer_failed() -> None:
     assert said(found) == ("error", "Port failed", "443: QuotaExceeded")
 
 
-def it_claims_nothing_about_what_is_behind_a_service() -> None:
+def test_service_status_does_not_depend_on_its_endpoints() -> None:
     assert said(projected(SERVICES, spec={"selector": {"app": "gone"}})) == ("done", "Active", "")
     assert said(projected(SERVICES, DELETED, spec={}))[1] == "Terminating"
 
@@ -121,7 +121,7 @@ SLICES: list[tuple[str, list[dict[str, Any]] | None, tuple[str, str, str], tuple
 @pytest.mark.parametrize(
     ("endpoints", "status", "counts"), [c[1:] for c in SLICES], ids=[c[0] for c in SLICES]
 )
-def it_counts_who_answers(
+def test_ready_endpoints_are_counted(
     endpoints: list[dict[str, Any]] | None, status: tuple[str, str, str], counts: tuple[int, int]
 ) -> None:
     found = projected(ENDPOINT_SLICES, addressType="IPv4", endpoints=endpoints, ports=None)
@@ -129,7 +129,7 @@ def it_counts_who_answers(
     assert (found.ready, found.endpoints) == counts
 
 
-def it_keeps_the_service_the_ports_and_every_address_of_a_slice() -> None:
+def test_service_ports_and_addresses_of_a_slice_are_kept() -> None:
     found = projected(
         ENDPOINT_SLICES,
         {"labels": {"kubernetes.io/service-name": "shop"}},

@@ -1,4 +1,4 @@
-"""Snapshots: ready, under way or failed."""
+"""The status of volume snapshots."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -21,21 +21,21 @@ STATES: list[tuple[dict[str, Any] | None, tuple[str, str, str]]] = [
         ("error", "Failed", "no space"),
     ),
     ({"error": {"message": None}}, ("error", "Failed", "")),
-    # An error of before that a later try has mended.
+    # An error of an earlier attempt; a later attempt succeeded.
     ({"readyToUse": True, "error": {"message": "timeout"}}, ("ok", "Ready", "")),
 ]
 
 
 @pytest.mark.parametrize(("status", "expected"), STATES)
 @pytest.mark.parametrize("gvr", [VOLUME_SNAPSHOTS, VOLUME_SNAPSHOT_CONTENTS])
-def it_says_how_a_snapshot_is(
+def test_snapshot_status(
     gvr: Any, status: dict[str, Any] | None, expected: tuple[str, str, str]
 ) -> None:
     assert said(projected(gvr, status=status)) == expected
     assert said(projected(gvr, DELETED, status=status))[1] == "Terminating"
 
 
-def it_keeps_what_the_definition_prints() -> None:
+def test_printer_columns_of_the_definition_are_kept() -> None:
     found = projected(
         VOLUME_SNAPSHOTS,
         spec={"source": {"persistentVolumeClaimName": "data"}, "volumeSnapshotClassName": "fast"},
@@ -53,7 +53,7 @@ def it_keeps_what_the_definition_prints() -> None:
     assert (imported.source, imported.size, imported.taken) == ("imported", "1024", None)
 
 
-def it_says_whose_content_it_is() -> None:
+def test_snapshot_of_a_content_is_named() -> None:
     spec = {
         "deletionPolicy": "Delete",
         "driver": "csi.example",
@@ -66,7 +66,7 @@ def it_says_whose_content_it_is() -> None:
     assert projected(VOLUME_SNAPSHOT_CONTENTS, spec={"volumeSnapshotRef": None}).snapshot == ""
 
 
-def it_knows_the_default_class() -> None:
+def test_default_snapshot_class_is_recognized() -> None:
     name = "snapshot.storage.kubernetes.io/is-default-class"
     found = projected(
         VOLUME_SNAPSHOT_CLASSES,

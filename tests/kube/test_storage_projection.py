@@ -1,4 +1,4 @@
-"""Claims, volumes and storage classes: the phases, and why one has to wait."""
+"""Claims, volumes and storage classes."""
 
 from typing import Any
 
@@ -117,7 +117,7 @@ CLAIMS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any], tuple[st
 @pytest.mark.parametrize(
     ("meta", "spec", "status", "expected"), [c[1:] for c in CLAIMS], ids=[c[0] for c in CLAIMS]
 )
-def it_says_how_a_claim_is(
+def test_claim_status(
     meta: dict[str, Any],
     spec: dict[str, Any],
     status: dict[str, Any],
@@ -126,7 +126,7 @@ def it_says_how_a_claim_is(
     assert said(projected(PERSISTENT_VOLUME_CLAIMS, meta, spec=spec, status=status)) == expected
 
 
-def it_keeps_what_kubectl_prints_of_a_claim() -> None:
+def test_columns_of_kubectl_are_kept() -> None:
     spec: dict[str, Any] = {
         "storageClassName": "fast",
         "volumeMode": "Filesystem",
@@ -144,7 +144,7 @@ def it_keeps_what_kubectl_prints_of_a_claim() -> None:
     assert (pending.requested, pending.capacity, pending.access_modes) == ("10Gi", "", "")
 
 
-def it_prefers_the_annotation_as_kubernetes_does() -> None:
+def test_class_annotation_takes_precedence_as_in_kubernetes() -> None:
     found = projected(PERSISTENT_VOLUME_CLAIMS, BETA, spec={"storageClassName": "new"})
     assert found.storage_class == "old"
 
@@ -166,7 +166,7 @@ VOLUMES: list[tuple[dict[str, Any], dict[str, Any], tuple[str, str, str]]] = [
 
 
 @pytest.mark.parametrize(("spec", "status", "expected"), VOLUMES)
-def it_says_how_a_volume_is(
+def test_volume_status(
     spec: dict[str, Any], status: dict[str, Any], expected: tuple[str, str, str]
 ) -> None:
     assert said(projected(PERSISTENT_VOLUMES, spec=spec, status=status)) == expected
@@ -182,7 +182,7 @@ def it_says_how_a_volume_is(
         ({"rbd": {}}, ""),
     ],
 )
-def it_says_what_a_volume_is_made_of(source: dict[str, Any], driver: str) -> None:
+def test_volume_source_is_shown(source: dict[str, Any], driver: str) -> None:
     spec = {
         **source,
         **CLAIM,
@@ -197,7 +197,7 @@ def it_says_what_a_volume_is_made_of(source: dict[str, Any], driver: str) -> Non
     assert (found.reclaim_policy, found.storage_class) == ("Retain", "fast")
 
 
-def it_fills_in_what_the_api_defaults_of_a_class() -> None:
+def test_api_defaults_of_a_class_are_filled_in() -> None:
     found = projected(STORAGE_CLASSES, provisioner="csi.example", reclaimPolicy=None)
     assert (found.reclaim_policy, found.binding_mode) == ("Delete", "Immediate")
     assert (found.default, found.expandable) == (False, False)
@@ -210,13 +210,15 @@ def it_fills_in_what_the_api_defaults_of_a_class() -> None:
         "storageclass.beta.kubernetes.io/is-default-class",
     ],
 )
-def it_knows_the_default_class(name: str) -> None:
+def test_default_storage_class_is_recognized(name: str) -> None:
     assert projected(STORAGE_CLASSES, {"annotations": {name: "true"}}).default
     assert not projected(STORAGE_CLASSES, {"annotations": {name: "false"}}).default
 
 
 @pytest.mark.parametrize(("value", "told"), [("true", True), ("false", False), ("yes", None)])
-def it_knows_what_may_be_done_to_volumes(value: str, told: bool | None) -> None:
+def test_supported_volume_operations_are_read_from_annotations(
+    value: str, told: bool | None
+) -> None:
     notes = {ALLOW_CLONE: value, ALLOW_SNAPSHOT: value}
     found = projected(STORAGE_CLASSES, {"annotations": notes})
     assert (found.clones, found.snapshots) == (told, told)

@@ -1,4 +1,4 @@
-"""The store: what readers may rely on."""
+"""Guarantees of the store for its readers."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -18,7 +18,7 @@ def store() -> Store[Any]:
     return store
 
 
-def it_gives_snapshots_that_never_change(store: Store[Any]) -> None:
+def test_snapshots_are_immutable(store: Store[Any]) -> None:
     before = store.snapshot()
     store.apply("ADDED", raw(obj("c", 3)))
     store.apply("DELETED", raw(obj("a", 4)))
@@ -31,16 +31,16 @@ def it_gives_snapshots_that_never_change(store: Store[Any]) -> None:
         after.entries[Key("x", "y")] = None  # type: ignore[index]
 
 
-def it_copies_only_when_something_changed(store: Store[Any]) -> None:
+def test_unchanged_store_returns_the_same_snapshot(store: Store[Any]) -> None:
     assert store.snapshot() is store.snapshot()
 
 
-def it_tells_what_a_new_list_changed(store: Store[Any]) -> None:
+def test_replace_returns_the_changed_keys(store: Store[Any]) -> None:
     changed = store.replace([raw(obj("b", 2)), raw(obj("c", 9))], "9")
     assert sorted(key.name for key in changed) == ["a", "c"]
 
 
-def it_gives_back_the_original_without_managed_fields(store: Store[Any]) -> None:
+def test_originals_are_returned_without_managed_fields(store: Store[Any]) -> None:
     item = obj("a", 5, spec={"x": [1, "é", None]})
     item["metadata"]["managedFields"] = [{"manager": "kubectl"}]
     store.apply("MODIFIED", raw(item))
@@ -52,7 +52,7 @@ def it_gives_back_the_original_without_managed_fields(store: Store[Any]) -> None
     assert entry.original()["spec"]["x"] == [1, "é", None]
 
 
-def it_gives_originals_to_many_threads_at_once(store: Store[Any]) -> None:
+def test_originals_can_be_read_by_many_threads(store: Store[Any]) -> None:
     text = "x" * 20_000
     store.replace([raw(obj(f"n{i}", i + 1, spec={"text": text})) for i in range(50)], "50")
     entries = list(store.snapshot().entries.values())
@@ -65,7 +65,7 @@ def it_gives_originals_to_many_threads_at_once(store: Store[Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["MODIFIED", "DELETED"])
-def it_ignores_what_is_older(store: Store[Any], kind: str) -> None:
+def test_older_versions_are_ignored(store: Store[Any], kind: str) -> None:
     store.apply("MODIFIED", raw(obj("a", 10)))
     assert store.apply(kind, raw(obj("a", 9))) == (None, "9")
     entry = store.get(Key("default", "a"))
@@ -73,14 +73,14 @@ def it_ignores_what_is_older(store: Store[Any], kind: str) -> None:
     assert entry.resource_version == "10"
 
 
-def it_leaves_out_what_it_cannot_read(store: Store[Any]) -> None:
+def test_undecodable_objects_are_skipped(store: Store[Any]) -> None:
     broken = {"metadata": {"name": 5, "resourceVersion": "7"}}
     assert store.apply("ADDED", raw(broken)) == (None, "")
     assert store.undecodable == 1
     assert len(store) == 2
 
 
-def it_knows_how_much_it_holds(store: Store[Any]) -> None:
+def test_packed_size_is_tracked(store: Store[Any]) -> None:
     for key in list(store.snapshot().entries):
         store.apply("DELETED", raw(obj(key.name, 50)))
     assert store.bytes_packed == 0

@@ -1,4 +1,4 @@
-"""KubeSphere's workspaces, departments and logins."""
+"""KubeSphere's workspaces, departments and login records."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ NOTES = {
 }
 
 
-def it_keeps_who_manages_a_workspace() -> None:
+def test_workspace_manager_and_description_are_kept() -> None:
     found = projected(
         WORKSPACES, {"annotations": NOTES}, spec={"manager": "alice", "networkIsolation": True}
     )
@@ -41,7 +41,7 @@ PLACEMENTS: list[tuple[dict[str, Any] | None, tuple[str, ...], bool]] = [
 
 
 @pytest.mark.parametrize(("placement", "clusters", "everywhere"), PLACEMENTS)
-def it_says_where_a_workspace_is_wanted(
+def test_placement_of_a_workspace_is_read(
     placement: dict[str, Any] | None, clusters: tuple[str, ...], everywhere: bool
 ) -> None:
     spec = {"template": {"spec": {"manager": "alice"}}, "placement": placement}
@@ -49,12 +49,12 @@ def it_says_where_a_workspace_is_wanted(
     assert (found.clusters, found.everywhere, found.manager) == (clusters, everywhere, "alice")
 
 
-def it_takes_a_template_of_nothing() -> None:
+def test_empty_template_is_accepted() -> None:
     for spec in (None, {}, {"template": None}, {"template": {"spec": None}}):
         assert projected(WORKSPACE_TEMPLATES, spec=spec).manager == ""
 
 
-def it_calls_a_department_what_people_call_it() -> None:
+def test_department_title_is_its_alias() -> None:
     meta = {
         "generateName": "research",
         "labels": {
@@ -68,7 +68,7 @@ def it_calls_a_department_what_people_call_it() -> None:
     assert projected(GROUPS).title == ""
 
 
-def it_says_who_is_in_a_department() -> None:
+def test_users_of_a_department_are_listed() -> None:
     labels = {"kubesphere.io/workspace": "acme"}
     found = projected(
         GROUP_BINDINGS,
@@ -80,7 +80,7 @@ def it_says_who_is_in_a_department() -> None:
     assert projected(GROUP_BINDINGS, groupRef=None, users=None).users == ()
 
 
-def it_keeps_an_attempt_to_log_in() -> None:
+def test_login_record_is_kept() -> None:
     spec = {
         "type": "Token",
         "provider": "ldap",

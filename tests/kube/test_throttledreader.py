@@ -1,4 +1,6 @@
-"""A connection that is read in gulps: nothing is lost, held back for long, or left on the connection."""
+"""Batched reading of a connection: nothing is lost or delayed for long, and the connection is
+restored.
+"""
 
 import asyncio
 import socket
@@ -40,7 +42,7 @@ async def begun(request: web.Request) -> web.StreamResponse:
     return response
 
 
-async def test_many_small_parts_come_in_few_gulps() -> None:
+async def test_small_chunks_are_read_in_few_batches() -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
         response = await begun(request)
         for number in range(PARTS):
@@ -54,7 +56,7 @@ async def test_many_small_parts_come_in_few_gulps() -> None:
     assert len(gulps) <= PARTS / 2
 
 
-async def test_what_follows_the_first_is_not_kept_until_there_is_more() -> None:
+async def test_chunk_after_the_first_is_not_held_back() -> None:
     over = asyncio.Event()
 
     async def handler(request: web.Request) -> web.StreamResponse:
@@ -76,7 +78,7 @@ async def test_what_follows_the_first_is_not_kept_until_there_is_more() -> None:
             await anext(content)
 
 
-async def test_the_end_and_much_at_once_are_not_waited_for() -> None:
+async def test_end_and_large_data_are_returned_immediately() -> None:
     much = b"x" * (ENOUGH * 20)
 
     async def handler(request: web.Request) -> web.StreamResponse:
@@ -90,7 +92,7 @@ async def test_the_end_and_much_at_once_are_not_waited_for() -> None:
     assert b"".join(gulps) == b"one" + much
 
 
-async def test_the_connection_is_left_as_it_was_found() -> None:
+async def test_connection_settings_are_restored() -> None:
     ended = asyncio.Event()
 
     async def handler(request: web.Request) -> web.StreamResponse:

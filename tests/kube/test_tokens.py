@@ -1,4 +1,4 @@
-"""Tokens that are asked for: when, and what happens while nobody answers."""
+"""Requested service account tokens: renewal, and behavior if the server doesn't respond."""
 
 import json
 from base64 import urlsafe_b64encode
@@ -27,7 +27,7 @@ def token(**claims: Any) -> str:
 
 
 class Server:
-    """Gives out tokens for an hour, on a clock that is set."""
+    """Issue tokens that are valid for an hour, on a simulated clock."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
@@ -50,7 +50,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     return Server(monkeypatch)
 
 
-def test_one_serves_until_most_of_its_time_is_over(server: Server) -> None:
+def test_token_is_used_for_most_of_its_lifetime(server: Server) -> None:
     requested = Requested(server.ask)
     first = requested.text()
     server.now += 2800
@@ -59,7 +59,7 @@ def test_one_serves_until_most_of_its_time_is_over(server: Server) -> None:
     assert requested.text() != first and server.asked == 2
 
 
-def test_the_old_one_serves_while_no_new_one_comes(
+def test_old_token_is_used_while_the_renewal_fails(
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     requested = Requested(server.ask)
@@ -67,9 +67,9 @@ def test_the_old_one_serves_while_no_new_one_comes(
     server.failure = Unavailable("gone")
     server.now += 3000
     assert requested.text() == first and server.asked == 2
-    # Not asked for by every request that comes.
+    # The renewal is not retried with every request.
     assert requested.text() == first and server.asked == 2
-    assert "is not renewed: gone" in caplog.text
+    assert "Cannot renew the console's token: gone" in caplog.text
     server.now += 700
     with pytest.raises(Unavailable):
         requested.text()
@@ -77,7 +77,7 @@ def test_the_old_one_serves_while_no_new_one_comes(
     assert requested.text() != first
 
 
-def test_without_any_the_failure_is_told(server: Server) -> None:
+def test_failure_without_a_token_is_raised(server: Server) -> None:
     server.failure = Unauthorized(401, "no")
     requested = Requested(server.ask)
     for _ in range(3):
@@ -86,7 +86,7 @@ def test_without_any_the_failure_is_told(server: Server) -> None:
     assert server.asked == 1
 
 
-def test_nobody_waits_for_a_new_one_while_the_old_one_counts(server: Server) -> None:
+def test_requests_use_the_old_token_during_a_renewal(server: Server) -> None:
     asked, answer = Event(), Event()
 
     def ask() -> str:
@@ -107,7 +107,7 @@ def test_nobody_waits_for_a_new_one_while_the_old_one_counts(server: Server) -> 
     assert requested.text() != first and server.asked == 2
 
 
-def test_one_in_doubt_serves_only_while_no_other_comes(server: Server) -> None:
+def test_suspect_token_is_used_only_while_no_other_is_available(server: Server) -> None:
     requested = Requested(server.ask)
     first = requested.text()
     server.failure = Unavailable("gone")
@@ -117,10 +117,10 @@ def test_one_in_doubt_serves_only_while_no_other_comes(server: Server) -> None:
     assert requested.text() != first and server.asked == 3
 
 
-def test_one_that_the_server_does_not_take_is_asked_for_anew(
+def test_rejected_token_is_requested_again(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its account may have been made anew, or the keys that sign: its time is not over."""
+    """The account may have been recreated or the signing keys replaced before the token expired."""
     monkeypatch.setattr(credentials, "request_token", lambda _issuer, _role: server.ask())
     monkeypatch.setattr(credentials, "RELOAD_INTERVAL", 0.0)
     kubeconfig = tmp_path / "kubeconfig"
@@ -142,8 +142,8 @@ def test_one_that_the_server_does_not_take_is_asked_for_anew(
     assert server.asked == 2
 
 
-def test_a_server_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody who wants to see a page waits for it."""
+def test_unresponsive_server_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All page requests wait for the response."""
     asked = []
 
     def silent(address: Any, *_more: Any, **_options: Any) -> None:
@@ -157,7 +157,7 @@ def test_a_server_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyP
 
 
 class Refusing(BaseHTTPRequestHandler):
-    """Answers with the code that is the first part of the address."""
+    """Respond with the status code that is the first segment of the path."""
 
     def do_POST(self) -> None:
         self.send_response(int(self.path.split("/")[1]))
@@ -179,23 +179,23 @@ def refusing() -> Iterator[str]:
 @pytest.mark.parametrize(
     "code, error", [(401, Unauthorized), (403, Unavailable), (404, Unavailable), (500, Unavailable)]
 )
-def test_only_a_credential_that_counts_no_more_is_told_as_that(
+def test_only_an_invalid_credential_is_reported_as_such(
     refusing: str, code: int, error: type[ApiError]
 ) -> None:
-    """All else says nothing of the credential, nor of what whoever is served may do."""
+    """Other errors allow no conclusion about the credential or the user's permissions."""
     with pytest.raises(error) as raised:
         request_token(official.Configuration(host=f"{refusing}/{code}"), "reader")
     assert type(raised.value) is error
 
 
 @pytest.mark.parametrize("text", ["", "x", "a.b.c", "..", "a.b", "é.é.é", token(sub=5), token()])
-def test_what_is_no_token_says_nothing(text: str) -> None:
+def test_text_that_is_no_token_has_no_claims(text: str) -> None:
     found = claims_of(text)
     assert (found.subject, found.lifetime) == ("", 0)
     assert not is_of_issuer(text)
 
 
-def test_the_issuer_is_known_by_its_token() -> None:
+def test_issuer_token_is_recognized() -> None:
     account = "system:serviceaccount:quarterdeck-system:quarterdeck-issuer"
     assert is_of_issuer(token(sub=account))
     assert not is_of_issuer(token(sub=f"{account}2"))

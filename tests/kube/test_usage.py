@@ -1,4 +1,4 @@
-"""What is used, as a metrics-server tells it: its numbers, its silence and its nonsense."""
+"""Usage readings from a metrics-server: values, failures and invalid data."""
 
 import asyncio
 import math
@@ -26,7 +26,7 @@ async def taken(metrics: Measuring, **options: Any) -> Usage:
     return usage
 
 
-async def it_reads_nodes_pods_and_their_sums() -> None:
+async def test_nodes_pods_and_sums_are_read() -> None:
     reading = (await taken(measured())).read()
     assert reading.nodes["node-1"] == Used(1.0, 2 * GI)
     assert reading.nodes[TOTAL] == Used(1.25, 3 * GI)
@@ -50,7 +50,7 @@ async def it_reads_nodes_pods_and_their_sums() -> None:
         (b"[" * 100_000, Problem.UNREADABLE),
     ],
 )
-async def it_says_what_is_wrong(answer: Any, problem: Problem) -> None:
+async def test_problem_is_reported(answer: Any, problem: Problem) -> None:
     reading = (await taken(Measuring(nodes=answer, pods=answer))).read()
     assert (reading.problem, reading.node_problem) == (problem, problem)
     assert (reading.nodes, reading.pods, reading.at) == ({}, {}, None)
@@ -68,13 +68,13 @@ async def it_says_what_is_wrong(answer: Any, problem: Problem) -> None:
         ("inf", "1"),
     ],
 )
-async def it_leaves_out_what_is_no_measurement(usage: tuple[str, str]) -> None:
+async def test_invalid_measurements_are_skipped(usage: tuple[str, str]) -> None:
     nodes = [node_usage("good", "1", "1Mi"), node_usage("bad", *usage)]
     reading = (await taken(Measuring(nodes=nodes, pods=[]))).read()
     assert set(reading.nodes) == {"good", TOTAL}
 
 
-async def it_stops_at_an_answer_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_endless_response_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("console.kube.metricslist.MOST_OBJECTS", 2)
     many = [node_usage(f"n{at}", "1", "1") for at in range(3)]
     assert (await taken(Measuring(nodes=many))).read().node_problem is Problem.UNREADABLE
@@ -82,7 +82,7 @@ async def it_stops_at_an_answer_that_does_not_end(monkeypatch: pytest.MonkeyPatc
     assert (await taken(Measuring(nodes=many[:1]))).read().node_problem is Problem.UNREADABLE
 
 
-async def it_keeps_an_hour_with_gaps_where_nothing_came() -> None:
+async def test_history_covers_an_hour_with_gaps() -> None:
     metrics = measured()
     usage = await taken(metrics)
     good = dict(metrics.answers)
@@ -101,7 +101,7 @@ async def it_keeps_an_hour_with_gaps_where_nothing_came() -> None:
     assert not any(math.isnan(value) for value in usage.of_node("node-1").cpu)
 
 
-async def it_forgets_what_is_gone() -> None:
+async def test_removed_objects_are_forgotten() -> None:
     metrics = measured()
     usage = await taken(metrics)
     metrics.answers = {"nodes": [], "pods": [pod_usage("shop", "web-1", ("1", "1"))]}
@@ -110,7 +110,7 @@ async def it_forgets_what_is_gone() -> None:
     assert set(usage.read().namespaces) == {"shop", TOTAL}
 
 
-async def it_asks_only_while_somebody_looks() -> None:
+async def test_readings_are_taken_only_while_used() -> None:
     clock, metrics = FakeClock(), measured()
     usage = Usage(metrics, clock)
     task = asyncio.create_task(usage.run())
@@ -135,7 +135,7 @@ async def it_asks_only_while_somebody_looks() -> None:
             await task
 
 
-async def it_tells_who_listens_of_each_reading() -> None:
+async def test_listeners_are_notified_of_each_reading() -> None:
     usage, told = Usage(measured(), FakeClock()), []
 
     def fail() -> None:
@@ -152,10 +152,10 @@ async def it_tells_who_listens_of_each_reading() -> None:
     assert len(told) == 2
 
 
-async def it_is_waited_for_by_whoever_needs_it() -> None:
+async def test_caller_can_wait_for_a_reading() -> None:
     clock = FakeClock()
     usage = Usage(measured(), clock)
-    # Nobody takes any.
+    # No reading is taken.
     await usage.wait(timeout=60, fresh=True)
     assert usage.read().problem is Problem.WAITING
     task = asyncio.create_task(usage.run())
@@ -165,7 +165,7 @@ async def it_is_waited_for_by_whoever_needs_it() -> None:
             await usage.wait(timeout=60, fresh=False)
             first = usage.read()
             assert first.problem is None
-            # One that is not old will do.
+            # A recent reading is sufficient.
             await usage.wait(timeout=60, fresh=True)
     finally:
         task.cancel()
@@ -179,14 +179,14 @@ async def it_is_waited_for_by_whoever_needs_it() -> None:
         assert asyncio.get_running_loop().time() - began >= 0.04
 
 
-async def it_asks_for_its_namespaces_alone_where_it_is_confined() -> None:
+async def test_only_the_permitted_namespaces_are_read() -> None:
     metrics = measured()
     reading = (await taken(metrics, namespaces=("shop", "team-a"), whole=False)).read()
     assert metrics.asked == ["pods", "pods"]
     assert reading.node_problem is Problem.FORBIDDEN
 
 
-def it_finds_a_real_cluster_without_metrics_server(control_plane: ControlPlane) -> None:
+def test_cluster_without_metrics_server_is_recognized(control_plane: ControlPlane) -> None:
     with running(control_plane) as runtime:
         eventually(lambda: runtime.usage.read().problem is Problem.ABSENT, "it says so", timeout=15)
         assert runtime.usage.read().node_problem is Problem.ABSENT

@@ -1,4 +1,4 @@
-"""What leaves for kube-apiserver, and what of its answers is followed: on the wire."""
+"""Requests to kube-apiserver and handling of its responses, at the HTTP level."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -17,7 +17,7 @@ from console.kube.errors import ApiError, ServerError
 from console.kube.gvr import PODS
 from console.kube.identity import Identity
 
-#: Whatever else there is would be somebody's idea of whom the console is, or of what it may.
+#: Any other header could change the identity or permissions of the console.
 HEADERS = {
     *("Accept", "Accept-Encoding", "Audit-ID", "Content-Length", "Content-Type", "Host"),
     *("Impersonate-Group", "Impersonate-User", "User-Agent"),
@@ -27,7 +27,7 @@ WHERE: dict[str, Any] = {"namespace": "shop", "name": "web"}
 
 @dataclass
 class Program:
-    """Remembers what it is asked, and answers with `status`."""
+    """Record requests and respond with `status`."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Program:
 
 @dataclass
 class Wire:
-    """`cluster` answers as kube-apiserver, `other` is where nobody should ask."""
+    """`cluster` is a fake kube-apiserver, `other` a server that must not receive requests."""
 
     client: UserClient
     cluster: Program
@@ -75,7 +75,7 @@ async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
         yield Wire(UserClient(transport, Identity("jane", ("a", "b"))), *programs)
 
 
-async def test_nothing_but_what_is_meant_leaves(wire: Wire) -> None:
+async def test_only_expected_headers_are_sent(wire: Wire) -> None:
     body = {"metadata": {"name": "web", "resourceVersion": "1"}}
     await wire.client.get(PODS, **WHERE, audit_id="1")
     await wire.client.create(PODS, body, namespace="shop", audit_id="2")
@@ -90,7 +90,7 @@ async def test_nothing_but_what_is_meant_leaves(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_no_redirect_is_followed(wire: Wire, status: int) -> None:
+async def test_redirects_are_not_followed(wire: Wire, status: int) -> None:
     wire.cluster.status = status
     for call in (
         wire.client.get(PODS, **WHERE),
@@ -104,7 +104,7 @@ async def test_no_redirect_is_followed(wire: Wire, status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [200, 301, 302, 303, 307, 308, 403, 500])
-async def test_what_opens_no_websocket_is_a_refusal(wire: Wire, status: int) -> None:
+async def test_failed_websocket_handshake_raises_an_error(wire: Wire, status: int) -> None:
     wire.cluster.status = status
     with pytest.raises(ApiError) as caught:
         async with wire.client.connect("/api/v1/x/exec", "v5.channel.k8s.io", audit_id="1"):

@@ -1,4 +1,4 @@
-"""The one word for what makes pods, over the shapes that their controllers really write."""
+"""The status of workloads, for statuses as their controllers write them."""
 
 from typing import Any
 
@@ -163,7 +163,7 @@ ALL = {
     [(gvr, case) for gvr, cases in ALL.items() for case in cases],
     ids=lambda value: value.resource if isinstance(value, GVR) else value[3],
 )
-def test_status(gvr: GVR, case: Case) -> None:
+def test_workload_status(gvr: GVR, case: Case) -> None:
     spec, status, severity, word, reason = case
     found = project(gvr, spec, status, generation=1).status
     assert (found.severity, found.word) == (severity, word)
@@ -171,18 +171,18 @@ def test_status(gvr: GVR, case: Case) -> None:
 
 
 @pytest.mark.parametrize("gvr", ALL, ids=lambda gvr: gvr.resource)
-def test_what_is_being_deleted_says_so(gvr: GVR) -> None:
+def test_deleted_workload_is_terminating(gvr: GVR) -> None:
     found = project(gvr, {}, {}, deletionTimestamp="2026-11-20T10:00:00Z").status
     assert (found.severity, found.word) == (ENDING, "Terminating")
 
 
 @pytest.mark.parametrize("gvr", [DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS], ids=str)
-def test_a_spec_that_nobody_has_seen_yet_is_a_rollout(gvr: GVR) -> None:
+def test_unobserved_spec_is_rolling_out(gvr: GVR) -> None:
     found = project(gvr, THREE, counts(3, 3, 3), generation=2).status
     assert (found.severity, found.word) == (PROGRESS, "Rolling out")
 
 
-def test_containers_and_images_are_shared_between_objects() -> None:
+def test_containers_and_images_are_interned() -> None:
     spec = {"template": {"spec": {"containers": [{"name": "a", "image": "i"}]}}}
     first, second = (project(DEPLOYMENTS, spec, {}, name=name) for name in "ab")
     assert first.images == ("i",)
@@ -191,7 +191,7 @@ def test_containers_and_images_are_shared_between_objects() -> None:
     assert first.status is second.status
 
 
-def test_a_job_takes_until_it_is_done_or_given_up() -> None:
+def test_job_duration_ends_when_it_succeeds_or_fails() -> None:
     done = {"startTime": EARLY, "completionTime": "2026-11-20T08:03:12Z"}
     assert project(JOBS, {}, done).seconds == 192
     given_up = {"startTime": EARLY, "conditions": [{**LIMIT, "lastTransitionTime": LATER}]}
@@ -202,6 +202,6 @@ def test_a_job_takes_until_it_is_done_or_given_up() -> None:
 @pytest.mark.parametrize(
     ("text", "revision"), [("41", 41), ("", None), ("x", None), ("٤", None), ("9" * 40, None)]
 )
-def test_a_revision_is_a_number_or_none(text: str, revision: int | None) -> None:
+def test_revision_is_a_number_or_none(text: str, revision: int | None) -> None:
     annotations = {"deployment.kubernetes.io/revision": text}
     assert project(REPLICA_SETS, {}, {}, annotations=annotations).revision == revision

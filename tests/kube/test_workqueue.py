@@ -1,4 +1,4 @@
-"""The queue's promises, after client-go's own tests of it."""
+"""Guarantees of the work queue, based on client-go's tests."""
 
 import asyncio
 
@@ -13,14 +13,14 @@ async def queue() -> WorkQueue[str]:
     return WorkQueue(clock=FakeClock())
 
 
-async def it_gives_an_item_once_however_often_it_was_added(queue: WorkQueue[str]) -> None:
+async def test_item_is_returned_once_however_often_it_was_added(queue: WorkQueue[str]) -> None:
     for item in "aababb":
         queue.add(item)
     assert [await queue.get(), await queue.get()] == ["a", "b"]
     assert len(queue) == 0
 
 
-async def it_never_gives_out_what_is_being_worked_on(queue: WorkQueue[str]) -> None:
+async def test_item_being_processed_is_not_returned(queue: WorkQueue[str]) -> None:
     queue.add("a")
     assert await queue.get() == "a"
     queue.add("a")
@@ -31,14 +31,14 @@ async def it_never_gives_out_what_is_being_worked_on(queue: WorkQueue[str]) -> N
     assert len(queue) == 0
 
 
-async def it_wakes_who_waits(queue: WorkQueue[str]) -> None:
+async def test_waiting_consumer_is_woken(queue: WorkQueue[str]) -> None:
     waiting = asyncio.create_task(queue.get())
     await asyncio.sleep(0)
     queue.add("a")
     assert await waiting == "a"
 
 
-async def it_doubles_an_items_own_delay_until_forgotten(queue: WorkQueue[str]) -> None:
+async def test_backoff_of_an_item_doubles_until_it_is_forgotten(queue: WorkQueue[str]) -> None:
     delays = []
     for _ in range(6):
         delays.append(queue.add_rate_limited("a"))
@@ -51,7 +51,7 @@ async def it_doubles_an_items_own_delay_until_forgotten(queue: WorkQueue[str]) -
     assert queue.add_rate_limited("a") <= 0.01
 
 
-async def it_drains_and_then_ends(queue: WorkQueue[str]) -> None:
+async def test_queue_is_drained_before_it_ends(queue: WorkQueue[str]) -> None:
     queue.add("a")
     queue.shut_down()
     queue.add("b")
@@ -59,7 +59,7 @@ async def it_drains_and_then_ends(queue: WorkQueue[str]) -> None:
     assert await queue.get() is None
 
 
-async def it_ends_those_who_wait(queue: WorkQueue[str]) -> None:
+async def test_waiting_consumers_are_ended(queue: WorkQueue[str]) -> None:
     waiting = [asyncio.create_task(queue.get()) for _ in range(3)]
     await asyncio.sleep(0)
     queue.shut_down()

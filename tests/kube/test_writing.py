@@ -1,4 +1,4 @@
-"""What is not even sent."""
+"""Requests that the client refuses to send."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ from console.kube.leader import NotLeading
 
 
 class Silent:
-    """The way to a server that nobody may take."""
+    """A transport that must not be used."""
 
     async def request(self, *_arguments: Any, **_options: Any) -> Any:
         raise AssertionError("this was sent")
 
 
 @pytest.mark.parametrize("version", ["", "demo", "-1", "1.5", "٣", "1" * 30, "1\n"])
-async def test_a_version_that_no_server_gave_out_is_a_conflict(version: str) -> None:
-    """kube-apiserver fails of these with a 500."""
+async def test_invalid_resource_version_is_a_conflict(version: str) -> None:
+    """kube-apiserver would respond with 500."""
     client = UserClient(Silent(), Identity("jane"))  # type: ignore[arg-type]
     body = {"metadata": {"resourceVersion": version}}
     with pytest.raises(Conflict):
@@ -29,7 +29,7 @@ async def test_a_version_that_no_server_gave_out_is_a_conflict(version: str) -> 
         await client.replace(CONFIG_MAPS, body, namespace="shop", name="a")
 
 
-async def test_without_the_lease_nothing_is_written() -> None:
+async def test_writes_require_the_lease() -> None:
     def check() -> None:
         raise NotLeading("another one leads")
 

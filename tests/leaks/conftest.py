@@ -1,4 +1,4 @@
-"""The console over either cluster, with the real authorizer."""
+"""The console with its real authorizer."""
 
 from collections.abc import Callable, Iterator
 
@@ -19,7 +19,7 @@ __all__ = ["_site"]
 
 
 class Anybody(dict[str, Callable[[], Access | None]]):
-    """Signs in whoever is named."""
+    """A cast that signs in any user name."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str)
@@ -54,7 +54,7 @@ def clusters() -> Clusters:
 
 @pytest.fixture(params=sorted(kind.segment for kind in KINDS))
 def kind(request: pytest.FixtureRequest, clusters: Clusters) -> ResourceKind:
-    """Each that is declared, and those of types that only the clusters know."""
+    """Return each registered kind and each kind of the custom types."""
     found = use_host(clusters.runtime(False)).kinds.find(request.param)
     assert found is not None
     return found

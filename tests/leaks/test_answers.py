@@ -1,4 +1,4 @@
-"""An answer is for whoever asked, and for nobody after them."""
+"""Responses are only for the requesting user and are not reused for others."""
 
 import pytest
 
@@ -15,10 +15,10 @@ FOUND = f"/search?q={PART}"
 @pytest.mark.parametrize(
     "url", ["/dashboard", "/clusters/host", "/clusters/host/pods", "/clusters/host/nodes", FOUND]
 )
-async def test_what_one_has_is_not_what_another_would_get(
+async def test_the_etag_of_another_user_does_not_match(
     clusters: Clusters, client_as: ClientAs, url: str
 ) -> None:
-    """A browser that two people use sends the first one's ETag."""
+    """A browser shared by two users sends the first user's ETag."""
     use_host(clusters.runtime(True))
     first = await client_as(ADMIN).get(url)
     etag = first.get("ETag", '"none"')
@@ -29,7 +29,7 @@ async def test_what_one_has_is_not_what_another_would_get(
 
 
 @pytest.mark.parametrize("who", [ADMIN, BOB])
-async def test_made_up_projects_leave_nothing_behind(
+async def test_requests_for_unknown_projects_do_not_fill_caches(
     clusters: Clusters, client_as: ClientAs, who: str
 ) -> None:
     use_host(clusters.runtime(True))
@@ -41,7 +41,7 @@ async def test_made_up_projects_leave_nothing_behind(
         await client.get(f"/clusters/host/pods?namespace=made-up-{number}")
         await client.get(f"/clusters/host/projects/made-up-{number}")
     assert _kept() == before
-    # The heads and filters of their lists are small, and go when others are asked for.
+    # Headers and filters of the lists are small, and are evicted by other lists.
     assert drawing.parts.weight - drawn < 5 * 80_000
 
 

@@ -1,5 +1,6 @@
-"""Whether the cluster has a custom type is told to those who may list definitions, or have a right to it.
-To everybody else there is none, whether or not there is."""
+"""The existence of a custom type is visible only to users who can list definitions or have a
+permission for the type. For other users, existing and unknown types look the same.
+"""
 
 import pytest
 
@@ -45,7 +46,7 @@ async def answers(client_as: ClientAs, segment: str, namespace: str) -> list[tup
 @pytest.mark.parametrize(
     ("segment", "namespace"), [("widgets.leaks.org", "shop"), ("hulls.leaks.org", "")]
 )
-async def test_an_outsider_cannot_tell_them_from_made_up_ones(
+async def test_outsiders_cannot_distinguish_existing_and_unknown_types(
     clusters: Clusters, client_as: ClientAs, segment: str, namespace: str
 ) -> None:
     use_host(clusters.runtime(False))
@@ -54,7 +55,7 @@ async def test_an_outsider_cannot_tell_them_from_made_up_ones(
     assert {status for status, _text in there} <= {400, 404}
 
 
-async def test_nor_by_pinning_them(clusters: Clusters, client_as: ClientAs) -> None:
+async def test_pinning_does_not_reveal_types(clusters: Clusters, client_as: ClientAs) -> None:
     use_host(clusters.runtime(False))
     said = []
     for segment in ("widgets.leaks.org", NONE):
@@ -64,7 +65,7 @@ async def test_nor_by_pinning_them(clusters: Clusters, client_as: ClientAs) -> N
     assert said[0] == said[1]
 
 
-async def test_nor_on_a_socket(clusters: Clusters) -> None:
+async def test_websockets_do_not_reveal_types(clusters: Clusters) -> None:
     access = use_host(clusters.runtime(False)).access_for(Identity(CHARLIE))
     browser = Browser(access)  # type: ignore[arg-type]
     assert await browser.connect()
@@ -76,7 +77,7 @@ async def test_nor_on_a_socket(clusters: Clusters) -> None:
     assert said[0] == said[1]
 
 
-async def test_whoever_has_a_right_is_told(clusters: Clusters, client_as: ClientAs) -> None:
+async def test_users_with_permission_see_the_type(clusters: Clusters, client_as: ClientAs) -> None:
     use_host(clusters.runtime(False))
     widgets = next(kind for kind in CUSTOM_KINDS if kind.segment.startswith("widgets"))
     listed = list_url("host", str(widgets.segment))

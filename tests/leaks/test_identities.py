@@ -1,4 +1,4 @@
-"""A request to kube-apiserver is made as the person who asked, and as nobody else."""
+"""Requests to kube-apiserver use the identity of the requesting user only."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,8 @@ from tests.views.test_bulk import FakeClient
 from tests.views.test_lists import text_of
 
 SELF = GVR("authentication.k8s.io", "v1", "selfsubjectreviews")
-#: Ways to name somebody else: by case, underscore, repetition, and by asking that ours be dropped.
+#: Attempts to set another identity: by case, underscore, repetition, and by asking to drop the
+#: console's headers.
 CLAIMS = (
     {"Impersonate-User": "eve"},
     {"impersonate-user": "system:admin", "Impersonate-Group": "system:masters"},
@@ -34,7 +35,7 @@ CLAIMS = (
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("claims", CLAIMS)
-async def test_no_header_names_somebody_else(
+async def test_request_headers_cannot_change_the_impersonated_user(
     claims: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cast, "CAST", {"admin": admin})
@@ -48,7 +49,7 @@ async def test_no_header_names_somebody_else(
     assert cluster.calls == [("admin", "shop/web-1", "uid-shop-web-1")]
 
 
-async def test_connections_are_shared_and_persons_are_not(tmp_path: Path) -> None:
+async def test_shared_connections_keep_identities_separate(tmp_path: Path) -> None:
     with DevCluster(tmp_path) as cluster:
         transport = Transport(Credentials("admin", str(cluster.kubeconfig)))
         people = [

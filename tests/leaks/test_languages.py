@@ -1,4 +1,6 @@
-"""What the console keeps of a page for readers with the same rights is said to each in their language."""
+"""Cached parts of pages that are shared by users with the same permissions are rendered in each
+user's language.
+"""
 
 import re
 import sys
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def keep_nothing() -> None:
-    """As in a process that has just begun."""
+    """Clear all caches, as in a new process."""
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] in PACKAGES:
             for found in vars(module).values():
@@ -30,7 +32,7 @@ def keep_nothing() -> None:
 
 
 async def mixed(client_as: ClientAs, urls: Iterable[str]) -> dict[str, list[str]]:
-    """Texts in the other language, where one has read a page before the other."""
+    """Return texts in the wrong language after a page was rendered in the other language first."""
     english, chinese = client_as(ADMIN), client_as(ADMIN, **{"Accept-Language": "zh-hans"})
     found = {}
     for url in urls:
@@ -40,19 +42,23 @@ async def mixed(client_as: ClientAs, urls: Iterable[str]) -> dict[str, list[str]
         first = english_in(await text_of(await chinese.get(url)))
         between = await text_of(await english.get(url))
         again = english_in(await text_of(await chinese.get(url)))
-        # What the cluster has may be in any language, and is in each of them.
+        # Values from the cluster can be in any language and are the same in both.
         signs = Counter(re.findall(HAN, between)) - Counter(re.findall(HAN, own))
         found[url] = [*signs, *(Counter(again) - Counter(first))]
     return {url: texts for url, texts in found.items() if texts}
 
 
-async def test_pages_of_a_kind(clusters: Clusters, client_as: ClientAs, kind: ResourceKind) -> None:
+async def test_cached_pages_of_a_kind_use_the_users_language(
+    clusters: Clusters, client_as: ClientAs, kind: ResourceKind
+) -> None:
     use_host(clusters.runtime(False))
     key = key_of(visible(kind))
     detail = detail_url("host", kind.segment, key, first_tab(kind, key))
     assert await mixed(client_as, (list_url("host", kind.segment), detail)) == {}
 
 
-async def test_pages_of_more_than_one_kind(clusters: Clusters, client_as: ClientAs) -> None:
+async def test_other_cached_pages_use_the_users_language(
+    clusters: Clusters, client_as: ClientAs
+) -> None:
     use_host(clusters.runtime(False))
     assert await mixed(client_as, one_of_each_view(ADMIN)) == {}

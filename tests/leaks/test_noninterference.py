@@ -1,9 +1,9 @@
-"""Whatever somebody may not see makes no difference to what they see: not a name, not a number.
+"""Objects that a user cannot see never influence that user's pages, not even by a name or a number.
 
-Every surface is asked twice, of a cluster with the secrets and of one without; the answers must be the
-same, byte by byte. That covers names, totals, facets, counts of the menu, search, "used by", maps,
-overviews, events, errors and the difference between what is missing and what is forbidden. A kind that
-is registered is covered, and so is a page without parameters.
+Every page is requested twice, from a cluster with secret objects and from one without. The
+responses must be identical, byte by byte. This covers names, totals, facets, counts in the menu,
+search, "used by", maps, overviews, events, errors, and the difference between missing and
+forbidden objects. All registered kinds and all pages without parameters are covered.
 """
 
 import asyncio
@@ -74,20 +74,20 @@ from tests.staticruntime import StaticRuntime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
-#: What the request itself and the clock put into a page.
+#: Values in a page that come from the request itself or the clock.
 _OWN = re.compile(
     r"""(name="csrfmiddlewaretoken" value|"x-csrftoken":|hx-headers|data-now"""
     r"""|overview" data-poll="10" data-etag)=?\s*("[^"]*"|'[^']*')"""
 )
 _AGES = re.compile(r"(<time [^>]*>)[^<]*")
-#: No object was made at so exact a moment.
+#: Object timestamps have no fractional seconds, so this matches only the current time.
 _NOW = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d{6}")
-#: Finds what is secret by a part of its name, so that the question itself does not contain it.
+#: A part of the secret name, so that the query itself does not contain the secret.
 PART = CANARY[:6]
 TOUCH = "touched"
 _versions = count(1000)
 
-#: An object's changes are kept in SQL.
+#: Object changes are stored in SQL.
 pytestmark = pytest.mark.django_db
 
 
@@ -98,7 +98,7 @@ def _names(*types: GVR) -> tuple[str, ...]:
     )
 
 
-#: Values of the parameters of addresses.
+#: Values of URL parameters.
 NAMES = {
     "cluster": ("host",),
     "workspace": _names(WORKSPACES),
@@ -109,12 +109,14 @@ NAMES = {
     "name": _names(USERS, GLOBAL_ROLES, WORKSPACE_ROLES, ROLES),
     "act": ("edit", "delete", "password"),
 }
-#: What the pages of accounts, roles and workspaces are about.
+#: Kinds shown on the pages of accounts, roles, and workspaces.
 TENANCY = (USERS, GLOBAL_ROLES, WORKSPACES, WORKSPACE_ROLES, GROUPS)
 
 
 def pages_of(kind: ResourceKind, who: str) -> list[str]:
-    """In the gate the list, pages of what can be seen and a few others, which differ by viewer."""
+    """Return URLs of a kind. In the CI run: the list, pages of visible objects, and a sample of
+    others that depends on the viewer.
+    """
     shown, others = [listed := list_url("host", kind.segment)], []
     for query in ("limit=500", f"q={PART}", "status=error", f"namespace={SECRET_PROJECT}"):
         others.append(f"{listed}?{query}")
@@ -130,22 +132,25 @@ def pages_of(kind: ResourceKind, who: str) -> list[str]:
         others.append(detail_url("host", kind.segment, key) + "?format=yaml")
         others.append(action_url("delete", "host", kind.segment, key))
     if who not in (BOB, only(kind)) and not DEEP:
-        # They see one object, or nothing.
+        # These users see at most one object.
         shown = shown[:2]
     shown = [*shown[:2], *some(who + kind.segment, shown[2:], 3)]
     return [*shown, *some(who + kind.segment, others, 2)]
 
 
 def pages_of_all() -> Iterator[str]:
-    """Whatever has an address and is about no kind alone, with names of what is secret and what is not,
-    and the overviews."""
-    # The page of the second factor offers another secret each time.
+    """Yield the URLs of all views that are not about one kind, with secret and visible names, and
+    the overviews.
+    """
+    # The page of the second factor shows a new secret on each request.
     yield from addresses(NAMES, ("list", "detail", "delete", "accounts:own:second_factor"))
     yield from overviews()
 
 
 def one_of_each_view(who: str) -> list[str]:
-    """In the gate an address of each view, which differ by viewer."""
+    """Return the URLs of `pages_of_all`; in the CI run one URL of each view, which depends on the
+    viewer.
+    """
     views: dict[str, list[str]] = {}
     for url in pages_of_all():
         views.setdefault(resolve(url.partition("?")[0]).view_name, []).append(url)
@@ -190,12 +195,12 @@ async def compare(
 
 
 def difference(without: str, within: str) -> str:
-    """Where the second begins to tell more."""
+    """Return the context of the first difference."""
     at = len(commonprefix([without, within]))
     return f"without: …{without[max(0, at - 200) : at + 300]}\nwith: …{within[at : at + 300]}"
 
 
-async def test_a_kind_tells_no_more_than_one_may_know(
+async def test_pages_of_a_kind_do_not_depend_on_hidden_objects(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
     for who in (BOB, *some(kind.segment, (CHARLIE, got(kind), named(kind)), 1)):
@@ -206,16 +211,16 @@ async def test_a_kind_tells_no_more_than_one_may_know(
 
 
 @pytest.mark.alike
-async def test_who_may_see_a_kind_learns_nothing_of_others(
+async def test_permission_for_one_kind_reveals_nothing_about_others(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
-    """Not by its relations either."""
+    """Includes relations between objects."""
     who = only(kind)
     urls = [*pages_of(kind, who), *some(who, overviews(), 2)]
     await compare(clusters, client_as, who, urls, but=[kind.gvr])
 
 
-async def test_pages_about_more_than_one_kind_tell_no_more(
+async def test_other_pages_do_not_depend_on_hidden_objects(
     clusters: Clusters, client_as: ClientAs
 ) -> None:
     for who in (CHARLIE, BOB):
@@ -227,8 +232,10 @@ async def test_pages_about_more_than_one_kind_tell_no_more(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_how_far_a_drain_is_tells_no_more(clusters: Clusters, client_as: ClientAs) -> None:
-    """It is kept in SQL, with pods of all projects."""
+async def test_drain_progress_does_not_depend_on_hidden_pods(
+    clusters: Clusters, client_as: ClientAs
+) -> None:
+    """The progress is stored in SQL and includes pods of all projects."""
     nodes, pods = (kind for gvr in (NODES, PODS) if (kind := kinds.of(gvr)))
     node, url = visible(nodes), progress_url("host", nodes, key_of(visible(nodes)))
     about = ObjectReference("host", NODES, key_of(node), node["metadata"]["uid"])
@@ -244,10 +251,10 @@ async def test_how_far_a_drain_is_tells_no_more(clusters: Clusters, client_as: C
 
 
 @pytest.mark.alike
-async def test_whoever_may_see_the_secrets_does(
+async def test_users_with_permission_see_the_secret_objects(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
-    """Else the tests above would prove nothing."""
+    """This check makes the other tests meaningful."""
     use_host(clusters.runtime(True))
     listed = list_url("host", kind.segment) + "?limit=500"
     for who in (ADMIN, only(kind)):
@@ -255,7 +262,7 @@ async def test_whoever_may_see_the_secrets_does(
     shown = await text_of(await client_as(ADMIN).get(f"/search?q={PART}"))
     assert kind.private or f'data-resource="{kind.view.plural}"' in shown
     key = key_of(visible(kind))
-    # A project is in itself.
+    # A Namespace counts as inside itself.
     place = key.name if kind.gvr == NAMESPACES else key.namespace
     for who in (BOB, named(kind), got(kind)):
         response = await client_as(who).get(
@@ -266,10 +273,10 @@ async def test_whoever_may_see_the_secrets_does(
 
 
 @pytest.mark.parametrize("gvr", [PODS, NODES])
-async def test_whoever_may_see_usage_does(
+async def test_only_users_with_permission_see_usage(
     clusters: Clusters, client_as: ClientAs, gvr: GVR
 ) -> None:
-    """And whoever may see the objects alone does not."""
+    """Permission for the objects alone does not include their usage."""
     use_host(clusters.runtime(True))
     kind = kinds.of(gvr)
     assert kind is not None
@@ -283,10 +290,10 @@ async def test_whoever_may_see_usage_does(
 
 
 @pytest.mark.alike
-async def test_several_at_once_tell_no_more(
+async def test_bulk_confirmations_do_not_depend_on_hidden_objects(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
-    """What is asked before a deletion names what is there."""
+    """The confirmation page of a bulk deletion names existing objects."""
     keys = [str(key_of(obj)) for obj in (visible(kind), secret(kind))]
     keys.append(keys[-1] + "-that-is-not-there")
     url = reverse("bulk", args=("host", kind.segment, "delete"))
@@ -301,8 +308,10 @@ async def test_several_at_once_tell_no_more(
 
 
 @pytest.mark.alike
-async def test_sockets_are_told_no_more(clusters: Clusters, kind: ResourceKind) -> None:
-    """While what is secret changes, and what is not."""
+async def test_websockets_do_not_depend_on_hidden_objects(
+    clusters: Clusters, kind: ResourceKind
+) -> None:
+    """Both secret and visible objects change."""
     narrow: tuple[tuple[str, Collection[GVR]], ...]
     narrow = ((named(kind), ()), (got(kind), ()), (only(kind), [kind.gvr]))
     for who, but in ((BOB, ()), *some(kind.segment, narrow, 1)):
@@ -312,7 +321,8 @@ async def test_sockets_are_told_no_more(clusters: Clusters, kind: ResourceKind) 
         listed = list_url("host", kind.segment) + "?limit=500"
         there = key_of(shown)
         detail = detail_url("host", kind.segment, there, first_tab(kind, there))
-        # What is read as the viewer is listed by those who may list it all, in a project at least.
+        # Lists that are read with the user's identity require list permission in at least one
+        # project.
         single = who == got(kind) or (kind.private and who == named(kind))
         for url in (detail,) if single else (listed, detail):
             found = []
@@ -324,7 +334,7 @@ async def test_sockets_are_told_no_more(clusters: Clusters, kind: ResourceKind) 
 
 
 async def told(runtime: StaticRuntime, who: str, kind: ResourceKind, url: str) -> list[str]:
-    """Each frame until that of a change of the visible object."""
+    """Return all frames up to the change of the visible object."""
     access = clusters.host.access_for(Identity(who))
     assert access is not None
     browser = Browser(access)  # type: ignore[arg-type]
@@ -343,13 +353,13 @@ async def told(runtime: StaticRuntime, who: str, kind: ResourceKind, url: str) -
     for other in KINDS:
         if other.private or runtime.informer(other.gvr).store.get(key_of(secret(other))):
             change(runtime, other, touched(secret(other)))
-    # Every list shows at least that it is another object of this name.
+    # Every list shows at least that the object has another UID.
     change(runtime, kind, touched(visible(kind), uid=TOUCH))
     awaited = TOUCH if place is None else f'id="{dom_id(kind.segment, str(key_of(visible(kind))))}"'
     while awaited not in found[-1]:
         found.append(await browser.frame())
     await browser.leave()
-    # The next one shall not find what this one has worked out.
+    # The next run must not use the cached result of this one.
     while len(get_shared_views()):
         await asyncio.sleep(0.01)
     return [settled(frame) for frame in found]

@@ -1,7 +1,8 @@
-"""Two clusters that differ by what some people may not know of, and those people.
+"""Two clusters that differ only in objects that some users cannot see, and these users.
 
-The second has, of every kind that is registered, an object that is a secret: in a project that is one,
-owned by and naming what can be seen, so that whatever follows a relation or counts comes to it.
+The second cluster has a secret object of every registered kind, in a secret project. Each one is
+owned by a visible object and refers to it, so that any code that follows relations or counts
+objects would reach it.
 """
 
 import asyncio
@@ -47,14 +48,14 @@ from tests.rbac.objects import admin_role, admins, native_binding, native_role, 
 from tests.staticruntime import StaticRuntime
 
 ADMIN, BOB, CHARLIE = "leak-admin", "leak-viewer-bob", "leak-outsider-charlie"
-#: Who may list whatever is in no project, and what is in one of these.
+#: A user who can list all cluster-scoped objects and the objects of one project.
 SURVEYOR = "leak-surveyor"
-#: In every name, place and text of what is secret.
+#: Part of the name, namespace, and texts of every secret object.
 CANARY = "canary-7f3"
 SECRET_PROJECT = f"{CANARY}-project"
-#: What the project that can be seen and the one that is secret are in.
+#: The workspace of the visible and the secret project.
 WORKSPACE = "acme"
-#: Types that nobody declared, one in projects and one beside them.
+#: Custom types without a registered kind, one namespaced and one cluster-scoped.
 CUSTOMS = (
     definition("widgets.leaks.org", column("Size"), kind="Widget"),
     definition("hulls.leaks.org", column("Size"), kind="Hull", scope="Cluster", uid="u2"),
@@ -63,28 +64,28 @@ CUSTOM_KINDS = tuple(
     generic_kind(custom) for custom in Types(preloaded(CUSTOM_RESOURCE_DEFINITIONS, CUSTOMS))
 )
 KINDS = (*kinds, *CUSTOM_KINDS)
-#: The types that are in no project.
+#: Cluster-scoped types.
 BESIDE = tuple(kind.gvr for kind in KINDS if kind.scope is Scope.CLUSTER)
 Informers = Mapping[GVR, Informer[Any]]
 
 
 def only(kind: ResourceKind) -> str:
-    """Who may list all objects of this kind, and nothing else."""
+    """Return the user who can only list objects of this kind."""
     return f"only-{kind.segment}"
 
 
 def named(kind: ResourceKind) -> str:
-    """Who may read and list one object of this kind, by its name, and nothing else."""
+    """Return the user who can only get and list one object of this kind by name."""
     return f"named-{kind.segment}"
 
 
 def got(kind: ResourceKind) -> str:
-    """Who may read one object of this kind, by its name, and nothing else: not list it either."""
+    """Return the user who can only get one object of this kind by name, and cannot list it."""
     return f"got-{kind.segment}"
 
 
 def objects_of(kind: ResourceKind) -> list[Obj]:
-    """Those that are no secret."""
+    """Return the objects that are not secret."""
     return [widget(kind)] if isinstance(kind, GenericKind) else fixture_of(kind)
 
 
@@ -100,7 +101,7 @@ def widget(kind: ResourceKind) -> Obj:
 
 
 def visible(kind: ResourceKind) -> Obj:
-    """An object of this kind that everybody with any right may see."""
+    """Return an object of this kind that every user with any permission can see."""
     return next(
         obj
         for obj in objects_of(kind)
@@ -109,7 +110,9 @@ def visible(kind: ResourceKind) -> Obj:
 
 
 def secret(kind: ResourceKind) -> Obj:
-    """The visible one's twin. It uses what that uses, is said to be owned by it, and does not go well."""
+    """Return the secret twin of the visible object. It has the same references, names the visible
+    object as its owner, and is unhealthy.
+    """
     found = deepcopy(visible(kind))
     like = visible(kind)["metadata"]
     meta = found["metadata"] | {
@@ -134,7 +137,9 @@ def secret(kind: ResourceKind) -> Obj:
 
 
 def first_tab(kind: ResourceKind, key: Key) -> str:
-    """Of an object itself: "" unless the address without a tab leads to another page."""
+    """Return the ID of the object's first tab, or "" unless the URL without a tab leads to another
+    page.
+    """
     return tabs_of(kind)[0].id if kind.page_url("host", key) else ""
 
 
@@ -143,7 +148,7 @@ def key_of(obj: Obj) -> Key:
 
 
 def report(kind: ResourceKind) -> Obj:
-    """An event in the secret project, about the visible object."""
+    """Return an Event in the secret project about the visible object."""
     about = visible(kind)["metadata"]
     return {
         "metadata": {
@@ -222,7 +227,7 @@ def _secret_workspace() -> str:
 
 
 def quota(workspace: str) -> Obj:
-    """What all projects of a workspace may use."""
+    """Return the quota of all projects of a workspace."""
     return {
         "metadata": {"name": workspace, "uid": f"quota-{workspace}", "resourceVersion": "1"},
         "spec": {
@@ -241,7 +246,9 @@ def custom_informer(kind: GenericKind, objects: list[Obj]) -> Informer[Any]:
 
 
 class Clusters:
-    """`without` and `within` the secrets; kept for all tests, so nobody may change but what is secret."""
+    """The informers `without` and `within` the secret objects. They are shared by all tests, so
+    tests may change only secret objects.
+    """
 
     def __init__(self) -> None:
         self._rights = _rights()
@@ -251,14 +258,15 @@ class Clusters:
 
     def _informers(self, secrets: bool) -> dict[GVR, Informer[Any]]:
         found = {kind.gvr: self._informer(kind, secrets) for kind in KINDS}
-        # The one type without a kind that pages read.
+        # The only type without a kind that pages read.
         quotas = [quota(WORKSPACE), *([quota(_secret_workspace())] if secrets else [])]
         return {**found, WORKSPACE_QUOTAS: preloaded(WORKSPACE_QUOTAS, quotas)}
 
     def _informer(self, kind: ResourceKind, secrets: bool) -> Informer[Any]:
         found = list(_objects(kind, self._rights))
         if kind.gvr == CUSTOM_RESOURCE_DEFINITIONS:
-            # Without these there are no such types, whatever objects there are.
+            # Without their definitions the custom types would not exist, whatever objects there
+            # are.
             found += CUSTOMS
             custom = (one for one in kinds if one.gvr.group not in BUILT_IN_GROUPS)
             known = {obj["metadata"]["name"] for obj in found}
@@ -276,8 +284,9 @@ class Clusters:
     def runtime(
         self, secrets: bool, but: Collection[GVR] = (), anew: ResourceKind | None = None
     ) -> StaticRuntime:
-        """`but`: the types of whose secrets there are those that a viewer may see, in both clusters.
-        `anew`: the kind whose objects the caller changes."""
+        """Return a runtime. `but` lists types whose secret objects exist in both clusters, because
+        the viewer can see them. `anew` is the kind whose objects the caller changes.
+        """
         held = dict(self.within if secrets else self.without)
         held |= {gvr: self.within[gvr] for gvr in but}
         if anew is not None:
@@ -289,7 +298,7 @@ class Clusters:
 
 
 def usage(secrets: bool) -> Usage:
-    """What a metrics-server has measured of what there is."""
+    """Return the usage that metrics-server measured for the objects."""
     pods, nodes = (kind for gvr in (PODS, NODES) if (kind := kinds.of(gvr)))
     make = (visible, secret) if secrets else (visible,)
     used = ("1234m", "77Mi")
@@ -298,7 +307,7 @@ def usage(secrets: bool) -> Usage:
         pods=[pod_usage(*key_of(one(pods)), used) for one in make],
     )
     found = Usage(measuring, SystemClock())
-    # Where tests make their clusters a loop may be running.
+    # An event loop may be running in the thread where tests create their clusters.
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, found.take()).result()
     return found

@@ -1,6 +1,7 @@
-"""Somebody who follows every link of every page, without a browser.
+"""A crawler that follows every link of every page without a browser.
 
-Breadth first, in the order of addresses: two runs over the same world visit the same pages.
+It works breadth first in the order of addresses, so that two runs over the same data visit the
+same pages.
 """
 
 import asyncio
@@ -17,13 +18,13 @@ from yarl import URL
 from console.ui.export import FORMATS
 from tests.depth import choice
 
-#: Requests of one person at a time.
+#: Maximum number of concurrent requests per user.
 AT_ONCE = 4
-#: Media types by the `format` that a link asks for.
+#: Media types by the `format` parameter of a link.
 TYPES = {**FORMATS, "yaml": "application/yaml; charset=utf-8", "text": "text/plain; charset=utf-8"}
-#: What is called by whoever makes it, in the addresses of pages that are made alike for all.
+#: Names of URL parameters that contain user-defined object names.
 OBJECTS = frozenset(("name", "namespace", "user", "group"))
-#: Of the kinds that have it an action or a tab is asked for at this many.
+#: An action or tab is requested for this many of the kinds that have it.
 KINDS = range(4)
 _TAG = re.compile(r"<(/?[a-z][a-z0-9]*)((?:\s+[^\s=>]+(?:=\"[^\"]*\")?)*)\s*/?>")
 _ATTRIBUTE = re.compile(r"([^\s=>]+)(?:=\"([^\"]*)\")?")
@@ -32,7 +33,7 @@ _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
 @dataclass(frozen=True, order=True)
 class Link:
-    """`url` is a path with its query. `part`: htmx asks for it."""
+    """A link. `url` is a path with its query; `part` is true for htmx requests."""
 
     url: str
     part: bool = False
@@ -40,7 +41,7 @@ class Link:
 
 @dataclass
 class Form:
-    """One that is sent by GET, with what it has in it."""
+    """A form with method GET and its field values."""
 
     url: str
     fields: list[tuple[str, str]] = field(default_factory=list)
@@ -53,8 +54,9 @@ class Form:
 
 
 def links_of(html: str, here: str) -> Iterator[Link]:
-    """Where a page leads, by links, forms and htmx; without what is on other sites, and what is not
-    offered yet."""
+    """Yield the targets of links, GET forms, and htmx attributes of a page, without external sites
+    and hidden links.
+    """
     form: Form | None = None
     for tag, text in _TAG.findall(html):
         given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(text)}
@@ -80,11 +82,13 @@ def _own(href: str, here: str) -> Iterator[Link]:
 
 
 def parts_of(url: str, *, whole: bool, part: bool = False) -> frozenset[tuple[str, ...]]:
-    """What is new about an address: its path, and each parameter of its query by itself, since any
-    combination of them is a page. Unless `whole`, objects of a kind count as one, projects and people,
-    too, and so does a parameter wherever the same view has it; of an object's further pages, which are
-    made alike for all kinds, each is one for several of them. Of what htmx asks for, a `part`, each tab
-    of a view is one for all kinds: their addresses are those of pages, too."""
+    """Return the parts of a URL that decide if the page was visited already: its path, and each
+    query parameter separately, since any combination of parameters is a page.
+
+    Unless `whole`, objects of a kind count as one, and so do projects, users, and a parameter
+    within the same view. Of the pages that are the same for all kinds, each is visited for a few
+    kinds. For an htmx request (`part`), each tab of a view is visited once for all kinds.
+    """
     parts = urlsplit(url)
     path = unquote(parts.path)
     query = parse_qsl(parts.query, keep_blank_values=True)
@@ -94,7 +98,7 @@ def parts_of(url: str, *, whole: bool, part: bool = False) -> frozenset[tuple[st
 
 
 def _alike(path: str, *, part: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What counts as one with the page at a path, and its view."""
+    """Return the group of equivalent pages that a path belongs to, and its view."""
     try:
         match = resolve(path)
     except Resolver404:
@@ -113,7 +117,9 @@ def _alike(path: str, *, part: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @dataclass
 class Person:
-    """Signed in as `name`. `visited`: how many pages; `dead`: links that lead nowhere, for people."""
+    """A signed-in user. `visited` counts pages; `dead` lists broken links with the page that
+    contains them.
+    """
 
     name: str
     session: aiohttp.ClientSession
@@ -162,7 +168,7 @@ class Person:
         return new
 
     async def _visit(self, link: Link) -> list[Link] | str:
-        """The links of the page, or what is wrong with it."""
+        """Return the links of the page, or an error message."""
         headers = {"HX-Request": "true"} if link.part else {}
         asked = URL(link.url, encoded=True)
         async with self.session.get(asked, headers=headers, allow_redirects=False) as answer:
@@ -171,7 +177,8 @@ class Person:
                 to = answer.headers["Location"]
                 return to if to.startswith("/login") else list(_own(to, link.url))
             if answer.status == 409 and "/actions/" in str(answer.url):
-                # It says why it cannot be done now, which no row can know: somebody holds the role.
+                # 409 is accepted: the page explains why the action is unavailable, which a table
+                # row cannot know.
                 return []
             if answer.status != 200:
                 return str(answer.status)

@@ -1,4 +1,4 @@
-"""Every link that a page shows leads to a page, whoever it is shown to."""
+"""Crawl all links that are shown to a user and check that each leads to a page."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-# Of an administrator, of two who have a workspace, and of somebody who may see nothing.
+# An administrator, two users with a workspace, and a user without permissions.
 @pytest.mark.parametrize(
     ("name", "pages"), [("admin", 250), ("alice", 100), ("bob", 100), ("charlie", 8)]
 )
@@ -32,7 +32,7 @@ async def test_every_link_leads_to_a_page(demo: str, name: str, pages: int) -> N
     assert person.visited >= pages
 
 
-def test_links_are_those_of_anchors_forms_and_htmx() -> None:
+def test_links_come_from_anchors_forms_and_htmx() -> None:
     html = """<a class="x" href="/a?b=1&amp;c=2#d">A</a><a href="#top">B</a><a href="https://example.org">C</a>
     <form action="/s"><input type="hidden" name="q" value="x y"><input type="checkbox" name="n"></form>
     <form method="post" action="/p"></form><div hx-get="/part"></div><a href="next">D</a>"""
@@ -44,7 +44,7 @@ def test_links_are_those_of_anchors_forms_and_htmx() -> None:
     ]
 
 
-def test_pages_that_count_as_one() -> None:
+def test_equivalent_pages_count_as_one() -> None:
     web, db = "/clusters/host/projects/shop/pods/web", "/clusters/host/projects/data/pods/db"
     assert parts_of(web, whole=False) == parts_of(db, whole=False)
     assert parts_of(web, whole=True) != parts_of(db, whole=True)

@@ -1,4 +1,4 @@
-"""A list that is open, and the socket of somebody who looks at it."""
+"""An open list page and the websocket of its viewer."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -25,9 +25,9 @@ from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, namespace, small_world
 
 URL = "/clusters/host/pods"
-#: Seconds within which a frame must come, on a machine that is busy.
+#: Seconds within which a frame must arrive, even on a busy machine.
 SOON = 5.0
-#: Seconds of silence that count as nothing; many times what a flush takes here.
+#: Seconds without a frame that count as silence; many times the duration of a flush in these tests.
 QUIET = 0.2
 
 
@@ -66,7 +66,7 @@ def runtime(pods: Informer[Any], bindings: Informer[Any]) -> Iterator[StaticRunt
 
 
 class Session:
-    """Whether the viewer is still signed in; counts how often that was asked."""
+    """The viewer's session: signed in or not, with a counter of the checks."""
 
     def __init__(self) -> None:
         self.alive = True
@@ -78,7 +78,7 @@ class Session:
 
 
 class Browser:
-    """The other end of a socket, as the browser's script behaves."""
+    """The client side of a live websocket, with the behavior of the page's script."""
 
     def __init__(
         self, access: FakeAccess | None, session: Session | None = None, language: str = "en"
@@ -101,18 +101,18 @@ class Browser:
         await self._socket.send_input({"type": "websocket.receive", "text": text})
 
     async def subscribe(self, url: str = URL, etag: str | None = None, lang: str = "en") -> None:
-        """With the etag that the page would have now, unless another is given."""
+        """Subscribe with the etag of the current page unless another one is given."""
         found = etag if etag is not None else self.page(url).etag
         await self.say(json.dumps({"subscribe": url, "etag": found, "lang": lang}))
 
     async def return_with(self, table: Table) -> None:
-        """Subscribes with what it was given as `table`."""
+        """Subscribe with the rows of `table`."""
         shown = [(row.key, row.signature) for row in table.rows]
         message = {"subscribe": table.url, "etag": table.etag, "lang": "en", "rows": shown}
         await self.say(json.dumps(message))
 
     def page(self, url: str = URL) -> Table:
-        """The list as the page would have it now."""
+        """Return the list that the page would show now."""
         assert self.access is not None
         place = find_list(url)
         assert place is not None
@@ -133,7 +133,7 @@ class Browser:
         return str(await self._socket.receive_from(timeout=SOON))
 
     async def closed(self) -> int:
-        """The code that the console closes with."""
+        """Return the close code."""
         message = await self._socket.receive_output(timeout=SOON)
         assert message["type"] == "websocket.close", message
         return int(message["code"])
@@ -157,7 +157,7 @@ class Browsers:
         self.open: list[Browser] = []
 
     async def __call__(self, access: FakeAccess | None, session: Session | None = None) -> Browser:
-        """A browser whose socket is open."""
+        """Return a browser with an open websocket."""
         browser = Browser(access, session)
         assert await browser.connect()
         self.open.append(browser)

@@ -1,4 +1,4 @@
-"""The live socket, driven in-process."""
+"""The live websocket, tested in-process."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -21,7 +21,7 @@ from tests.ui.support import admin, pod
 
 
 def row_html(informer: Informer[Any], key: str, lang: str = "en") -> str:
-    """The row as the page draws it."""
+    """Return the row as rendered on the page."""
     place = find_list(URL)
     assert place is not None
     with translation.override(lang):
@@ -30,7 +30,7 @@ def row_html(informer: Informer[Any], key: str, lang: str = "en") -> str:
         return render_to_string("ui/_row.html", {"row": row})
 
 
-async def test_a_change_is_sent_as_the_pages_own_row(
+async def test_changed_row_is_sent_as_rendered_on_the_page(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await browsers(admin())
@@ -44,7 +44,7 @@ async def test_a_change_is_sent_as_the_pages_own_row(
     assert await browser.quiet()
 
 
-async def test_a_change_that_nobody_can_see_sends_nothing(
+async def test_change_without_visible_effect_sends_nothing(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await browsers(admin())
@@ -57,7 +57,7 @@ async def test_a_change_that_nobody_can_see_sends_nothing(
     assert await browser.quiet()
 
 
-async def test_a_new_pod_comes_with_its_place_and_the_counts(
+async def test_new_pod_arrives_with_order_and_counts(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await browsers(admin())
@@ -72,13 +72,13 @@ async def test_a_new_pod_comes_with_its_place_and_the_counts(
     assert "shop/web-3" in order
     assert await browser.control() == {"order": order, "url": URL, "total": 7, "etag": page.etag}
     assert await browser.quiet()
-    # With that it is up to date: it hears how fresh that is, and nothing else.
+    # It is now up to date and receives only the freshness.
     await browser.subscribe(etag=page.etag)
     assert 'id="freshness"' in await browser.html()
     assert await browser.quiet()
 
 
-async def test_a_deleted_pod_is_gone(browsers: Browsers, pods: Informer[Any]) -> None:
+async def test_deleted_pod_is_removed(browsers: Browsers, pods: Informer[Any]) -> None:
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
@@ -91,10 +91,12 @@ async def test_a_deleted_pod_is_gone(browsers: Browsers, pods: Informer[Any]) ->
     assert await browser.control() == {"order": order, "url": URL, "total": 5, "etag": page.etag}
 
 
-async def test_rows_change_in_place_while_the_reader_holds_the_list(
+async def test_rows_are_updated_in_place_while_the_user_holds_the_list(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
-    """A pointer over the table keeps the script from fetching: what is shown must not go stale."""
+    """While the pointer is over the table the script doesn't fetch the list, but the rows shown
+    must not go stale.
+    """
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
@@ -106,7 +108,7 @@ async def test_rows_change_in_place_while_the_reader_holds_the_list(
     assert await browser.quiet()
 
 
-async def test_an_order_that_changed_is_told(browsers: Browsers, pods: Informer[Any]) -> None:
+async def test_changed_order_is_sent(browsers: Browsers, pods: Informer[Any]) -> None:
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
@@ -117,19 +119,19 @@ async def test_an_order_that_changed_is_told(browsers: Browsers, pods: Informer[
     assert (await browser.control())["order"] == order
 
 
-async def test_an_old_etag_is_told_to_refresh(browsers: Browsers, pods: Informer[Any]) -> None:
+async def test_outdated_etag_triggers_a_refresh(browsers: Browsers, pods: Informer[Any]) -> None:
     browser = await browsers(admin())
     etag = browser.page().etag
     bring(pods, pod("web-1", restarts=50))
     await browser.subscribe(etag=etag)
     assert 'id="freshness"' in await browser.html()
     assert await browser.control() == {"refresh": True}
-    # Until it subscribes with what it fetched, nobody knows what it shows.
+    # The server doesn't know the rows of this client until it subscribes again.
     bring(pods, pod("web-1", restarts=51))
     assert await browser.quiet()
 
 
-async def test_a_browser_that_says_what_it_has_is_caught_up(
+async def test_client_that_sends_its_rows_receives_only_the_difference(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await browsers(admin())
@@ -147,12 +149,12 @@ async def test_a_browser_that_says_what_it_has_is_caught_up(
     assert 'id="summary"' in await browser.html()
     assert 'id="pager"' in await browser.html()
     assert (await browser.control())["etag"] == browser.page().etag
-    # And it follows.
+    # It receives later changes.
     bring(pods, pod("web-1", restarts=51))
     assert await browser.html() == row_html(pods, "shop/web-1")
 
 
-async def test_a_hidden_page_gets_nothing_until_it_is_back(
+async def test_hidden_page_receives_nothing_until_it_returns(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await browsers(admin())
@@ -170,7 +172,7 @@ async def test_a_hidden_page_gets_nothing_until_it_is_back(
     assert await browser.html() == row_html(pods, "shop/web-1")
 
 
-async def test_frames_speak_the_pages_language(browsers: Browsers, pods: Informer[Any]) -> None:
+async def test_frames_use_the_language_of_the_page(browsers: Browsers, pods: Informer[Any]) -> None:
     browser = await browsers(admin())
     await browser.subscribe(lang="zh-Hans")
     await browser.frame()
@@ -178,7 +180,9 @@ async def test_frames_speak_the_pages_language(browsers: Browsers, pods: Informe
     assert await browser.html() == row_html(pods, "shop/web-1", "zh-hans")
 
 
-async def test_stale_and_live_again(browsers: Browsers, pods: Informer[Any]) -> None:
+async def test_connection_state_is_sent_when_stale_and_live_again(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
     browser = await browsers(admin())
     await browser.subscribe()
     assert 'data-state="live"' in await browser.html()
@@ -191,7 +195,7 @@ async def test_stale_and_live_again(browsers: Browsers, pods: Informer[Any]) -> 
     assert 'data-state="live"' in await browser.html()
 
 
-async def test_a_cold_list_refreshes_when_it_has_come(browsers: Browsers) -> None:
+async def test_unsynced_list_refreshes_when_it_is_loaded(browsers: Browsers) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
     use_host(StaticRuntime({PODS: cold}))
     browser = await browsers(admin())

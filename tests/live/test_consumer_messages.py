@@ -1,4 +1,4 @@
-"""What a browser may say on the socket, and how much."""
+"""Validation and rate limits of messages from the browser."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("text", MALFORMED, ids=range(len(MALFORMED)))
-async def test_what_means_nothing_is_an_error_and_the_socket_stays(
+async def test_invalid_message_is_answered_with_an_error(
     browsers: Browsers, pods: Informer[Any], text: str
 ) -> None:
     browser = await browsers(admin())
@@ -52,18 +52,18 @@ async def test_what_means_nothing_is_an_error_and_the_socket_stays(
     error = (await browser.control())["error"]
     assert error["code"] in (400, 404)
     assert error["message"]
-    # What it followed before goes on.
+    # The previous subscription continues.
     bring(pods, pod("web-1", restarts=8))
     assert 'data-key="shop/web-1"' in await browser.html()
 
 
-async def test_bytes_are_no_subscription(browsers: Browsers) -> None:
+async def test_binary_message_is_refused(browsers: Browsers) -> None:
     browser = await browsers(admin())
     await browser._socket.send_to(bytes_data=b'{"subscribe": "/clusters/host/pods"}')
     assert (await browser.control())["error"]["code"] == 400
 
 
-async def test_a_strange_language_is_english(browsers: Browsers) -> None:
+async def test_unknown_language_falls_back_to_english(browsers: Browsers) -> None:
     browser = await browsers(admin())
     for lang in ("xx", "x" * 10_000, "../../etc", "en_US.UTF-8"):
         await browser.subscribe(lang=lang)
@@ -77,7 +77,7 @@ async def test_a_strange_language_is_english(browsers: Browsers) -> None:
         ('{"subscribe": "/clusters/host/planets"}', "此地址没有可跟踪的内容。"),
     ],
 )
-async def test_whoever_has_not_said_a_language_yet_hears_that_of_the_pages(
+async def test_errors_before_the_subscription_use_the_language_of_the_pages(
     text: str, why: str
 ) -> None:
     browser = Browser(admin(), language="zh-hans")
@@ -87,13 +87,13 @@ async def test_whoever_has_not_said_a_language_yet_hears_that_of_the_pages(
     await browser.leave()
 
 
-async def test_a_huge_message_ends_the_socket(browsers: Browsers) -> None:
+async def test_huge_message_closes_the_websocket(browsers: Browsers) -> None:
     browser = await browsers(admin())
     await browser.say("x" * (MAX_MESSAGE + 1))
     assert await browser.closed() == 1009
 
 
-async def test_a_flood_ends_the_socket(browsers: Browsers) -> None:
+async def test_message_flood_closes_the_websocket(browsers: Browsers) -> None:
     browser = await browsers(admin())
     for _ in range(int(BURST) + 5):
         await browser.say("{}")
@@ -107,7 +107,9 @@ async def test_a_flood_ends_the_socket(browsers: Browsers) -> None:
     assert answers <= BURST + 1
 
 
-async def test_a_new_subscription_replaces_the_old(browsers: Browsers, pods: Informer[Any]) -> None:
+async def test_new_subscription_replaces_the_previous_one(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
     browser = await browsers(admin())
     await browser.subscribe(f"{URL}?namespace=shop")
     await browser.frame()
@@ -119,7 +121,7 @@ async def test_a_new_subscription_replaces_the_old(browsers: Browsers, pods: Inf
     assert 'data-key="team-b/web-1"' in await browser.html()
 
 
-async def test_an_account_has_so_many_sockets(browsers: Browsers) -> None:
+async def test_websockets_are_limited_per_account(browsers: Browsers) -> None:
     for _ in range(MAX_SOCKETS):
         await browsers(admin())
     one_more = Browser(admin(), language="zh-hans")
@@ -134,7 +136,7 @@ async def test_an_account_has_so_many_sockets(browsers: Browsers) -> None:
     assert await (await browsers(admin())).quiet()
 
 
-async def test_a_socket_that_leaves_leaves_nothing(
+async def test_closed_websocket_releases_all_resources(
     pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cap = SocketCap()
@@ -143,20 +145,22 @@ async def test_a_socket_that_leaves_leaves_nothing(
     await browser.connect()
     await browser.subscribe()
     await browser.frame()
-    # Of pods, of bindings and of usage.
+    # Pods, bindings and usage.
     assert (cap.open("admin"), get_hub().feeds) == (1, 3)
     await browser.leave()
     assert (cap.open("admin"), get_hub().feeds) == (0, 0)
 
 
-async def test_other_addresses_have_no_socket() -> None:
+async def test_unknown_websocket_path_is_refused() -> None:
     for path in ("/", "/ws/live/", "/ws/other", "/clusters/host/pods"):
         browser = Browser(admin())
         browser._socket.scope["path"] = path
         assert not await browser.connect()
 
 
-async def test_one_listener_however_many_sockets(browsers: Browsers, pods: Informer[Any]) -> None:
+async def test_websockets_share_one_informer_listener(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
     for _ in range(3):
         browser = await browsers(admin())
         await browser.subscribe()

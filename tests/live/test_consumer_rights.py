@@ -1,4 +1,4 @@
-"""Who may follow a list, and what ends that."""
+"""Permissions and sessions of live websockets."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from tests.staticruntime import StaticRuntime
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
 
 
-async def test_without_an_account_or_rights_there_is_no_socket() -> None:
+async def test_websocket_requires_an_account_and_permissions() -> None:
     assert not await Browser(None).connect()
     nobody = Browser(admin())
     nobody._socket.scope["access_in"] = None
@@ -26,7 +26,7 @@ async def test_without_an_account_or_rights_there_is_no_socket() -> None:
     assert not await unchecked.connect()
 
 
-async def test_no_right_is_an_error_and_the_end(browsers: Browsers) -> None:
+async def test_subscription_without_permission_is_refused_and_closed(browsers: Browsers) -> None:
     browser = await browsers(charlie())
     await browser.say(json.dumps({"subscribe": URL}))
     error = (await browser.control())["error"]
@@ -56,14 +56,14 @@ def _is_signed_out(browser: Browser) -> None:
         (_is_signed_out, "会话已结束。"),
     ],
 )
-async def test_what_ends_it_is_said_in_the_language_of_the_page(
+async def test_closing_error_uses_the_language_of_the_page(
     browsers: Browsers,
     pods: Informer[Any],
     monkeypatch: pytest.MonkeyPatch,
     happens: Callable[[Browser], None],
     said: str,
 ) -> None:
-    """Whoever finds out has no language of its own."""
+    """The code that detects the end has no active language."""
     monkeypatch.setattr(SessionMonitor, "check_seconds", 0.05)
     browser = await browsers(admin())
     await browser.subscribe(lang="zh-hans")
@@ -75,7 +75,7 @@ async def test_what_ends_it_is_said_in_the_language_of_the_page(
     assert json.loads(frame)["error"]["message"] == said
 
 
-async def test_a_denial_at_the_beginning_is_in_the_language_that_was_asked_for(
+async def test_initial_denial_uses_the_requested_language(
     browsers: Browsers,
 ) -> None:
     browser = await browsers(charlie())
@@ -83,14 +83,16 @@ async def test_a_denial_at_the_beginning_is_in_the_language_that_was_asked_for(
     assert (await browser.control())["error"]["message"] == "无权列出容器组。"
 
 
-async def test_a_forbidden_project_is_an_error_and_the_end(browsers: Browsers) -> None:
+async def test_subscription_to_a_forbidden_project_is_refused_and_closed(
+    browsers: Browsers,
+) -> None:
     browser = await browsers(alice())
     await browser.say(json.dumps({"subscribe": f"{URL}?namespace=shop"}))
     assert (await browser.control())["error"]["code"] == 403
     assert await browser.closed() == 4403
 
 
-async def test_alice_hears_nothing_of_other_projects(
+async def test_changes_in_other_projects_are_not_sent(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await browsers(alice())
@@ -104,7 +106,7 @@ async def test_alice_hears_nothing_of_other_projects(
     assert 'data-key="team-a/api-1"' in await browser.html()
 
 
-async def test_a_lost_right_ends_the_socket_before_another_row(
+async def test_lost_permission_closes_the_websocket_before_another_row_is_sent(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     access = admin()
@@ -117,7 +119,7 @@ async def test_a_lost_right_ends_the_socket_before_another_row(
     assert await browser.closed() == 4403
 
 
-async def test_a_changed_binding_asks_for_a_new_decision(
+async def test_changed_binding_triggers_a_new_permission_check(
     browsers: Browsers, bindings: Informer[Any]
 ) -> None:
     access = admin()
@@ -133,16 +135,16 @@ async def test_a_changed_binding_asks_for_a_new_decision(
     assert await browser.closed() == 4403
 
 
-async def test_who_comes_after_the_last_one_has_left_hears_of_rights_as_well(
+async def test_first_subscriber_after_all_left_is_notified_of_permission_changes(
     browsers: Browsers, bindings: Informer[Any]
 ) -> None:
     first = Browser(admin())
     assert await first.connect()
     await first.leave()
-    await test_a_changed_binding_asks_for_a_new_decision(browsers, bindings)
+    await test_changed_binding_triggers_a_new_permission_check(browsers, bindings)
 
 
-async def test_a_narrowed_right_takes_rows_away(browsers: Browsers, pods: Informer[Any]) -> None:
+async def test_reduced_permissions_remove_rows(browsers: Browsers, pods: Informer[Any]) -> None:
     access = FakeAccess("alice", list_in={"team-a", "shop"}, delete_in=())
     browser = await browsers(access)
     await browser.subscribe()
@@ -153,7 +155,7 @@ async def test_a_narrowed_right_takes_rows_away(browsers: Browsers, pods: Inform
     assert sorted(gone) == ["shop/cart-1", "shop/web-1", "shop/web-2"]
 
 
-async def test_an_authorizer_that_fails_shows_nothing(
+async def test_failing_authorizer_closes_the_websocket(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     access = admin()
@@ -172,7 +174,7 @@ async def test_an_authorizer_that_fails_shows_nothing(
     assert await browser.closed() == 1013
 
 
-async def test_the_end_of_the_session_ends_the_socket(
+async def test_end_of_the_session_closes_the_websocket(
     browsers: Browsers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionMonitor, "check_seconds", 0.05)
@@ -185,7 +187,7 @@ async def test_the_end_of_the_session_ends_the_socket(
     assert await browser.closed() == 4401
 
 
-async def test_a_changed_binding_looks_at_the_session(
+async def test_changed_binding_triggers_a_session_check(
     browsers: Browsers, bindings: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionMonitor, "check_gap", 0.0)
@@ -200,7 +202,7 @@ async def test_a_changed_binding_looks_at_the_session(
     assert await browser.closed() == 4401
 
 
-async def test_frames_are_made_without_looking_at_the_session(
+async def test_sending_frames_does_not_check_the_session(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     session = Session()
@@ -213,11 +215,12 @@ async def test_frames_are_made_without_looking_at_the_session(
     assert session.asked == 0
 
 
-async def test_whoever_changes_screens_is_told_how_fresh_it_is(
+async def test_moving_to_another_shared_view_sends_the_freshness(
     browsers: Browsers, pods: Informer[Any], bindings: Informer[Any]
 ) -> None:
-    """Rights may come back before, with or after the cluster: a new shared view knows no other state than
-    the one that it began with, and must not take its viewers to have heard of it."""
+    """Permissions may return before, with or after the cluster. A new shared view only knows the
+    state at its creation and must not assume that its viewers received it.
+    """
     access = FakeAccess("eve", delete_in=None)
     browser = await browsers(access)
     await browser.subscribe()
@@ -230,10 +233,10 @@ async def test_whoever_changes_screens_is_told_how_fresh_it_is(
     assert 'data-state="live"' in await browser.html()
 
 
-async def test_a_change_of_a_user_is_news_to_that_users_sockets_alone(
+async def test_changed_user_affects_only_that_users_websockets(
     browsers: Browsers, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Users change with every login: `lastLoginTime`."""
+    """User objects change with every sign-in: `lastLoginTime`."""
     monkeypatch.setattr(SessionMonitor, "check_gap", 0.0)
     users: Informer[Any] = preloaded(USERS, [user("alice"), user("eve")])
     runtime._informers[USERS] = users

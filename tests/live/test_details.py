@@ -1,4 +1,4 @@
-"""An open detail: what its sockets get, and when."""
+"""Messages to the websockets of an open detail page."""
 
 import json
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ def place_of(url: str = URL) -> DetailPlace:
 
 
 def opened(pods: Informer[Any], url: str = URL) -> DetailView:
-    """With browsers that have what the page shows now."""
+    """Return an open detail page whose viewers have its current parts."""
     place = place_of(url)
     view = DetailView(place, "en", pods, followed(place.needs, admin()), now=lambda: NOON)
     assert view.update(Mail(), admin(), anew=True) == []
@@ -66,7 +66,7 @@ def ids(frames: list[str]) -> set[str]:
     }  # fmt: skip
 
 
-def test_only_parts_that_look_different_are_sent(pods: Informer[Any]) -> None:
+def test_only_changed_parts_are_sent(pods: Informer[Any]) -> None:
     view = opened(pods)
     assert view.update(OWN, admin()) == []
     bring(pods, pod("web-1", restarts=9, labels={"app": "web", "tier": "front"}))
@@ -74,7 +74,7 @@ def test_only_parts_that_look_different_are_sent(pods: Informer[Any]) -> None:
     assert view.update(Mail(state=True), admin()) == []
 
 
-def test_others_of_its_kind_do_not_matter(
+def test_changes_of_other_objects_are_ignored(
     pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = opened(pods)
@@ -83,7 +83,9 @@ def test_others_of_its_kind_do_not_matter(
     assert view.update(OTHER, admin()) == []
 
 
-def test_panels_follow_what_they_need(pods: Informer[Any], events: Informer[Any]) -> None:
+def test_panels_are_updated_when_their_types_change(
+    pods: Informer[Any], events: Informer[Any]
+) -> None:
     view = opened(pods)
     bring(events, event("e-1", "Pod/web-1", "uid-shop-web-1"))
     [frame] = view.update(Mail(types=frozenset({EVENTS})), admin())
@@ -93,7 +95,7 @@ def test_panels_follow_what_they_need(pods: Informer[Any], events: Informer[Any]
     assert view.update(Mail(types=frozenset({EVENTS})), admin()) == []
 
 
-def test_the_last_state_stays_under_a_notice(pods: Informer[Any]) -> None:
+def test_deleted_object_shows_its_last_state_with_a_notice(pods: Informer[Any]) -> None:
     view = opened(pods)
     take_away(pods, pod("web-1"))
     [frame] = view.update(OWN, admin())
@@ -101,14 +103,14 @@ def test_the_last_state_stays_under_a_notice(pods: Informer[Any]) -> None:
     assert 'datetime="2026-11-20T12:00:00+00:00"' in frame
     assert 'href="/clusters/host/pods?namespace=shop"' in frame
     assert " hidden>" not in frame
-    # It is said once, with the time it was first seen.
+    # The notice is sent once, with the time of the first detection.
     assert view.update(OWN, admin()) == []
     bring(pods, pod("web-1", uid="another", labels={"app": "web", "tier": "front"}, restarts=3))
     [frame] = view.update(OWN, admin())
     assert ids([frame]) == {"detail-gone", "panel-metadata"}
 
 
-def test_who_comes_back_is_told_that_it_is_gone(pods: Informer[Any]) -> None:
+def test_returning_viewer_receives_the_deletion_notice(pods: Informer[Any]) -> None:
     had = opened(pods).known()
     take_away(pods, pod("web-1"))
     view = opened(pods)
@@ -118,7 +120,7 @@ def test_who_comes_back_is_told_that_it_is_gone(pods: Informer[Any]) -> None:
     assert view.catch_up(Known("old"), admin()) is None
 
 
-def test_who_comes_back_gets_what_changed(pods: Informer[Any]) -> None:
+def test_returning_viewer_receives_only_changed_parts(pods: Informer[Any]) -> None:
     had = opened(pods).known()
     bring(pods, pod("web-1", waiting="CrashLoopBackOff", labels={"app": "web", "tier": "front"}))
     view = opened(pods)
@@ -133,23 +135,23 @@ def test_who_comes_back_gets_what_changed(pods: Informer[Any]) -> None:
     assert view.catch_up(view.known(), admin()) == []
 
 
-def test_ages_alone_send_nothing(pods: Informer[Any]) -> None:
+def test_changed_ages_alone_send_nothing(pods: Informer[Any]) -> None:
     view = opened(pods, f"{URL}/yaml")
     assert view.update(Mail(state=True, overflow=True), admin()) == []
 
 
-def test_nothing_is_worked_out_for_those_without_a_right(pods: Informer[Any]) -> None:
+def test_denied_viewer_gets_no_rendering(pods: Informer[Any]) -> None:
     view = opened(pods)
     for access in (charlie(), alice()):
         with pytest.raises(Denied):
             view.update(OWN, access)
 
 
-# Through the socket.
+# Tests through the websocket.
 
 
 async def follower(browsers: Browsers, access: FakeAccess, url: str = URL) -> Browser:
-    """A browser that has nothing yet, and got all of it."""
+    """Return a browser that subscribed without content and received all parts."""
     browser = await browsers(access)
     await browser.say(json.dumps({"subscribe": url, "etag": "", "lang": "en", "rows": []}))
     assert 'id="freshness"' in await browser.html()
@@ -157,7 +159,7 @@ async def follower(browsers: Browsers, access: FakeAccess, url: str = URL) -> Br
     return browser
 
 
-async def test_sockets_with_the_same_rights_share_one_drawing(
+async def test_viewers_with_equal_permissions_share_one_rendering(
     browsers: Browsers, pods: Informer[Any], events: Informer[Any]
 ) -> None:
     several = [await follower(browsers, admin()) for _ in range(3)]
@@ -171,14 +173,14 @@ async def test_sockets_with_the_same_rights_share_one_drawing(
     for browser in browsers.open:
         await browser.say('{"pause": true}')
     for browser in browsers.open:
-        # Answered after the pause was read.
+        # The response arrives after the pause was processed.
         await browser.say("{}")
     while len(get_shared_views()):
         await browsers.open[-1].frame()
     assert events.listeners == 0
 
 
-async def test_an_object_that_goes_leaves_its_last_state(
+async def test_deleted_object_keeps_its_last_state_on_the_page(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await follower(browsers, admin())
@@ -188,7 +190,7 @@ async def test_an_object_that_goes_leaves_its_last_state(
 
 
 @pytest.mark.parametrize("name", ["web-1", "no-such-pod"])
-async def test_a_right_that_goes_closes_it(
+async def test_losing_the_permission_closes_the_websocket(
     browsers: Browsers, pods: Informer[Any], bindings: Informer[Any], name: str
 ) -> None:
     access = FakeAccess("eve")
@@ -204,7 +206,7 @@ async def test_a_right_that_goes_closes_it(
 
 
 @pytest.mark.parametrize("name", ["web-1", "no-such-pod"])
-async def test_no_right_is_no_subscription(browsers: Browsers, name: str) -> None:
+async def test_subscription_without_permission_is_refused(browsers: Browsers, name: str) -> None:
     browser = await browsers(charlie())
     await browser.say(
         json.dumps({"subscribe": f"/clusters/host/projects/shop/pods/{name}/yaml", "lang": "en"})
@@ -213,7 +215,7 @@ async def test_no_right_is_no_subscription(browsers: Browsers, name: str) -> Non
     assert await browser.closed() == 4403
 
 
-async def test_nobody_starts_what_they_may_not_list(runtime: StaticRuntime) -> None:
+async def test_only_informers_the_viewer_may_list_are_started(runtime: StaticRuntime) -> None:
     nothing = FakeAccess("eve", list_in=())
     assert followed(place_of().needs, nothing) == {}
     assert set(followed(place_of().needs, admin())) == {EVENTS}

@@ -1,4 +1,4 @@
-"""Pages that are drawn whole say of which types they are made, or no socket would tell of a change."""
+"""Live pages declare all types they read; otherwise changes would not reach their websockets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,14 +23,14 @@ from tests.staticruntime import StaticRuntime
 
 @pytest.fixture
 def runtime() -> Iterator[StaticRuntime]:
-    """With objects of every kind."""
+    """A runtime with objects of every kind."""
     found = Clusters().runtime(True)
     use_host(found)
     yield found
     no_host()
 
 
-def test_each_is_made_of_what_it_says(
+def test_each_live_page_declares_the_types_it_reads(
     runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: set[GVR] = set()
@@ -55,7 +55,7 @@ def test_each_is_made_of_what_it_says(
         except Http404:
             continue
         seen.add(view)
-        # Whenever something changes that says who may do what, sockets look at every page; of a User,
-        # at those of that user.
+        # Changes of permission objects reach every page; changes of a User reach the pages of that
+        # user.
         assert asked <= {*place.types, *(set(RIGHTS) - {USERS})}, url
     assert seen == pages

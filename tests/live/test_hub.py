@@ -1,4 +1,4 @@
-"""The crossing between the core's thread and the server's loop."""
+"""Passing changes from the cluster core's thread to the server's event loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,14 +16,14 @@ from tests.ui.support import pod
 
 
 def on_another_thread(call: Callable[[], object]) -> None:
-    """As the core does it; returns when it is done."""
+    """Call the function on another thread, like the cluster core does, and wait for it."""
     thread = Thread(target=call)
     thread.start()
     thread.join()
 
 
 class Box:
-    """A mailbox that can be waited for."""
+    """A mailbox that can be awaited."""
 
     def __init__(self) -> None:
         self._rung = asyncio.Event()
@@ -55,7 +55,7 @@ async def test_changes_reach_every_mailbox(informer: Informer[Any]) -> None:
         assert (await box.take()).keys == {Key("shop", "a")}
 
 
-async def test_many_changes_are_one_callback(
+async def test_many_changes_schedule_one_callback(
     informer: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = 0
@@ -77,14 +77,14 @@ async def test_many_changes_are_one_callback(
     assert calls == 2
 
 
-async def test_too_many_changes_are_an_overflow(informer: Informer[Any]) -> None:
+async def test_too_many_changes_become_an_overflow(informer: Informer[Any]) -> None:
     box = Box()
     Hub().subscribe(informer, box.mailbox)
     on_another_thread(lambda: apply_pods(informer, CAPACITY + 1))
     assert (await box.take()).overflow
 
 
-async def test_changed_freshness_is_a_change_of_state(informer: Informer[Any]) -> None:
+async def test_freshness_change_is_delivered_as_a_state_change(informer: Informer[Any]) -> None:
     box = Box()
     Hub().subscribe(informer, box.mailbox)
     on_another_thread(lambda: informer.disconnected("connection refused"))
@@ -92,7 +92,7 @@ async def test_changed_freshness_is_a_change_of_state(informer: Informer[Any]) -
     assert (mail.state, mail.keys) == (True, frozenset())
 
 
-async def test_a_change_does_not_hide_that_the_freshness_changed(informer: Informer[Any]) -> None:
+async def test_object_change_does_not_hide_a_freshness_change(informer: Informer[Any]) -> None:
     box = Box()
     Hub().subscribe(informer, box.mailbox)
 
@@ -105,7 +105,7 @@ async def test_a_change_does_not_hide_that_the_freshness_changed(informer: Infor
     assert (mail.state, mail.keys) == (True, frozenset({Key("shop", "a")}))
 
 
-async def test_objects_that_grant_rights_change_the_state(informer: Informer[Any]) -> None:
+async def test_permission_objects_are_delivered_as_a_state_change(informer: Informer[Any]) -> None:
     box, other = Box(), Box()
     hub = Hub()
     hub.subscribe(informer, box.mailbox, rights=True)
@@ -117,7 +117,7 @@ async def test_objects_that_grant_rights_change_the_state(informer: Informer[Any
 
 
 class Interrupted(set[Key]):
-    """Another thread deals while a key is put into it, or as soon as it may."""
+    """A set that lets another thread deliver while a key is added, or as soon as the lock permits."""
 
     def __init__(self, deal: Callable[[], None]) -> None:
         super().__init__()
@@ -125,12 +125,12 @@ class Interrupted(set[Key]):
 
     def add(self, key: Key) -> None:
         self.dealing.start()
-        # One that need not wait is done by now.
+        # If it doesn't have to wait for the lock, it is finished by now.
         self.dealing.join(0.2)
         super().add(key)
 
 
-async def test_no_change_is_lost_that_is_noted_while_others_are_dealt(
+async def test_change_noted_during_delivery_is_not_lost(
     informer: Informer[Any],
 ) -> None:
     hub, box = Hub(), Box()
@@ -142,7 +142,7 @@ async def test_no_change_is_lost_that_is_noted_while_others_are_dealt(
     assert box.mailbox.take().keys == {Key("shop", "a")}
 
 
-async def test_nothing_comes_after_the_end(informer: Informer[Any]) -> None:
+async def test_closed_mailbox_receives_nothing(informer: Informer[Any]) -> None:
     hub, gone, stays = Hub(), Box(), Box()
     end = hub.subscribe(informer, gone.mailbox)
     hub.subscribe(informer, stays.mailbox)
@@ -154,7 +154,7 @@ async def test_nothing_comes_after_the_end(informer: Informer[Any]) -> None:
     assert hub.feeds == 1
 
 
-async def test_the_last_to_leave_ends_the_feed(informer: Informer[Any]) -> None:
+async def test_last_subscriber_stops_the_feed(informer: Informer[Any]) -> None:
     hub = Hub()
     ends = [hub.subscribe(informer, Box().mailbox) for _ in range(3)]
     assert len(informer._listeners) == 1
@@ -163,12 +163,12 @@ async def test_the_last_to_leave_ends_the_feed(informer: Informer[Any]) -> None:
     assert hub.feeds == 0
     assert not informer._listeners
     hub.subscribe(informer, Box().mailbox)
-    # An old end does not touch the new feed.
+    # Closing an old subscription does not affect the new feed.
     ends[0]()
     assert hub.feeds == 1
 
 
-def test_a_closed_loop_does_not_cost_the_informer_its_other_listeners(
+def test_closed_event_loop_does_not_affect_other_listeners(
     informer: Informer[Any],
 ) -> None:
     async def subscribe() -> None:
@@ -182,7 +182,7 @@ def test_a_closed_loop_does_not_cost_the_informer_its_other_listeners(
     assert heard == [Key("shop", "a"), Key("shop", "b")]
 
 
-async def test_one_hub_for_each_loop() -> None:
+async def test_each_event_loop_has_its_own_hub() -> None:
     here = get_hub()
     assert get_hub() is here
 

@@ -1,7 +1,7 @@
 from console.live.limits import SocketCap, TokenBucket
 
 
-def test_a_bucket_lets_a_burst_through_and_then_a_stream() -> None:
+def test_bucket_permits_a_burst_and_then_a_steady_rate() -> None:
     bucket = TokenBucket(burst=3, per_second=2)
     assert [bucket.take(10.0) for _ in range(4)] == [True, True, True, False]
     assert bucket.take(10.5)
@@ -9,14 +9,14 @@ def test_a_bucket_lets_a_burst_through_and_then_a_stream() -> None:
     assert [bucket.take(100.0) for _ in range(4)] == [True, True, True, False]
 
 
-def test_a_clock_that_stands_gives_nothing() -> None:
+def test_bucket_is_not_refilled_if_the_clock_does_not_advance() -> None:
     bucket = TokenBucket(burst=1, per_second=1000)
     assert bucket.take(5.0)
     assert not bucket.take(5.0)
     assert not bucket.take(4.0)
 
 
-def test_a_cap_is_per_account() -> None:
+def test_slots_are_counted_per_account() -> None:
     cap = SocketCap(most=2)
     assert [cap.enter("a") for _ in range(3)] == [True, True, False]
     assert cap.enter("b")

@@ -1,4 +1,4 @@
-"""What an open list sends, worked out without a socket."""
+"""The messages of an open list, computed without a websocket."""
 
 import json
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def spec_of(query: str) -> ViewSpec:
 
 @dataclass
 class Open:
-    """An open list and one viewer of it."""
+    """An open list with one viewer."""
 
     live: ListView
     spec: ViewSpec
@@ -57,7 +57,7 @@ class Open:
 
 
 def view(informer: Informer[Any], query: str = "", access: FakeAccess | None = None) -> Open:
-    """An open list whose browser has what the page shows now."""
+    """Return an open list whose viewer has the current page."""
     spec, access = spec_of(query), access or admin()
     found = Open(ListView(spec, "en", informer), spec, access, informer)
     assert found.catch_up(known(found.page())) == []
@@ -69,12 +69,14 @@ def known(table: Table) -> Known:
 
 
 def before(table: Table, rows: dict[str, str] | None) -> Known:
-    """Of a browser that got an earlier list of the same columns, and has `rows` of it."""
+    """Return the state of a browser that has an earlier version of the list with the same columns
+    and these `rows`.
+    """
     return Known(f"{shape_of(table.etag)}-old", rows)
 
 
 def kinds_of(frames: list[str]) -> list[str]:
-    """Each frame by what it is."""
+    """Return the type of each frame."""
     found = []
     for frame in frames:
         if frame.startswith("{"):
@@ -100,7 +102,7 @@ def world(count: int) -> Informer[Any]:
     return preloaded(PODS, [pod(f"p-{n:02}") for n in range(count)])
 
 
-def test_nothing_new_is_nothing_sent() -> None:
+def test_unchanged_list_sends_nothing() -> None:
     informer = world(3)
     open_list = view(informer)
     assert open_list.flush(NOTHING) == []
@@ -108,7 +110,7 @@ def test_nothing_new_is_nothing_sent() -> None:
     assert open_list.flush(mail("p-00")) == []
 
 
-def test_many_changes_of_one_row_are_one_frame() -> None:
+def test_several_changes_of_a_row_are_one_frame() -> None:
     informer = world(3)
     open_list = view(informer)
     for restarts in range(1, 9):
@@ -120,7 +122,7 @@ def test_many_changes_of_one_row_are_one_frame() -> None:
     assert open_list.flush(mail("p-01")) == []
 
 
-def test_many_rows_are_one_frame() -> None:
+def test_several_rows_are_one_frame() -> None:
     informer = world(5)
     open_list = view(informer)
     for n in range(5):
@@ -129,7 +131,7 @@ def test_many_rows_are_one_frame() -> None:
     assert frame.count("<tr") == 5
 
 
-def test_a_row_that_changed_back_sends_nothing() -> None:
+def test_row_that_changed_back_sends_nothing() -> None:
     informer = world(2)
     open_list = view(informer)
     bring(informer, pod("p-01", restarts=1))
@@ -137,7 +139,7 @@ def test_a_row_that_changed_back_sends_nothing() -> None:
     assert open_list.flush(mail("p-01")) == []
 
 
-def test_changes_on_other_pages_change_the_counts_alone() -> None:
+def test_changes_on_other_pages_send_only_the_counts() -> None:
     informer = world(6)
     open_list = view(informer, "?limit=2")
     bring(informer, pod("p-05", restarts=1))
@@ -145,7 +147,7 @@ def test_changes_on_other_pages_change_the_counts_alone() -> None:
     bring(informer, pod("p-06"))
     frames = open_list.flush(mail("p-06"))
     assert kinds_of(frames) == ["summary", "pager", "total"]
-    # What chooses all that match says how many these are.
+    # The "select all matching" control shows the total.
     assert json.loads(frames[-1])["total"] == 7
 
 
@@ -156,7 +158,7 @@ def test_changes_on_other_pages_change_the_counts_alone() -> None:
         ("p-00", True, ["p-01", "p-02"], ["rows", "gone", "summary", "pager", "order"]),
     ],
 )
-def test_a_page_that_shifts_says_what_it_has_now(
+def test_shifted_page_sends_its_new_rows_and_order(
     name: str, remove: bool, order: list[str], sent: list[str]
 ) -> None:
     informer = world(6)
@@ -167,12 +169,12 @@ def test_a_page_that_shifts_says_what_it_has_now(
         bring(informer, pod(name))
     frames = open_list.flush(mail(name))
     assert kinds_of(frames) == sent
-    # What comes onto the page is drawn, and nothing that was there is drawn again.
+    # Rows that move onto the page are rendered; rows that were there already are not.
     assert frames[0].count("<tr") == 1
     assert order_in(frames) == keys(*order)
 
 
-def test_a_row_that_the_filter_no_longer_fits_changes_and_leaves() -> None:
+def test_row_that_no_longer_matches_the_filter_is_updated_and_leaves() -> None:
     informer = world(3)
     open_list = view(informer, "?status=ok")
     bring(informer, pod("p-01", waiting="CrashLoopBackOff"))
@@ -182,7 +184,7 @@ def test_a_row_that_the_filter_no_longer_fits_changes_and_leaves() -> None:
     assert order_in(frames) == keys("p-00", "p-02")
 
 
-def test_a_row_that_left_the_page_changes_where_a_reader_holds_it() -> None:
+def test_row_that_left_the_page_is_still_updated_for_viewers_that_hold_it() -> None:
     informer = world(3)
     open_list = view(informer, "?limit=2&sort=name")
     bring(informer, pod("a"))
@@ -194,7 +196,7 @@ def test_a_row_that_left_the_page_changes_where_a_reader_holds_it() -> None:
     assert kinds_of(open_list.flush(mail("p-01"))) == ["gone", "summary", "pager", "total"]
 
 
-def test_a_row_that_comes_back_to_the_page_is_sent_again() -> None:
+def test_row_that_returns_to_the_page_is_sent_again() -> None:
     informer = world(2)
     open_list = view(informer, "?limit=2&sort=name")
     bring(informer, pod("a"))
@@ -206,7 +208,7 @@ def test_a_row_that_comes_back_to_the_page_is_sent_again() -> None:
     assert frames[0].count("<tr") == 1
 
 
-def test_rows_that_left_are_remembered_for_one_page() -> None:
+def test_rows_that_left_are_tracked_up_to_one_page() -> None:
     informer = world(3)
     open_list = view(informer, "?limit=2&sort=name")
     for name in ("f", "e", "d", "c", "b", "a"):
@@ -219,7 +221,7 @@ def test_rows_that_left_are_remembered_for_one_page() -> None:
     assert not {"e", "f"} & {key for key in "abcdef" if f'data-key="shop/{key}"' in frame}
 
 
-def test_an_order_is_said_once_until_it_is_another() -> None:
+def test_order_is_sent_only_when_it_changes() -> None:
     informer = world(3)
     open_list = view(informer)
     bring(informer, pod("p-03"))
@@ -237,7 +239,7 @@ def test_an_order_is_said_once_until_it_is_another() -> None:
     }
 
 
-def test_what_is_gone_is_said_once_and_may_come_back() -> None:
+def test_deletion_is_sent_once_and_the_row_may_return() -> None:
     informer = world(3)
     open_list = view(informer)
     take_away(informer, pod("p-01"))
@@ -248,7 +250,7 @@ def test_what_is_gone_is_said_once_and_may_come_back() -> None:
     assert kinds_of(frames) == ["rows", "summary", "pager", "order"]
 
 
-def test_after_an_overflow_everything_is_looked_at() -> None:
+def test_overflow_checks_every_row() -> None:
     informer = world(4)
     open_list = view(informer, "?limit=3&sort=name")
     bring(informer, pod("p-01", restarts=5))
@@ -259,7 +261,9 @@ def test_after_an_overflow_everything_is_looked_at() -> None:
     assert open_list.flush(OVERFLOW) == []
 
 
-def test_other_projects_are_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_in_other_projects_do_not_rebuild_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     informer = world(3)
     open_list = view(informer, "?namespace=shop")
 
@@ -272,7 +276,7 @@ def test_other_projects_are_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) 
         open_list.flush(mail("p-01"))
 
 
-def test_changes_that_the_viewer_may_not_see_are_not_even_looked_at(
+def test_changes_in_invisible_projects_do_not_rebuild_the_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     informer = preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
@@ -287,7 +291,7 @@ def test_changes_that_the_viewer_may_not_see_are_not_even_looked_at(
         open_list.flush(mail("a", namespace="team-a"))
 
 
-def test_nothing_is_read_without_rights() -> None:
+def test_denied_viewer_reads_nothing() -> None:
     informer = world(3)
     access = admin()
     open_list = view(informer, access=access)
@@ -299,7 +303,7 @@ def test_nothing_is_read_without_rights() -> None:
         ListView(spec_of(""), "en", informer).update(NOTHING, charlie())
 
 
-def test_an_empty_list_that_fills_and_empties() -> None:
+def test_empty_list_fills_and_empties() -> None:
     informer = world(0)
     open_list = view(informer)
     bring(informer, pod("p-01"))
@@ -310,7 +314,7 @@ def test_an_empty_list_that_fills_and_empties() -> None:
     assert order_in(frames) == []
 
 
-def test_whoever_was_away_is_caught_up_with_what_it_has() -> None:
+def test_returning_viewer_receives_the_difference() -> None:
     informer = world(4)
     open_list = view(informer, "?limit=3&sort=name")
     had = known(open_list.page())
@@ -324,7 +328,7 @@ def test_whoever_was_away_is_caught_up_with_what_it_has() -> None:
     assert order_in(frames) == keys("p-00", "p-01", "p-03")
 
 
-def test_rows_in_another_order_are_put_into_this_one() -> None:
+def test_rows_in_another_order_are_reordered() -> None:
     open_list = view(world(3))
     page = known(open_list.page())
     assert page.rows is not None
@@ -333,7 +337,7 @@ def test_rows_in_another_order_are_put_into_this_one() -> None:
     assert frames is not None
     assert order_in(frames) == keys("p-00", "p-01", "p-02")
     assert "rows" not in kinds_of(frames)
-    # Nobody knows what number of rows it has been told.
+    # The total that this viewer has received is unknown.
     same = open_list.catch_up(before(open_list.page(), dict(page.rows)))
     assert same is not None
     assert kinds_of(same) == ["summary", "pager", "total"]
@@ -350,13 +354,13 @@ def test_rows_in_another_order_are_put_into_this_one() -> None:
     ],
     ids=["no-rows", "cold", "no-etag", "too-many", "other-columns"],
 )
-def test_whoever_does_not_say_what_it_has_shall_fetch(stranger: Callable[[Table], Known]) -> None:
+def test_viewer_that_does_not_send_its_rows_must_fetch(stranger: Callable[[Table], Known]) -> None:
     open_list = view(world(1))
     assert open_list.catch_up(before(open_list.page(), {"shop/p-00": "x"})) is not None
     assert open_list.catch_up(stranger(open_list.page())) is None
 
 
-def test_what_a_browser_claims_shows_it_nothing_that_it_may_not_see() -> None:
+def test_rows_claimed_by_a_browser_reveal_nothing() -> None:
     informer = preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
     access = FakeAccess("alice", list_in={"team-a"}, delete_in=())
     open_list = view(informer, access=access)
@@ -369,8 +373,8 @@ def test_what_a_browser_claims_shows_it_nothing_that_it_may_not_see() -> None:
     assert 'data-key="team-a/a"' in frames[0]
 
 
-def test_a_round_decides_once() -> None:
-    """For the rows of the page, and for those that have left it."""
+def test_flush_checks_each_permission_once() -> None:
+    """For the rows of the page and for the rows that left it."""
     informer = world(3)
     opened = view(informer, "?limit=2&sort=name")
     bring(informer, pod("a-1"))

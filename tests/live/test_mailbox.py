@@ -17,7 +17,7 @@ class Bell:
         self.rung += 1
 
 
-def test_it_gives_what_came_since_the_last_time() -> None:
+def test_take_returns_the_keys_since_the_last_call() -> None:
     mailbox = Mailbox(Bell())
     mailbox.mark([A])
     mailbox.mark([B, A])
@@ -26,7 +26,7 @@ def test_it_gives_what_came_since_the_last_time() -> None:
     assert not mailbox.take()
 
 
-def test_it_rings_once_until_it_is_emptied() -> None:
+def test_notification_is_sent_once_until_the_mailbox_is_emptied() -> None:
     bell = Bell()
     mailbox = Mailbox(bell)
     mailbox.mark([A])
@@ -40,7 +40,7 @@ def test_it_rings_once_until_it_is_emptied() -> None:
     assert bell.rung == 2
 
 
-def test_it_holds_so_many_keys_and_then_says_that_it_was_too_many() -> None:
+def test_too_many_keys_become_an_overflow() -> None:
     mailbox, before = Mailbox(Bell(), capacity=2), counters.overflows
     mailbox.mark([A, B])
     assert not mailbox.take().overflow
@@ -53,14 +53,14 @@ def test_it_holds_so_many_keys_and_then_says_that_it_was_too_many() -> None:
     assert mailbox.take().keys == {A}
 
 
-def test_a_change_of_state_is_news() -> None:
+def test_state_change_is_delivered() -> None:
     mailbox = Mailbox(Bell())
     mailbox.mark_state()
     mail = mailbox.take()
     assert (bool(mail), mail.state, mail.keys) == (True, True, frozenset())
 
 
-def test_an_overflow_from_outside() -> None:
+def test_overflow_can_be_set_externally() -> None:
     mailbox = Mailbox(Bell())
     mailbox.mark([A])
     mailbox.overflow()
@@ -68,7 +68,7 @@ def test_an_overflow_from_outside() -> None:
     assert (mail.keys, mail.overflow) == (frozenset(), True)
 
 
-def test_of_other_types_it_says_which_have_news() -> None:
+def test_changes_of_other_types_are_delivered_by_type() -> None:
     bell = Bell()
     mailbox = Mailbox(bell)
     for slot in (mailbox.slot(EVENTS), mailbox.slot(PODS)):
@@ -86,8 +86,8 @@ def test_of_other_types_it_says_which_have_news() -> None:
     [lambda slot: slot.mark([A]), lambda slot: slot.mark_state(), lambda slot: slot.overflow()],
     ids=["a-key", "freshness", "too-many-keys"],
 )
-def test_whatever_is_told_of_another_type_is_news(tell: Callable[[Slot], None]) -> None:
-    """A panel of its objects is drawn anew also when more of them changed than can be named."""
+def test_every_change_of_another_type_is_delivered_by_type(tell: Callable[[Slot], None]) -> None:
+    """A panel of such objects is updated even if too many of them changed to list the keys."""
     bell = Bell()
     mailbox = Mailbox(bell)
     tell(mailbox.slot(PODS))

@@ -1,4 +1,4 @@
-"""An open list of a type whose definition changes, or goes."""
+"""An open list of a custom resource whose definition changes or is deleted."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -49,7 +49,7 @@ def changed(version: int, **spec: Any) -> dict[str, Any]:
 
 
 async def follow(browser: Browser) -> None:
-    """As a page that was loaded just now."""
+    """Subscribe like a page that was just loaded."""
     place = find_list(URL)
     assert place is not None
     await browser.subscribe(
@@ -59,7 +59,7 @@ async def follow(browser: Browser) -> None:
     assert await browser.quiet()
 
 
-async def test_other_columns_make_everybody_fetch_the_list(
+async def test_changed_columns_make_viewers_fetch_the_list(
     browsers: Browsers, world: World, widgets: Informer[Any]
 ) -> None:
     browser = await browsers(admin())
@@ -70,7 +70,7 @@ async def test_other_columns_make_everybody_fetch_the_list(
     world.define(definition("gadgets.x.org", column("Color", ".spec.color")))
     assert await browser.quiet()
     world.define(definition("widgets.x.org", column("Color", ".spec.color")))
-    # Before any object says so: none need change.
+    # Before any object changes: the objects may stay the same.
     assert await browser.control() == {"refresh": True}
     found = world.runtime.types.get(WIDGETS)
     assert found is not None
@@ -82,7 +82,7 @@ async def test_other_columns_make_everybody_fetch_the_list(
     assert "pink" in await browser.html()
 
 
-async def test_a_type_that_goes_takes_its_rows_along(
+async def test_deleted_type_removes_its_rows(
     browsers: Browsers, world: World, widgets: Informer[Any]
 ) -> None:
     browser = await browsers(admin())

@@ -1,4 +1,4 @@
-"""A page that is drawn whole: sockets say when it shows something else, and only then."""
+"""Live pages rendered as a whole: websockets request a refresh only if the content changed."""
 
 import json
 from typing import Any
@@ -41,7 +41,7 @@ def _check(access: Access, params: QueryDict, name: str) -> None:
 
 
 def _look(access: Access, params: QueryDict, name: str) -> object:
-    """How often a pod was restarted: nothing else of it is on the page."""
+    """Return the restart count of a pod, the only content of the page."""
     _check(access, params, name)
     entry = get_runtime().informer(PODS).store.get(Key("shop", name))
     if entry is None:
@@ -74,7 +74,7 @@ def opened(pods: Informer[Any], url: str = URL) -> PageView:
     return view
 
 
-def test_a_page_is_found_by_what_its_view_says() -> None:
+def test_page_is_found_by_the_route_of_its_view() -> None:
     assert place_of().types == (PODS, NAMESPACES)
     assert find_place("/restarts/none") is None
     with override("en"):
@@ -84,7 +84,7 @@ def test_a_page_is_found_by_what_its_view_says() -> None:
         assert place_of().etag(admin()) != narrow
 
 
-def test_it_is_another_page_only_if_it_shows_something_else(pods: Informer[Any]) -> None:
+def test_refresh_is_requested_only_if_the_content_changed(pods: Informer[Any]) -> None:
     view = opened(pods)
     had = view.known()
     bring(pods, pod("web-1", restarts=3, labels={"new": "label"}))
@@ -101,7 +101,7 @@ def test_it_is_another_page_only_if_it_shows_something_else(pods: Informer[Any])
 
 
 @pytest.mark.parametrize("way", ["gone", "denied"])
-def test_a_page_that_cannot_be_shown_any_more_is_another(pods: Informer[Any], way: str) -> None:
+def test_page_that_can_no_longer_be_shown_requests_a_refresh(pods: Informer[Any], way: str) -> None:
     view = opened(pods)
     if way == "gone":
         take_away(pods, pod("web-1"))
@@ -109,7 +109,7 @@ def test_a_page_that_cannot_be_shown_any_more_is_another(pods: Informer[Any], wa
     assert view.reshaped
 
 
-# Through the socket.
+# Tests through the websocket.
 
 
 async def follower(browsers: Browsers, access: FakeAccess) -> Browser:
@@ -122,7 +122,7 @@ async def follower(browsers: Browsers, access: FakeAccess) -> Browser:
     return browser
 
 
-async def test_a_change_on_the_page_fetches_it_and_no_other(
+async def test_change_on_the_page_triggers_a_refresh(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await follower(browsers, admin())
@@ -131,7 +131,7 @@ async def test_a_change_on_the_page_fetches_it_and_no_other(
     assert await browser.quiet()
     bring(pods, pod("web-1", restarts=8))
     assert await browser.control() == {"refresh": True}
-    # It waits until the browser says what it has now.
+    # Waits until the browser sends its new state.
     bring(pods, pod("web-1", restarts=9))
     assert await browser.quiet()
     with override("en"):
@@ -142,14 +142,14 @@ async def test_a_change_on_the_page_fetches_it_and_no_other(
     assert len(get_shared_views()) == 1
 
 
-async def test_who_has_an_old_page_fetches_it_at_once(browsers: Browsers) -> None:
+async def test_viewer_with_an_outdated_page_refreshes_immediately(browsers: Browsers) -> None:
     browser = await browsers(admin())
     await browser.say(json.dumps({"subscribe": URL, "etag": '"old"', "lang": "en"}))
     assert 'id="freshness"' in await browser.html()
     assert await browser.control() == {"refresh": True}
 
 
-async def test_a_right_that_goes_closes_the_page(
+async def test_losing_the_permission_closes_the_websocket(
     browsers: Browsers, bindings: Informer[Any]
 ) -> None:
     access = FakeAccess("eve")
@@ -160,7 +160,7 @@ async def test_a_right_that_goes_closes_the_page(
     assert await browser.closed() == 4403
 
 
-async def test_without_a_right_nothing_is_followed(browsers: Browsers) -> None:
+async def test_denied_viewer_is_not_subscribed(browsers: Browsers) -> None:
     browser = await browsers(charlie())
     await browser.say(json.dumps({"subscribe": URL, "etag": "", "lang": "en"}))
     assert (await browser.control())["error"]["code"] == 403

@@ -1,4 +1,4 @@
-"""When shared views are brought up to date, with the loop's own clock."""
+"""The timing of shared view updates on the event loop's clock."""
 
 import asyncio
 
@@ -25,10 +25,10 @@ class Screen:
         self.flushed.clear()
 
 
-async def test_at_once_and_then_not_before_its_time() -> None:
+async def test_first_update_is_immediate_and_the_next_is_delayed() -> None:
     scheduler, shared_view = Scheduler(), Screen("a", [])
     scheduler.flush_seconds = 0.1
-    # The first begins somewhere between this and the moment that it notes, which may be late.
+    # The first one starts between this time and the time it records, which may be late.
     asked = asyncio.get_running_loop().time()
     scheduler.ask(shared_view)
     scheduler.ask(shared_view)
@@ -40,7 +40,7 @@ async def test_at_once_and_then_not_before_its_time() -> None:
     assert second - asked >= 0.099
 
 
-async def test_one_that_waits_does_not_keep_others() -> None:
+async def test_waiting_view_does_not_delay_others() -> None:
     scheduler, order = Scheduler(), list[str]()
     scheduler.flush_seconds = 0.3
     early, late = Screen("early", order), Screen("late", order)
@@ -54,7 +54,7 @@ async def test_one_that_waits_does_not_keep_others() -> None:
     assert order == ["late", "early", "late"]
 
 
-async def test_one_after_the_other_in_the_order_they_asked() -> None:
+async def test_views_are_updated_one_at_a_time_in_request_order() -> None:
     scheduler, order = Scheduler(), list[str]()
     shared_views = [Screen(name, order, busy=0.01) for name in "abcde"]
     for shared_view in shared_views:
@@ -63,11 +63,11 @@ async def test_one_after_the_other_in_the_order_they_asked() -> None:
         await shared_view.wait()
     assert order == list("abcde")
     starts = [shared_view.at[0] for shared_view in shared_views]
-    # Each took 10 ms, and the loop was everybody's for as long again.
+    # Each update took 10 ms, and the event loop was free for the same time afterwards.
     assert min(b - a for a, b in zip(starts, starts[1:], strict=False)) >= 0.018
 
 
-async def test_the_worker_ends_with_the_work() -> None:
+async def test_worker_stops_when_there_is_no_work() -> None:
     scheduler, shared_view = Scheduler(), Screen("a", [])
     scheduler.ask(shared_view)
     await shared_view.wait()

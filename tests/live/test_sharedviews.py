@@ -1,4 +1,4 @@
-"""What sockets share that show the same, and what none of them may get of another's."""
+"""Sharing of views between websockets with equal content, and isolation between different viewers."""
 
 import asyncio
 import re
@@ -31,7 +31,7 @@ from tests.ui.support import FakeAccess, admin, alice, namespace, pod, small_wor
 
 
 class Calls:
-    """Counts the calls of a function, and makes them."""
+    """Count the calls of a function and pass them on."""
 
     def __init__(
         self, monkeypatch: pytest.MonkeyPatch, where: str, real: Callable[..., Any]
@@ -55,7 +55,7 @@ async def followers(browsers: Browsers, count: int, url: str = URL) -> list[Brow
     return found
 
 
-async def test_what_many_show_is_worked_out_and_drawn_once(
+async def test_shared_view_is_computed_and_rendered_once(
     browsers: Browsers, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     several = await followers(browsers, 5)
@@ -65,12 +65,12 @@ async def test_what_many_show_is_worked_out_and_drawn_once(
     bring(pods, pod("web-1", restarts=8))
     frames = [await browser.html() for browser in several]
     assert 'data-key="shop/web-1"' in frames[0]
-    # Not equal alone: one text, which the server encodes once.
+    # The same string object, which the server encodes only once.
     assert all(frame is frames[0] for frame in frames)
     assert (tables.count, drawn.count) == (1, 1)
 
 
-async def test_lists_languages_and_rights_that_differ_are_apart(browsers: Browsers) -> None:
+async def test_different_lists_languages_and_permissions_are_not_shared(browsers: Browsers) -> None:
     for query in ("", "?sort=name", "?limit=20"):
         await (await browsers(admin())).subscribe(URL + query)
     for lang in ("en", "zh-Hans"):
@@ -78,14 +78,14 @@ async def test_lists_languages_and_rights_that_differ_are_apart(browsers: Browse
     for browser in browsers.open:
         await browser.frame()
     assert len(get_shared_views()) == 5
-    # The same list, however it is written.
+    # The same list with a differently written query.
     other = await browsers(admin())
     await other.subscribe(f"{URL}?page=1&limit=50")
     await other.frame()
     assert len(get_shared_views()) == 5
 
 
-async def test_a_right_that_changes_takes_its_viewer_alone_to_another_screen(
+async def test_changed_permissions_move_a_viewer_to_another_shared_view(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     [stays] = await followers(browsers, 1)
@@ -106,11 +106,12 @@ async def test_a_right_that_changes_takes_its_viewer_alone_to_another_screen(
     assert len(get_shared_views()) == 2
 
 
-async def test_rights_that_change_while_a_frame_is_made_keep_it_back(
+async def test_frame_is_held_back_if_permissions_change_while_it_is_rendered(
     browsers: Browsers, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The table is made with one viewer's rights, and they grow under its hands: what that viewer may
-    see by now must not go to those who share the shared view."""
+    """The table is computed with one viewer's permissions, which are extended during the
+    computation. The additional rows must not reach the other viewers of the shared view.
+    """
     narrow = [FakeAccess(f"user-{n}", list_in={"team-a"}, delete_in=()) for n in range(2)]
     first, second = [await browsers(access) for access in narrow]
     for browser in (first, second):
@@ -134,7 +135,7 @@ async def test_rights_that_change_while_a_frame_is_made_keep_it_back(
     assert await second.quiet()
 
 
-async def test_a_socket_that_does_not_read_gets_nothing_and_then_one_refresh(
+async def test_slow_websocket_receives_one_refresh_instead_of_frames(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     slow, other = await followers(browsers, 2)
@@ -146,7 +147,7 @@ async def test_a_socket_that_does_not_read_gets_nothing_and_then_one_refresh(
     slow.read_on()
     assert await slow.control() == {"refresh": True}
     assert counters.refreshes == told + 1
-    # It waits until it says what it has.
+    # Waits until the browser sends its new state.
     bring(pods, pod("web-1", restarts=30))
     assert ">30<" in await other.html()
     assert await slow.quiet()
@@ -156,7 +157,7 @@ async def test_a_socket_that_does_not_read_gets_nothing_and_then_one_refresh(
     assert ">31<" in await slow.html()
 
 
-async def test_a_socket_that_missed_nothing_is_told_nothing(
+async def test_slow_websocket_that_missed_nothing_receives_nothing(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     [slow] = await followers(browsers, 1)
@@ -167,7 +168,7 @@ async def test_a_socket_that_missed_nothing_is_told_nothing(
     assert ">30<" in await slow.html()
 
 
-async def test_a_slow_socket_that_joins_is_told_to_fetch_when_it_reads(
+async def test_slow_websocket_that_joins_receives_a_refresh_once_it_reads(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     slow = await browsers(admin())
@@ -181,7 +182,7 @@ async def test_a_slow_socket_that_joins_is_told_to_fetch_when_it_reads(
 
 
 class Watcher:
-    """A socket that does something when it is told something."""
+    """A websocket that calls a function when it receives a message."""
 
     clogged = False
 
@@ -203,7 +204,9 @@ class Watcher:
 
 
 @pytest.mark.parametrize("again", [False, True])
-async def test_no_frame_of_a_subscription_follows_its_end(pods: Informer[Any], again: bool) -> None:
+async def test_ended_subscription_receives_no_further_frames(
+    pods: Informer[Any], again: bool
+) -> None:
     place = find_list(URL)
     assert place is not None
     shared_views, first, second = get_shared_views(), Watcher(), Watcher()
@@ -216,7 +219,7 @@ async def test_no_frame_of_a_subscription_follows_its_end(pods: Informer[Any], a
     await shared.flush()
 
     def change_the_list() -> None:
-        """As a message does that arrives while frames are sent."""
+        """Simulate a client message that arrives while frames are sent."""
         if again:
             shared_views.show(second, place, "en", known)
         else:
@@ -232,7 +235,7 @@ async def test_no_frame_of_a_subscription_follows_its_end(pods: Informer[Any], a
         shared_views.leave(watcher)
 
 
-async def test_a_screen_that_breaks_ends_its_sockets_and_no_others(
+async def test_failing_shared_view_closes_only_its_websockets(
     browsers: Browsers, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair = await followers(browsers, 2)
@@ -252,7 +255,7 @@ async def test_a_screen_that_breaks_ends_its_sockets_and_no_others(
     assert ">13<" in await other.html()
 
 
-async def test_a_socket_that_was_refused_cannot_subscribe_again(
+async def test_refused_websocket_cannot_subscribe_again(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     access = admin()
@@ -269,7 +272,7 @@ async def test_a_socket_that_was_refused_cannot_subscribe_again(
     assert len(get_shared_views()) == 0
 
 
-async def test_nothing_is_left_when_all_have_gone(
+async def test_resources_are_released_when_all_viewers_left(
     pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = counters.sockets
@@ -288,7 +291,7 @@ async def test_nothing_is_left_when_all_have_gone(
 
 
 class Arriving(Informer[Any]):
-    """Its list arrives between two looks at it, as it does on the cluster core's thread."""
+    """An informer that syncs between two reads of its state, like on the cluster core's thread."""
 
     looks = 0
     arrives_at = 0
@@ -313,7 +316,7 @@ def use_pods(pods: Informer[Any]) -> None:
     use_host(StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}))
 
 
-async def test_whoever_waits_for_a_first_list_is_told_why_it_does_not_come(
+async def test_viewers_waiting_for_the_first_list_see_why_it_is_missing(
     browsers: Browsers,
 ) -> None:
     pods: Informer[Any] = Informer(PODS, DECODERS[PODS])
@@ -331,7 +334,7 @@ async def test_whoever_waits_for_a_first_list_is_told_why_it_does_not_come(
 
 @pytest.mark.parametrize("url", [URL, "/clusters/host/projects/shop/pods/web-1"])
 @pytest.mark.parametrize("at", range(1, 8))
-async def test_everybody_is_told_that_a_list_has_arrived_whenever_it_does(
+async def test_viewers_are_notified_of_the_first_list_regardless_of_timing(
     browsers: Browsers, url: str, at: int
 ) -> None:
     pods: Arriving = Arriving(PODS, DECODERS[PODS])

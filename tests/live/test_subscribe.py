@@ -1,4 +1,4 @@
-"""Messages are read strictly, whatever is sent."""
+"""Strict parsing of subscription messages."""
 
 import msgspec
 import pytest
@@ -16,7 +16,9 @@ json_values = st.recursive(
 
 
 def read(text: str) -> bool:
-    """False if it means nothing; anything but that and success is a fault."""
+    """Return True if the message is valid, False if it raises a known error. Other exceptions
+    propagate.
+    """
     try:
         read_message(text)
     except BadMessage as error:
@@ -26,7 +28,7 @@ def read(text: str) -> bool:
     return True
 
 
-def test_a_subscription() -> None:
+def test_valid_subscription_is_parsed() -> None:
     found = read_message('{"subscribe":"/clusters/host/pods?q=a","etag":"e","lang":"zh-Hans"}')
     assert found is not None
     assert (found.place.url, found.known, found.lang) == (
@@ -36,7 +38,7 @@ def test_a_subscription() -> None:
     )
 
 
-def test_what_a_browser_shows() -> None:
+def test_rows_of_the_browser_are_parsed() -> None:
     found = read_message(
         '{"subscribe":"/clusters/host/pods","etag":"e","rows":[["b/x","1"],["2","2"]]}'
     )
@@ -47,7 +49,7 @@ def test_what_a_browser_shows() -> None:
         assert not read(f'{{"subscribe":"/clusters/host/pods","rows":{rows}}}')
 
 
-def test_a_pause_is_that_and_nothing_else() -> None:
+def test_pause_message_is_matched_exactly() -> None:
     assert read_message('{"pause": true}') is None
     for text in (
         '{"pause":1}',
@@ -58,7 +60,7 @@ def test_a_pause_is_that_and_nothing_else() -> None:
 
 
 @given(st.text())
-def test_any_text(text: str) -> None:
+def test_any_text_is_handled(text: str) -> None:
     read(text)
 
 
@@ -67,7 +69,7 @@ def test_any_text(text: str) -> None:
         {}, optional={"subscribe": json_values, "etag": json_values, "x": json_values}
     )
 )
-def test_any_object(message: dict[str, object]) -> None:
+def test_any_object_is_refused(message: dict[str, object]) -> None:
     assert not read(msgspec.json.encode(message).decode())
 
 
@@ -75,5 +77,7 @@ def test_any_object(message: dict[str, object]) -> None:
     ("tag", "expected"),
     [("en", "en"), ("zh-Hans", "zh-hans"), ("zh-Hans-CN", "zh-hans"), ("de", "en"), ("", "en")],
 )
-def test_languages(tag: str, expected: str) -> None:
+def test_unsupported_language_tags_are_mapped_to_supported_languages(
+    tag: str, expected: str
+) -> None:
     assert language(tag) == expected

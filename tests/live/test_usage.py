@@ -1,4 +1,4 @@
-"""Open lists of pods, and new readings of what these use."""
+"""Open lists of pods when new usage readings arrive."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +36,7 @@ def runtime(
     no_host()
 
 
-async def it_sends_the_rows_that_use_something_else(
+async def test_rows_with_changed_usage_are_sent(
     browsers: Browsers, runtime: StaticRuntime, metrics: Measuring
 ) -> None:
     await runtime.usage.take()
@@ -48,12 +48,12 @@ async def it_sends_the_rows_that_use_something_else(
     frame = await browser.html()
     assert "700m" in frame
     assert frame.count("<tr ") == 1
-    # What is the same sends nothing.
+    # An unchanged reading sends nothing.
     await runtime.usage.take()
     assert await browser.quiet()
 
 
-async def it_moves_what_uses_more_to_its_place(
+async def test_rows_are_reordered_by_usage(
     browsers: Browsers, runtime: StaticRuntime, metrics: Measuring
 ) -> None:
     await runtime.usage.take()
@@ -68,7 +68,7 @@ async def it_moves_what_uses_more_to_its_place(
     assert order[:2] == [other.key, "shop/web-1"]
 
 
-async def it_makes_everybody_fetch_the_list_when_columns_come_and_go(
+async def test_viewers_fetch_the_list_when_usage_columns_appear_or_disappear(
     browsers: Browsers, runtime: StaticRuntime, metrics: Measuring
 ) -> None:
     browser = await browsers(admin())
@@ -80,7 +80,7 @@ async def it_makes_everybody_fetch_the_list_when_columns_come_and_go(
     assert await browser.control() == {"refresh": True}
     after = browser.page(URL)
     assert "cpu_used" in [column.id for column in after.columns]
-    # Whoever was away while they came gets no rows that do not fit.
+    # A viewer that was disconnected during the change receives no rows with the wrong columns.
     away = await browsers(admin())
     await away.return_with(before)
     assert 'id="freshness"' in await away.html()

@@ -1,4 +1,4 @@
-"""A console with the embedded cluster behind it, where pods write logs."""
+"""A console in front of the embedded cluster, whose pods write logs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def binding(name: str, role: str, *users: str) -> Obj:
 
 @dataclass
 class World:
-    """Pods and the console that knows them. `api` is the administrator's."""
+    """The pods, and the console that shows them. `api` uses the administrator's permissions."""
 
     cluster: DevCluster
     api: Api
@@ -52,7 +52,9 @@ class World:
         return {"metadata": {"name": name, "annotations": notes}, "spec": {"containers": spec}}
 
     def start(self, pod: Obj) -> str:
-        """Makes the pod; the path of its log in the console, once that knows that it has started."""
+        """Create the pod, wait until the console received it as started, and return the path of its
+        log.
+        """
         name = self.api.post(POD_PATH, pod)["metadata"]["name"]
         key = Key("default", name)
 
@@ -69,7 +71,7 @@ class World:
         self.api.call("DELETE", f"{POD_PATH}/{name}?gracePeriodSeconds=0")
 
     def asked(self, mark: int = 0) -> list[RequestRecord]:
-        """Requests for logs that the cluster has had since then."""
+        """Return the log requests that the cluster received since `mark`."""
         return self.cluster.audit.requests_since(mark, subresource="log")
 
 

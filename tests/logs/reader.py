@@ -1,4 +1,6 @@
-"""A browser that follows a log at a console that may be killed, as the page's script does."""
+"""A browser that follows a log, with the reconnect behavior of the page's script, while the console
+may be killed.
+"""
 
 import asyncio
 import json
@@ -11,14 +13,14 @@ import aiohttp
 
 from tests.browser.console import PASSWORD
 
-#: Seconds until it comes back.
+#: Seconds until it reconnects.
 _PAUSE = 0.1
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
 @asynccontextmanager
 async def signed_in(url: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """The administrator's session."""
+    """Return a session signed in as administrator."""
     cookies = aiohttp.CookieJar(unsafe=True)
     async with aiohttp.ClientSession(url, cookie_jar=cookies, headers={"Origin": url}) as session:
         async with session.get("/login") as answer:
@@ -36,7 +38,9 @@ async def signed_in(url: str) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 class Reader:
-    """`lines`: the texts of those that came. `over`: what the console said last, where it ended it."""
+    """A reader of a log. `lines` contains the received texts, `over` the last message if the
+    console closed the stream.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = f"/ws{path}"
@@ -47,19 +51,19 @@ class Reader:
         self.over = ""
 
     async def read(self, session: aiohttp.ClientSession) -> None:
-        """Until it is cancelled, or the console has ended it."""
+        """Read until cancelled or closed by the console."""
         while not self.over:
             try:
-                # Who closes it as well, while the server goes, no longer knows what that said.
+                # If both sides close while the server stops, the close message is lost.
                 async with session.ws_connect(self._path, autoclose=False) as socket:
                     await self._listen(socket)
             except aiohttp.ClientError:
-                # Nobody is there now.
+                # The console is down.
                 pass
             await asyncio.sleep(_PAUSE)
 
     async def until(self, done: Callable[[Sequence[str]], object]) -> None:
-        """`done` is asked of the last lines."""
+        """Wait until `done` returns true for the last lines."""
         while not done(self.lines[-1000:]):
             assert not self.over, self.over
             self._came.clear()
@@ -74,7 +78,8 @@ class Reader:
             self.notes += [text for _, text, _ in found.get("notes", ())]
             self._at |= found.get("at", {})
             refused = found.get("error", {"code": 0, "message": ""})
-            # Of what will be well again the end may be cut off, as when the console is killed then.
+            # The last message of a recoverable error may be truncated, for example if the console
+            # is killed while sending it.
             error = refused["message"] if refused["code"] < 500 else ""
             if "n" in found:
                 await socket.send_json({"ack": found["n"]})

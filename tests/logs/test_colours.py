@@ -1,4 +1,4 @@
-"""Escape sequences: colours become classes, everything else goes."""
+"""ANSI escape sequences: colors become CSS classes, all other sequences are removed."""
 
 import pytest
 from hypothesis import given
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from console.logs.colours import plain, runs
 
-#: Sequences that make terminals do something, and what is left of them.
+#: Sequences that control a terminal, and the text that remains.
 HARMLESS = {
     "\x1b]0;title\x07after": "after",
     "\x1b]2;title\x1b\\after": "after",
@@ -45,7 +45,7 @@ def text_of(line: str) -> str:
 
 
 @pytest.mark.parametrize(("line", "left"), HARMLESS.items())
-def test_what_steers_a_terminal_is_left_out(line: str, left: str) -> None:
+def test_terminal_control_sequences_are_removed(line: str, left: str) -> None:
     assert text_of(line) == left == plain(line)
     assert {run.classes for run in runs(line)} <= {""}
 
@@ -76,22 +76,22 @@ def test_what_steers_a_terminal_is_left_out(line: str, left: str) -> None:
         ("999999999999", ""),
     ],
 )
-def test_colours_and_weights_are_classes_of_a_fixed_set(codes: str, classes: str) -> None:
+def test_colors_and_weights_become_known_classes(codes: str, classes: str) -> None:
     (run,) = runs(f"\x1b[{codes}mtext")
     assert (run.classes, run.text) == (classes, "text")
 
 
-def test_they_go_on_until_they_are_changed() -> None:
+def test_styles_continue_until_they_change() -> None:
     found = [(run.classes, run.text) for run in runs("a\x1b[1;32mb\x1b[22mc\x1b[0md")]
     assert found == [("", "a"), ("sgr-bold sgr-green", "b"), ("sgr-green", "c"), ("", "d")]
 
 
-def test_what_cannot_be_seen_is_shown_as_its_code_point() -> None:
+def test_invisible_characters_are_shown_as_code_points() -> None:
     assert text_of("a\u202eb") == "a⟨U+202E⟩b"
 
 
 @given(st.text(alphabet=st.sampled_from("\x1b[]0;:m31\x07\\\x9b\x9dPab \u202e")))
-def test_nothing_is_left_that_steers(line: str) -> None:
+def test_output_never_contains_control_characters(line: str) -> None:
     for run in runs(line):
         assert run.text.replace("\t", "").isprintable()
         assert all(name.startswith("sgr-") for name in run.classes.split())

@@ -1,5 +1,6 @@
-"""Kubelet, kube-apiserver and console are killed in the middle of logs that are followed: what comes is
-what is in the containers' log files, in order, no line twice and none lost."""
+"""Kubelet, kube-apiserver and console are killed while logs are followed. The reader must receive
+every line of the containers' log files exactly once and in order.
+"""
 
 import asyncio
 import time
@@ -18,18 +19,18 @@ from tests.node.node import RealNode, container
 
 pytestmark = pytest.mark.programs
 
-#: Of each container so many are read.
+#: Number of readers per container.
 CONTAINERS, READERS = ("a", "b", "c", "d"), number(2, 5)
-#: Writes numbers, three at once, some sixty a second.
+#: Writes numbers, three at a time, about sixty per second.
 COUNTS = "i=0; while :; do for j in 0 1 2; do echo line $i; i=$((i+1)); done; usleep 50000; done"
 PATH = "/clusters/host/projects/default/pods/counts/log?tail=10"
-#: In the order in which they come back: each of the others asks the first one.
+#: In restart order: the other programs depend on the first one.
 PROGRAMS = ("kube-apiserver", "kubelet", "console")
 
 
 @dataclass(frozen=True)
 class Step:
-    """`pause` seconds of peace, then some are killed and stay away for `seconds`."""
+    """Wait `pause` seconds, then kill some programs for `seconds`."""
 
     pause: float
     killed: tuple[str, ...]
@@ -37,7 +38,7 @@ class Step:
 
 
 def schedule(seed: int) -> list[Step]:
-    """The same for the same seed."""
+    """Return the steps for a seed."""
     random = Random(seed)  # noqa: S311  it need not be a secret
 
     def step() -> Step:
@@ -69,7 +70,7 @@ class World:
         starts[program]()
 
     def run(self, steps: list[Step]) -> None:
-        """All is well again in the end."""
+        """Run the steps. All programs run again at the end."""
         for step in steps:
             time.sleep(step.pause)
             for program in step.killed:
@@ -95,7 +96,7 @@ def world(real_node: RealNode, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.mark.parametrize("seed", fewer(range(50), 1))
-async def test_every_line_comes_once(world: World, seed: int) -> None:
+async def test_every_line_arrives_once(world: World, seed: int) -> None:
     readers = [(name, Reader(f"{PATH}&container={name}")) for name in CONTAINERS * READERS]
     async with signed_in(world.console.url) as session:
         tasks = [asyncio.create_task(reader.read(session)) for _, reader in readers]

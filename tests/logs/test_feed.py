@@ -1,4 +1,4 @@
-"""Several logs as one: what ends it is told before anything that came with it."""
+"""Merging of several logs: an error takes precedence over lines received together with it."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -14,24 +14,24 @@ from console.ui.decisions import Denied
 
 
 class Ending:
-    """Says one thing, and then that its reader may read no more."""
+    """A log that returns one line and then raises Denied."""
 
     async def events(self) -> AsyncGenerator[Note, None]:
         yield Note("a line that nobody may read any more")
-        # Whoever waits gathers what else comes.
+        # The reader collects further lines for a moment.
         for _turn in range(5):
             await asyncio.sleep(0)
         raise Denied("get", PODS, "shop", "log")
 
 
-async def test_nothing_is_handed_on_of_what_ended_while_it_was_gathered() -> None:
+async def test_lines_gathered_before_a_denial_are_not_passed_on() -> None:
     async with feeding(LogQuery()) as feed:
         feed.follow(0, cast(Follower, Ending()))
         with pytest.raises(Denied):
             await feed.next()
 
 
-async def test_the_end_is_told_where_nothing_came() -> None:
+async def test_denial_is_raised_if_no_line_arrived() -> None:
     feed = Feed(LogQuery())
     feed.fail(Denied("get", PODS, "shop", "log"))
     with pytest.raises(Denied):

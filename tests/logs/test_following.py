@@ -1,4 +1,4 @@
-"""Logs that are followed over a socket: nothing lost, nothing twice, nothing that may not be seen."""
+"""Following logs over a websocket: lines are neither lost nor repeated, and permissions apply."""
 
 import asyncio
 import json
@@ -39,7 +39,9 @@ def _cap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Browser:
-    """The other end, as the page's script behaves. `lines`: moment and text of those that came."""
+    """The client side of a log, with the behavior of the page's script. `lines` contains timestamp
+    and text of the received lines.
+    """
 
     path: str
     access: FakeAccess | None = field(default_factory=lambda: FakeAccess("admin", get_in=None))
@@ -84,7 +86,7 @@ class Browser:
             assert "error" not in found, found
 
     async def error(self) -> tuple[int, int]:
-        """Its code, and that of the end."""
+        """Return the error code and the close code."""
         while "error" not in (found := await self.hear()):
             pass
         message = await self.socket.receive_output(timeout=SOON)
@@ -104,7 +106,7 @@ async def following(browser: Browser, at: dict[str, Any] | None = None) -> Async
 
 
 def written(world: World, name: str, query: str = "") -> list[Line]:
-    """All lines, as the cluster has them."""
+    """Return all lines in the cluster."""
     path = f"/api/v1/namespaces/default/pods/{name}/log?timestamps=true{query}"
     with world.api.open("GET", path) as response:
         lines = response.read().decode().splitlines()
@@ -112,13 +114,13 @@ def written(world: World, name: str, query: str = "") -> list[Line]:
 
 
 def same(browser: Browser, world: World, name: str) -> None:
-    """From the first to the last that came they are the cluster's own."""
+    """Check that the received lines are a contiguous part of the cluster's lines."""
     whole = written(world, name)
     first = whole.index(browser.lines[0])
     assert browser.lines == whole[first : first + len(browser.lines)]
 
 
-async def test_lines_come_as_they_are_written(world: World) -> None:
+async def test_lines_arrive_as_written(world: World) -> None:
     path = world.start(world.pod("live", **{RATE_ANNOTATION: "300"}))
     async with following(Browser(f"{path}?tail=10")) as browser:
         await browser.until(400)
@@ -128,7 +130,9 @@ async def test_lines_come_as_they_are_written(world: World) -> None:
         assert (stamp, count) == (browser.lines[-1][0], 1) and run.startswith("containerd://")
 
 
-async def test_whoever_does_not_answer_holds_the_place_and_loses_nothing(world: World) -> None:
+async def test_client_that_does_not_acknowledge_pauses_the_stream_without_loss(
+    world: World,
+) -> None:
     path = world.start(world.pod("paused", **{RATE_ANNOTATION: "5000"}))
     async with following(Browser(f"{path}?tail=1", answers=False)) as browser:
         unread = 0
@@ -142,7 +146,7 @@ async def test_whoever_does_not_answer_holds_the_place_and_loses_nothing(world: 
         same(browser, world, "paused")
 
 
-async def test_a_cluster_that_is_away_costs_no_line(world: World) -> None:
+async def test_cluster_outage_loses_no_line(world: World) -> None:
     path = world.start(world.pod("cut", **{RATE_ANNOTATION: "1000"}))
     async with following(Browser(f"{path}?tail=5")) as browser:
         await browser.until(300)
@@ -153,7 +157,7 @@ async def test_a_cluster_that_is_away_costs_no_line(world: World) -> None:
         assert not any("missing" in note for note in browser.notes)
 
 
-async def test_a_socket_that_comes_back_goes_on_where_it_was(world: World) -> None:
+async def test_reconnected_websocket_continues_at_its_position(world: World) -> None:
     path = world.start(world.pod("again", **{RATE_ANNOTATION: "1000"}))
     async with following(Browser(f"{path}?tail=5")) as first:
         await first.until(100)
@@ -164,7 +168,7 @@ async def test_a_socket_that_comes_back_goes_on_where_it_was(world: World) -> No
 
 
 def _follow_never(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each log ends where it is now, so that it is asked for again."""
+    """Make every followed log end immediately, so that the console must reopen it."""
     followed = Follower._followed
 
     def never(self: Follower, run: Run) -> list[tuple[str, str]]:
@@ -173,10 +177,10 @@ def _follow_never(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Follower, "_followed", never)
 
 
-async def test_a_node_that_cannot_follow_is_asked_more_and_more_seldom(
+async def test_follow_requests_back_off_if_the_node_cannot_follow(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kubelet that has no watch for another file left ends each log where it is."""
+    """A kubelet without free inotify watches ends each followed log immediately."""
     path = world.start(world.pod("crowded", **{RATE_ANNOTATION: "50"}))
     monkeypatch.setattr("console.logs.following.LEAST_WAIT", 0.02)
     monkeypatch.setattr("console.logs.following.MOST_WAIT", 0.1)
@@ -196,13 +200,13 @@ async def test_a_node_that_cannot_follow_is_asked_more_and_more_seldom(
     assert waits[:5] == [0.02, 0.04, 0.08, 0.1, 0.1]
 
 
-async def test_a_cluster_that_does_not_know_a_right_yet_is_asked_again_each_time(
+async def test_forbidden_responses_are_retried_while_permissions_load(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kube-apiserver that has come back forbids for a moment what it allows, whenever it comes back."""
+    """A restarted kube-apiserver refuses permitted requests for a moment after each start."""
     path = world.start(world.pod("forbidden", **{RATE_ANNOTATION: "50"}))
     monkeypatch.setattr("console.logs.following.LEAST_WAIT", 0.02)
-    # Of two that follow each other the second counts.
+    # Of two consecutive requests, the second succeeds.
     monkeypatch.setattr("console.logs.following.FORBIDDEN", 0.0)
     opened, asked = Stream.open, 0
 
@@ -221,8 +225,8 @@ async def test_a_cluster_that_does_not_know_a_right_yet_is_asked_again_each_time
         same(browser, world, "forbidden")
 
 
-async def test_equal_moments_are_counted(world: World) -> None:
-    """What was there of a moment is left out, and what was not comes."""
+async def test_resume_position_counts_lines_with_equal_timestamps(world: World) -> None:
+    """Lines of that timestamp that were received already are skipped, the others are sent."""
     path = world.start(world.pod("equal", **{TEXT_ANNOTATION: "a\nb\nc"}))
     eventually(lambda: len(written(world, "equal")) == 3, "all is written")
     stamp = written(world, "equal")[1][0]
@@ -232,7 +236,7 @@ async def test_equal_moments_are_counted(world: World) -> None:
             assert [text for _, text in browser.lines] == expected
 
 
-async def test_a_rotated_file_is_said(world: World) -> None:
+async def test_rotated_log_file_is_reported(world: World) -> None:
     path = world.start(world.pod("rotated", **{TEXT_ANNOTATION: "a\nb"}))
     eventually(lambda: len(written(world, "rotated")) == 2, "all is written")
     at = {"app": ["2020-01-01T00:00:00.000000000Z", 1, ""]}
@@ -241,7 +245,7 @@ async def test_a_rotated_file_is_said(world: World) -> None:
         assert browser.notes == ["Lines may be missing here: the log was rotated."]
 
 
-async def test_a_restart_is_followed_and_each_run_comes_once(world: World) -> None:
+async def test_restarted_container_is_followed_and_each_run_is_read_once(world: World) -> None:
     pod = world.pod("restarts", **{ANNOTATION: "crash error boom", RATE_ANNOTATION: "20"})
     path = world.start(pod)
     async with following(Browser(path)) as browser:
@@ -255,21 +259,21 @@ async def test_a_restart_is_followed_and_each_run_comes_once(world: World) -> No
     assert [text for _, text in before].count("boom") == 1
 
 
-async def test_several_containers_come_as_one(world: World) -> None:
+async def test_several_containers_are_merged(world: World) -> None:
     path = world.start(world.pod("pair", "app", "proxy", **{RATE_ANNOTATION: "100"}))
     async with following(Browser(f"{path}?container=*&tail=20")) as browser:
         await browser.until(300)
         assert browser.sources == ["app", "proxy"] and set(browser.at) == {"app", "proxy"}
 
 
-async def test_what_is_searched_for_is_all_that_comes(world: World) -> None:
+async def test_only_lines_matching_the_search_arrive(world: World) -> None:
     path = world.start(world.pod("search", **{RATE_ANNOTATION: "500"}))
     async with following(Browser(f"{path}?q=cache")) as browser:
         await browser.until(30)
         assert all("cache" in text for _, text in browser.lines)
 
 
-async def test_it_ends_when_the_pod_goes(world: World) -> None:
+async def test_deleted_pod_ends_the_log(world: World) -> None:
     path = world.start(world.pod("going"))
     async with following(Browser(path)) as browser:
         await browser.until(2)
@@ -278,7 +282,7 @@ async def test_it_ends_when_the_pod_goes(world: World) -> None:
             await browser.hear()
 
 
-async def test_a_lost_right_ends_it_within_two_seconds(world: World) -> None:
+async def test_losing_the_permission_ends_the_log_within_two_seconds(world: World) -> None:
     path = world.start(world.pod("right", **{RATE_ANNOTATION: "20000"}))
     browser = Browser(path, answers=False)
     async with following(browser):
@@ -289,7 +293,7 @@ async def test_a_lost_right_ends_it_within_two_seconds(world: World) -> None:
             assert await browser.error() == (403, 4403)
 
 
-async def test_while_nobody_can_confirm_a_right_the_browser_comes_back(world: World) -> None:
+async def test_unconfirmed_permission_makes_the_browser_reconnect(world: World) -> None:
     path = world.start(world.pod("unsure", **{RATE_ANNOTATION: "100"}))
     browser = Browser(path)
     async with following(browser):
@@ -301,7 +305,7 @@ async def test_while_nobody_can_confirm_a_right_the_browser_comes_back(world: Wo
         assert await again.error() == (503, 1013)
 
 
-async def test_an_ended_session_ends_it_within_two_seconds(world: World) -> None:
+async def test_ended_session_ends_the_log_within_two_seconds(world: World) -> None:
     path = world.start(world.pod("session", **{RATE_ANNOTATION: "20000"}))
     browser = Browser(path, answers=False)
     async with following(browser):
@@ -312,7 +316,7 @@ async def test_an_ended_session_ends_it_within_two_seconds(world: World) -> None
             assert await browser.error() == (401, 4401)
 
 
-async def test_each_is_in_the_trail_with_its_end(world: World) -> None:
+async def test_each_followed_log_is_recorded_in_the_audit_trail(world: World) -> None:
     path = world.start(world.pod("trail"))
     async with following(Browser(path)) as browser:
         await browser.until(2)
@@ -326,13 +330,13 @@ async def test_each_is_in_the_trail_with_its_end(world: World) -> None:
 @pytest.mark.parametrize(
     ("query", "code"), [("tail=0", 400), ("container=zz", 400), ("level=loud", 400)]
 )
-async def test_what_is_not_offered_is_refused(world: World, query: str, code: int) -> None:
+async def test_invalid_parameters_are_refused(world: World, query: str, code: int) -> None:
     path = world.start(world.pod(f"bad-{query.partition('=')[0]}"))
     async with following(Browser(f"{path}?{query}")) as browser:
         assert (await browser.error())[0] == code
 
 
-async def test_what_may_not_be_seen_or_is_not_there_is_refused(world: World) -> None:
+async def test_forbidden_and_missing_pods_are_refused(world: World) -> None:
     path = world.start(world.pod("other"))
     mark = world.cluster.audit.mark()
     eve = Browser(path, FakeAccess("eve", get_in=(), list_in=()))
@@ -352,7 +356,7 @@ async def test_what_may_not_be_seen_or_is_not_there_is_refused(world: World) -> 
     ["{}", '{"follow": 1}', '{"follow":"en","x":1}', '{"follow":"en","at":{"a":["\\u0000",1,""]}}',
      '{"ack":1}', "[" * 5000],
 )  # fmt: skip
-async def test_a_message_that_means_nothing_is_the_end(world: World, text: str) -> None:
+async def test_invalid_message_closes_the_websocket(world: World, text: str) -> None:
     browser = Browser("/clusters/host/projects/default/pods/any/log")
     await browser.socket.connect(timeout=SOON)
     await browser.socket.send_to(text_data=text)
@@ -360,7 +364,7 @@ async def test_a_message_that_means_nothing_is_the_end(world: World, text: str) 
     assert (message["type"], message["code"]) == ("websocket.close", 1008)
 
 
-async def test_one_account_has_so_many(world: World) -> None:
+async def test_followed_logs_are_limited_per_account(world: World) -> None:
     path = world.start(world.pod("many"))
     async with following(Browser(path)), following(Browser(path)), following(Browser(path)):
         fourth = Browser(path)

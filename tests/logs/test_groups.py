@@ -1,4 +1,4 @@
-"""The logs of all pods of a workload or service, or of some labels, as one."""
+"""Merged logs of all pods of a workload, a service or a label selector."""
 
 import re
 from html import unescape
@@ -42,7 +42,7 @@ def started(world: World, name: str, count: int, *containers: str, **notes: str)
 
 
 def running(world: World, name: str, count: int) -> list[str]:
-    """Names of its pods, once the console knows that so many run."""
+    """Wait until the console received `count` running pods, and return their names."""
 
     def names() -> list[str]:
         pods = world.runtime.informer(PODS).store.snapshot().entries.values()
@@ -58,7 +58,7 @@ def _state(pod: Any) -> Any:
     return statuses[0].get("state") or {}
 
 
-async def test_a_deployment_shows_the_lines_of_all_its_pods(world: World) -> None:
+async def test_deployment_log_contains_the_lines_of_all_its_pods(world: World) -> None:
     path = started(world, "shop", 3)
     names = running(world, "shop", 3)
     html = await get(f"{path}?timestamps=1")
@@ -67,12 +67,12 @@ async def test_a_deployment_shows_the_lines_of_all_its_pods(world: World) -> Non
     assert times == sorted(times)
     text = await get(f"{path}?format=text")
     assert {line.split("]")[0][1:] for line in text.splitlines()} == set(names)
-    # The same by what selects them.
+    # The same log by label selector.
     (url,) = re.findall(r'href="(\S+/log\?label=\S+?)#', html)
     assert set(names) <= set(re.findall(r'"log-source">([^<]+)<', await get(unescape(url))))
 
 
-async def test_each_pod_may_have_several_containers(world: World) -> None:
+async def test_pods_with_several_containers_are_merged(world: World) -> None:
     path = started(world, "two", 1, "app", "proxy")
     (name,) = running(world, "two", 1)
     html = await get(f"{path}?container=*")
@@ -81,8 +81,8 @@ async def test_each_pod_may_have_several_containers(world: World) -> None:
     assert "proxy" in await get(f"{path}?container=proxy")
 
 
-async def test_a_pod_that_comes_joins_from_its_first_line(world: World) -> None:
-    """However few lines were asked for of those that were there."""
+async def test_new_pod_joins_from_its_first_line(world: World) -> None:
+    """Regardless of the number of lines requested of the existing pods."""
     path = started(world, "grows", 1, **{TEXT_ANNOTATION: "one\ntwo\nthree"})
     (first,) = running(world, "grows", 1)
     async with following(Browser(f"{path}?tail=1")) as browser:
@@ -100,7 +100,7 @@ async def test_a_pod_that_comes_joins_from_its_first_line(world: World) -> None:
         assert begin in {stamp for stamp, _ in browser.lines}
 
 
-async def test_a_pod_that_goes_leaves_the_others(world: World) -> None:
+async def test_deleted_pod_does_not_affect_the_others(world: World) -> None:
     path = started(world, "loses", 2)
     gone, _stays = running(world, "loses", 2)
     async with following(Browser(path)) as browser:
@@ -111,7 +111,7 @@ async def test_a_pod_that_goes_leaves_the_others(world: World) -> None:
         await browser.until(len(browser.lines) + 1)
 
 
-async def test_a_pod_that_is_made_again_with_its_name_is_followed_again(world: World) -> None:
+async def test_recreated_pod_with_the_same_name_is_followed(world: World) -> None:
     labels = {"app": "kept"}
     containers = [{"name": "app", "image": "example/app:1"}]
     template = {"metadata": {"labels": labels}, "spec": {"containers": containers}}
@@ -135,8 +135,9 @@ async def test_a_pod_that_is_made_again_with_its_name_is_followed_again(world: W
             return "running" in _state(entry.original())
 
         eventually(is_another, "it is made again")
-        # It may be there before anybody hears that the first one is gone. Its start is known in whole
-        # seconds, so that its first lines may seem older than the last of the other.
+        # The new pod may exist before the deletion of the old one is noticed. Its start time has a
+        # resolution of seconds, so its first lines may seem older than the last line of the old
+        # pod.
         heard = browser.lines[-1][0]
         while browser.lines[-1][0] == heard or browser.lines[-1] not in written(world, "kept-0"):
             await browser.hear()
@@ -145,8 +146,8 @@ async def test_a_pod_that_is_made_again_with_its_name_is_followed_again(world: W
         assert stamps == sorted(set(stamps))
 
 
-async def test_a_pod_that_comes_back_after_it_was_gone_is_followed_again(world: World) -> None:
-    """Its log had ended by then; more than once."""
+async def test_pod_recreated_after_a_pause_is_followed(world: World) -> None:
+    """Its log had ended by then. Repeated several times."""
     pod = world.pod("returns")
     pod["metadata"]["labels"] = {"app": "returns"}
     world.start(pod)
@@ -163,7 +164,7 @@ async def test_a_pod_that_comes_back_after_it_was_gone_is_followed_again(world: 
         assert browser.sources == ["returns"]
 
 
-async def test_a_service_has_the_pods_that_it_selects(world: World) -> None:
+async def test_service_log_contains_the_selected_pods(world: World) -> None:
     started(world, "served", 2)
     spec = {"selector": {"app": "served"}, "ports": [{"port": 80}]}
     service = {"metadata": {"name": "served"}, "spec": spec}
@@ -176,7 +177,7 @@ async def test_a_service_has_the_pods_that_it_selects(world: World) -> None:
     assert "It has no pods now." in await get(path.replace("served", "outside"))
 
 
-async def test_too_many_pods_are_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_limit_of_pods_is_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "MOST", 2)
     path = started(world, "crowd", 3)
     html = await get(path)
@@ -184,7 +185,7 @@ async def test_too_many_pods_are_said(world: World, monkeypatch: pytest.MonkeyPa
     assert len(set(re.findall(r'"log-source">([^<]+)<', html))) == 2
 
 
-async def test_whoever_may_not_read_logs_is_told_so(world: World) -> None:
+async def test_user_without_log_permission_is_refused(world: World) -> None:
     path = started(world, "closed", 1)
     mark = world.cluster.audit.mark()
     for who in ("charlie", "alice"):
@@ -193,10 +194,10 @@ async def test_whoever_may_not_read_logs_is_told_so(world: World) -> None:
     await get(path.replace("closed", "nowhere"), 404)
 
 
-async def test_of_what_one_may_not_see_there_are_no_logs(
+async def test_log_of_a_workload_requires_permission_to_see_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also for whoever may read those of all its pods, and whether or not there is one."""
+    """Even with permission for the logs of all its pods, and whether or not the workload exists."""
 
     class Other(FakeAccess):
         def namespaces_where(
@@ -213,7 +214,7 @@ async def test_of_what_one_may_not_see_there_are_no_logs(
 LABELLED = "/clusters/host/projects/default/log"
 
 
-async def test_labels_select_pods_of_several_workloads(world: World) -> None:
+async def test_label_selector_merges_pods_of_several_workloads(world: World) -> None:
     for name in ("left", "right", "other"):
         started(world, name, 1)
     label = quote("app in (left,right)")
@@ -224,7 +225,7 @@ async def test_labels_select_pods_of_several_workloads(world: World) -> None:
     assert 'value="app in (left,right)"' in html and "Log of app in (left,right)" in html
     answer = await ClientAs()("admin").get(f"{path}&format=text")
     assert answer["Content-Disposition"] == 'attachment; filename="default.log"'
-    # The list of these pods leads there.
+    # The list of these pods links to the log.
     pods = await get(f"/clusters/host/pods?namespace=default&label={label}")
     [leads] = re.findall(rf'href="({LABELLED}[^"]*)"', pods)
     assert set(names) <= set(re.findall(r'"log-source">([^<]+)<', await get(unescape(leads))))
@@ -232,7 +233,7 @@ async def test_labels_select_pods_of_several_workloads(world: World) -> None:
         assert LABELLED not in await get(f"/clusters/host/pods?{less}")
 
 
-async def test_a_pod_that_comes_with_the_label_joins(world: World) -> None:
+async def test_new_pod_with_the_label_joins(world: World) -> None:
     started(world, "early", 1)
     (first,) = running(world, "early", 1)
     async with following(Browser(f"{LABELLED}?label={quote('app in (early,late)')}")) as browser:
@@ -246,7 +247,7 @@ async def test_a_pod_that_comes_with_the_label_joins(world: World) -> None:
 
 
 @pytest.mark.parametrize("label", ["", "a=b=c", "app in (a", ",", "x" * 600, "%00"])
-async def test_a_bad_label_is_refused_in_words(world: World, label: str) -> None:
+async def test_invalid_label_selector_is_explained(world: World, label: str) -> None:
     text = await get(f"{LABELLED}?label={label}", 400)
     assert "label" in text or "selector" in text
     async with following(Browser(f"{LABELLED}?label={label}")) as browser:
@@ -254,7 +255,7 @@ async def test_a_bad_label_is_refused_in_words(world: World, label: str) -> None
 
 
 @pytest.mark.parametrize("may", ["list", "log", "both"])
-async def test_labels_take_the_rights_to_list_pods_and_to_read_logs(
+async def test_label_selector_log_requires_permission_to_list_pods_and_read_logs(
     world: World, monkeypatch: pytest.MonkeyPatch, may: str
 ) -> None:
     started(world, f"guarded-{may}", 1)

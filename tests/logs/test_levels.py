@@ -1,4 +1,4 @@
-"""How bad a line is."""
+"""Detection of log levels."""
 
 import pytest
 
@@ -33,11 +33,11 @@ from console.logs.levels import field_of, json_of, level_of
         ('{"level":"error"', ""),
     ],
 )
-def test_lines_say_their_level_in_many_ways(line: str, level: str) -> None:
+def test_level_is_detected_in_many_formats(line: str, level: str) -> None:
     assert level_of(line) == level
 
 
-def test_fields_of_json_are_found_by_their_path() -> None:
+def test_json_fields_are_found_by_path() -> None:
     found = json_of('{"status":502,"http":{"path":"/x"},"a.b":"c","ok":true,"list":[1]}')
     assert found is not None
     values = [field_of(found, name) for name in ("status", "http.path", "a.b", "ok", "list", "no")]
@@ -45,5 +45,5 @@ def test_fields_of_json_are_found_by_their_path() -> None:
 
 
 @pytest.mark.parametrize("line", ["[1]", '"x"', "{not json}", "{" * 5000 + "}" * 5000])
-def test_what_is_no_object_is_none(line: str) -> None:
+def test_line_that_is_no_json_object_has_no_fields(line: str) -> None:
     assert json_of(line) is None

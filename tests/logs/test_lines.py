@@ -1,4 +1,4 @@
-"""Bytes as lines, however they are cut."""
+"""Splitting bytes into lines, independent of chunk boundaries."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,24 +14,24 @@ def split(*pieces: bytes, longest: int = 1000) -> list[Line]:
     return [*found, *splitter.end()]
 
 
-def test_a_line_has_its_moment_and_its_text() -> None:
+def test_line_consists_of_timestamp_and_text() -> None:
     data = f"{STAMP} hello\n{STAMP} \nno moment\n".encode()
     assert split(data) == [Line(STAMP, b"hello"), Line(STAMP, b""), Line("", b"no moment")]
 
 
-def test_what_is_no_text_is_replaced() -> None:
+def test_invalid_utf_8_is_replaced() -> None:
     (line,) = split(b"a\xff\xc3(\x00b")
     assert line.text == "a\ufffd\ufffd(\x00b"
 
 
-def test_a_line_that_is_too_long_is_cut_and_says_so() -> None:
+def test_long_line_is_truncated_and_marked() -> None:
     first, second = split(f"{STAMP} ".encode() + b"x" * 50 + b"\nrest\n", longest=10)
     assert first == Line(STAMP, b"x" * 10, 40)
     assert second == Line("", b"rest")
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))
-def test_how_it_is_cut_into_pieces_changes_nothing(data: bytes, places: list[int]) -> None:
+def test_chunk_boundaries_do_not_change_the_lines(data: bytes, places: list[int]) -> None:
     cuts = sorted({0, len(data), *(place for place in places if place < len(data))})
     pieces = [data[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
     assert split(*pieces, longest=20) == split(data, longest=20)

@@ -1,4 +1,4 @@
-"""Logs that containers really write, on a node whose kubelet and whose kube-apiserver come and go."""
+"""Logs of real containers on a node whose kubelet and kube-apiserver restart."""
 
 import asyncio
 import json
@@ -22,10 +22,10 @@ from tests.node.test_node import restarted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-#: Writes numbers, about a thousand a second, ten at once: to sleep is a process of its own.
+#: Writes about a thousand numbers per second, ten at a time, because each sleep starts a process.
 TEN = "for j in 0 1 2 3 4 5 6 7 8 9; do echo line $i; i=$((i+1)); done"
 COUNTS = f"i=0; while :; do {TEN}; usleep 8000; done"
-#: Ends within milliseconds, so many times, with so many lines each time.
+#: Exits within milliseconds, the given number of times, with the given number of lines each time.
 RUNS, EACH = 6, 5
 CRASHES = (
     "n=$(cat /data/n 2>/dev/null || echo 0); echo $((n+1)) >/data/n; "
@@ -55,7 +55,7 @@ def console(real_node: RealNode) -> Iterator[Runtime]:
 
 
 def path(name: str) -> str:
-    """Of the log of a pod, once the console knows the pod."""
+    """Return the path of a pod's log after the console received the pod."""
     pods = clusters.host.runtime.informer(PODS).store
     eventually(lambda: pods.get(Key("default", name)), f"{name} is known")
     return f"/clusters/host/projects/default/pods/{name}/log"
@@ -66,7 +66,7 @@ def numbers(browser: Browser) -> list[int]:
 
 
 @pytest.mark.usefixtures("console")
-async def test_no_line_is_lost_or_twice_when_the_cluster_goes_and_comes(
+async def test_no_line_is_lost_or_repeated_across_cluster_restarts(
     real_node: RealNode,
 ) -> None:
     with real_node.pod("counts", container("a", COUNTS)):
@@ -84,11 +84,12 @@ async def test_no_line_is_lost_or_twice_when_the_cluster_goes_and_comes(
 
 
 @pytest.mark.usefixtures("console")
-async def test_each_run_of_what_crashes_at_once_comes_once(real_node: RealNode) -> None:
-    """Of several pods, so that they are opened at any moment of their first runs, each from the one on
-    that its pod tells of. On a machine that is too busy a run's file may be gone before anybody asks for
-    it, or the kubelet a run ahead of its pod all the time; then that is said, at the latest ten seconds
-    after the pod has told of the last one."""
+async def test_each_run_of_a_fast_crash_loop_is_read_once(real_node: RealNode) -> None:
+    """Several pods, so that logs are opened at different moments of the first runs, each from the
+    run that the pod status reports. On a busy machine, the log file of a run may be deleted
+    before it is requested, or the kubelet may be a run ahead of the pod status. Then missing
+    lines are reported, at the latest ten seconds after the status reports the last run.
+    """
     names = [f"crash-{at}" for at in range(number(3, 6))]
     async with AsyncExitStack() as stack:
         browsers = []
@@ -114,7 +115,7 @@ async def test_each_run_of_what_crashes_at_once_comes_once(real_node: RealNode) 
 
 
 def told(name: str) -> int:
-    """How often a pod has been started again."""
+    """Return the restart count in the pod status."""
     entry = clusters.host.runtime.informer(PODS).store.get(Key("default", name))
     status = {} if entry is None else entry.original().get("status", {})
     return sum(one["restartCount"] for one in status.get("containerStatuses", ()))
@@ -130,7 +131,7 @@ def crashing(node: RealNode, name: str) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("console")
-async def test_the_run_before_is_read_by_itself(real_node: RealNode) -> None:
+async def test_previous_run_is_read_separately(real_node: RealNode) -> None:
     script = "test -e /data/once && exec sleep infinity; touch /data/once; echo boom; exit 3"
     mount = {"name": "data", "mountPath": "/data"}
     volume = {"name": "data", "emptyDir": {}}
@@ -141,7 +142,7 @@ async def test_the_run_before_is_read_by_itself(real_node: RealNode) -> None:
 
 
 @pytest.mark.usefixtures("console")
-async def test_bytes_that_are_no_text_do_no_harm(real_node: RealNode) -> None:
+async def test_invalid_utf_8_is_replaced(real_node: RealNode) -> None:
     script = r"printf 'a\377b\000c\n\033[31mred\033]0;title\007\n'; sleep infinity"
     with real_node.pod("bytes", container("a", script)):
         assert shown(await get(path("bytes"))) == ["a\ufffdbc", "red"]

@@ -1,4 +1,4 @@
-"""The page of a pod's log, and the same as text."""
+"""The page of a pod's log, and its text download."""
 
 import re
 from html import unescape
@@ -35,12 +35,12 @@ async def get(path: str, status: int = 200) -> str:
 
 
 def shown(html: str) -> list[str]:
-    """The texts of the lines."""
+    """Return the texts of the lines."""
     found = re.findall(r'<span class="log-text">(.*?)</span></li>', html, re.DOTALL)
     return [unescape(re.sub(r"<[^>]*>", "", one)) for one in found]
 
 
-async def test_it_shows_the_last_lines(world: World) -> None:
+async def test_page_shows_the_last_lines(world: World) -> None:
     path = world.start(world.pod("many", **{RATE_ANNOTATION: "5000"}))
     eventually(lambda: written(world.api, "many") > 1500, "many lines")
     assert len(shown(await get(path))) == 500
@@ -56,7 +56,7 @@ def written(api: Api, name: str) -> int:
         return len(response.read().splitlines())
 
 
-async def test_a_text_is_exactly_what_the_cluster_has(world: World) -> None:
+async def test_text_download_equals_the_log_in_the_cluster(world: World) -> None:
     path = world.start(world.pod("text", **{TEXT_ANNOTATION: "one\n\x1b[31mtwo\x1b[0m\nthree"}))
     eventually(lambda: written(world.api, "text") == 3, "all is written")
     answer = await admin.get(f"{path}?format=text")
@@ -71,7 +71,7 @@ async def test_a_text_is_exactly_what_the_cluster_has(world: World) -> None:
     )
 
 
-async def test_a_search_and_a_level_narrow_it(world: World) -> None:
+async def test_search_and_level_filter_the_lines(world: World) -> None:
     text = "level=info a\nlevel=error b\n  at c\nlevel=warn d"
     path = world.start(world.pod("levels", **{TEXT_ANNOTATION: text}))
     eventually(lambda: written(world.api, "levels") == 4, "all is written")
@@ -83,7 +83,7 @@ async def test_a_search_and_a_level_narrow_it(world: World) -> None:
     assert "None of the 4 lines" in await get(f"{path}?q=nothing")
 
 
-async def test_nothing_is_offered_for_download_before_there_is_anything(world: World) -> None:
+async def test_download_is_hidden_until_lines_arrive(world: World) -> None:
     key = Key("default", "unborn")
     world.api.post(POD_PATH, world.pod(key.name, **{ANNOTATION: "pull-fails"}))
     known = world.runtime.informer(PODS).store
@@ -97,7 +97,7 @@ async def test_nothing_is_offered_for_download_before_there_is_anything(world: W
     assert "data-log-later" not in started and started.count(" download>") == 2
 
 
-async def test_several_containers_are_chosen_or_shown_as_one(world: World) -> None:
+async def test_containers_are_selected_or_merged(world: World) -> None:
     pod = world.pod("pair", "app", "proxy", **{TEXT_ANNOTATION: "hello"})
     path = world.start(pod)
     html = await get(path)
@@ -112,7 +112,7 @@ async def test_several_containers_are_chosen_or_shown_as_one(world: World) -> No
     assert "no container zz" in await get(f"{path}?container=zz", 400)
 
 
-async def test_a_crash_says_why_in_the_log_before_it(world: World) -> None:
+async def test_crash_cause_is_in_the_log_of_the_previous_run(world: World) -> None:
     pod = world.pod("crash", "side", "app", **{ANNOTATION: "crash error panic: no tariffs"})
     path = world.start(pod)
     eventually(lambda: crashed(world.api), "it has crashed")
@@ -120,13 +120,13 @@ async def test_a_crash_says_why_in_the_log_before_it(world: World) -> None:
     async def opened() -> list[str]:
         return shown(await get(path))
 
-    # The container that crashed is the one that is looked at, whichever the first is.
+    # The crashed container is selected by default, regardless of the order of containers.
     lines = await opened()
     assert "panic: no tariffs" in lines
     assert "panic: no tariffs" in shown(await get(f"{path}?previous=1&container=side"))
     fresh = await get(f"{path}?previous=1&container=app")
     assert "previous terminated container" in fresh and shown(fresh) == []
-    # Whoever downloads both is told of the one that is missing.
+    # The download of both containers reports the missing log of the other one.
     first, *whole = (await get(f"{path}?previous=1&container=*&format=text")).splitlines()
     assert first.startswith("# app: previous terminated container") and "# " not in whole[0]
     assert "panic: no tariffs" in whole
@@ -137,7 +137,7 @@ def crashed(api: Api) -> Any:
     return statuses[0].get("lastState")
 
 
-async def test_hostile_lines_are_texts(world: World) -> None:
+async def test_hostile_lines_are_escaped(world: World) -> None:
     lines = [text.replace("\n", " ").replace("\r", " ") for text in TEXTS if text.strip()]
     path = world.start(world.pod("evil", **{TEXT_ANNOTATION: "\n".join(lines)}))
     eventually(lambda: written(world.api, "evil") >= len(lines), "all is written")
@@ -152,12 +152,12 @@ async def test_hostile_lines_are_texts(world: World) -> None:
 @pytest.mark.parametrize(
     "query", ["tail=0", "since=then", "level=loud", "format=xml", "q=" + "x" * 999]
 )
-async def test_what_is_not_offered_is_refused(world: World, query: str) -> None:
+async def test_invalid_parameters_are_refused(world: World, query: str) -> None:
     path = world.start(world.pod(f"bad-{abs(hash(query)) % 10**8}"))
     await get(f"{path}?{query}", 400)
 
 
-async def test_whoever_may_not_is_told_so_and_nothing_is_asked(world: World) -> None:
+async def test_denied_user_is_refused_without_a_request_to_the_cluster(world: World) -> None:
     path = world.start(world.pod("secret"))
     mark = world.cluster.audit.mark()
     for query in ("", "?format=text"):
@@ -168,8 +168,8 @@ async def test_whoever_may_not_is_told_so_and_nothing_is_asked(world: World) -> 
     assert world.asked(mark) == []
 
 
-async def test_the_cluster_decides_as_well(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The console believes that olga may."""
+async def test_cluster_refusal_is_passed_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The console believes that olga has the permission."""
     monkeypatch.setitem(CAST, "olga", lambda: FakeAccess("olga", get_in=None))
     path = world.start(world.pod("other"))
     answer = await ClientAs()("olga").get(f"{path}?format=text")
@@ -178,13 +178,13 @@ async def test_the_cluster_decides_as_well(world: World, monkeypatch: pytest.Mon
     assert "did not allow it" in await text_of(page)
 
 
-async def test_what_is_not_there_is_404(world: World) -> None:
+async def test_missing_pod_returns_404(world: World) -> None:
     path = world.start(world.pod("here"))
     await get(path.replace("here", "nowhere"), 404)
     await get(path.replace("/pods/", "/configmaps/"), 404)
 
 
-async def test_each_reading_is_in_the_trail(world: World) -> None:
+async def test_each_read_is_recorded_in_the_audit_trail(world: World) -> None:
     path = world.start(world.pod("trail"))
     mark = world.cluster.audit.mark()
     await get(path)
@@ -196,7 +196,7 @@ async def test_each_reading_is_in_the_trail(world: World) -> None:
     assert {one.user for one in world.asked(mark)} == {"admin"}
 
 
-async def test_the_page_of_a_pod_leads_to_its_log(world: World) -> None:
+async def test_pod_page_links_to_its_log(world: World) -> None:
     path = world.start(world.pod("linked"))
     detail = path.removesuffix("/log")
     assert f'href="{path}?timestamps=1#end"' in await get(detail)
@@ -204,7 +204,7 @@ async def test_the_page_of_a_pod_leads_to_its_log(world: World) -> None:
     assert answer.status_code == 302 and answer["Location"].startswith(path)
 
 
-async def test_a_link_opens_at_a_line_with_what_is_around_it(world: World) -> None:
+async def test_link_to_a_line_shows_it_with_surrounding_lines(world: World) -> None:
     path = world.start(world.pod("moment", **{RATE_ANNOTATION: "2000"}))
     eventually(lambda: written(world.api, "moment") > 6000, "many lines")
     whole = stamps(world.api, "moment")
@@ -215,7 +215,7 @@ async def test_a_link_opens_at_a_line_with_what_is_around_it(world: World) -> No
     assert sum(stamp >= at for stamp in found) == 100
     assert all("level=info" in line for line in shown(html))
     assert "data-log-url" not in html and "Back to the newest lines" in html
-    # The link of any line leads there, with the same filter.
+    # The link of any line leads to it, with the same filter.
     link = unescape(re.findall(r'<a class="log-time" href="(\S+?)"', html)[0])
     assert "q=level%3Dinfo" in link and link.endswith(f"at={quote(found[0])}#{found[0]}")
     assert await get(path + link.partition("#")[0]) != ""
@@ -230,11 +230,11 @@ def stamps(api: Api, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("at", ["now", "2026-11-24", "2026-99-24T10:00:00.000000000Z"])
-async def test_a_moment_that_is_none_is_refused(world: World, at: str) -> None:
+async def test_invalid_timestamp_is_refused(world: World, at: str) -> None:
     await get(f"/clusters/host/projects/default/pods/any/log?at={at}", 400)
 
 
-async def test_in_the_dock_it_is_the_content_alone_and_the_socket_begins(world: World) -> None:
+async def test_dock_page_contains_only_the_log_and_starts_the_stream(world: World) -> None:
     path = world.start(world.pod("docked", **{TEXT_ANNOTATION: "hello"}))
     eventually(lambda: written(world.api, "docked") == 1, "it is written")
     mark = world.cluster.audit.mark()
@@ -243,22 +243,22 @@ async def test_in_the_dock_it_is_the_content_alone_and_the_socket_begins(world: 
     for other in ("topbar", "rail-link", 'id="dock"', "There are no lines"):
         assert other not in html
     assert 'data-dock-kind="log" data-dock-name="docked · app"' in html
-    # What is asked for there stays there; every other link leads out.
+    # Forms of the log stay in the frame; all other links open outside of it.
     assert '<input type="hidden" name="frame" value="dock">' in html and 'target="_self"' in html
     assert '<base target="_top">' in html
     assert '<base target="_top">' not in await get(path)
-    # What is not followed is read.
+    # Without following, the page contains the lines.
     whole = await get(f"{path}?at={stamps(world.api, 'docked')[0]}&frame=dock")
     assert shown(whole) == ["hello"]
 
 
 @pytest.mark.parametrize("frame", ["", "other", "dock&frame=dock"])
-async def test_there_is_no_other_frame(world: World, frame: str) -> None:
+async def test_unknown_frame_is_refused(world: World, frame: str) -> None:
     path = world.start(world.pod(f"framed-{abs(hash(frame)) % 10**8}"))
     await get(f"{path}?frame={frame}", 400)
 
 
-async def test_in_the_dock_refusals_are_content_alone_as_well(world: World) -> None:
+async def test_error_in_the_dock_contains_only_the_message(world: World) -> None:
     path = world.start(world.pod("refused"))
     for pod, who, status in (("refused", "charlie", 403), ("nowhere", "admin", 404)):
         answer = await ClientAs()(who).get(f"{path.replace('refused', pod)}?frame=dock")

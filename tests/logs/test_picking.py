@@ -1,4 +1,4 @@
-"""Which lines are shown."""
+"""Filtering of log lines."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from console.logs.query import BadQuery, LogQuery, read_query
 
 
 def picked(query: LogQuery, lines: Sequence[str]) -> list[str]:
-    """What is shown: found lines with `>`, neighbours with a space, gaps as `…`."""
+    """Return the lines shown: matches with `>`, context lines with a space, omitted lines as `…`."""
     picker, levels, found = Picker(query), Levels(), []
     for text in lines:
         line = Line("", text.encode())
@@ -25,16 +25,16 @@ def picked(query: LogQuery, lines: Sequence[str]) -> list[str]:
 LINES = ["a", "b", "level=error boom", "  at x", "level=info c", "d", "e", "f"]
 
 
-def test_all_lines_are_shown_where_nothing_is_asked() -> None:
+def test_without_filter_all_lines_are_shown() -> None:
     assert picked(LogQuery(), LINES) == [f">{line}" for line in LINES]
 
 
-def test_a_search_minds_no_letters_and_no_colours() -> None:
+def test_search_ignores_case_and_colors() -> None:
     lines = ["GET /cart", "\x1b[31mget\x1b[0m /cart", "post"]
     assert picked(LogQuery(search="GET /"), lines) == [">" + lines[0], ">" + lines[1]]
 
 
-def test_neighbours_come_along_and_gaps_are_said() -> None:
+def test_context_lines_are_shown_and_gaps_are_marked() -> None:
     lines = [str(number) for number in range(10, 30)]
     found = picked(LogQuery(search="20", context=2), lines)
     assert found == ["…", " 18", " 19", ">20", " 21", " 22"]
@@ -43,7 +43,7 @@ def test_neighbours_come_along_and_gaps_are_said() -> None:
     assert found == [">3", " x", "…", " z", ">3", ">3"]
 
 
-def test_lines_that_go_on_have_the_level_of_the_one_before() -> None:
+def test_continuation_lines_have_the_level_of_the_previous_line() -> None:
     assert picked(LogQuery(level="error"), LINES) == ["…", ">level=error boom", ">  at x"]
     trace = ["panic: x", "", "goroutine 1 [running]:", "main.main()", "\t/src/main.go:41 +0x1d4"]
     assert picked(LogQuery(level="error"), [*trace, "GET / 200"]) == [f">{one}" for one in trace]
@@ -53,7 +53,7 @@ def test_lines_that_go_on_have_the_level_of_the_one_before() -> None:
     assert worse == ["…", ">level=warn y"]
 
 
-def test_a_field_of_json_can_be_searched() -> None:
+def test_json_field_can_be_searched() -> None:
     lines = ['{"status":502,"msg":"x"}', '{"status":"200"}', "status=502", '{"x":"502"}']
     found = picked(LogQuery(search="status=502"), lines)
     assert found == [">" + lines[0], "…", ">" + lines[2]]
@@ -68,12 +68,12 @@ def test_a_field_of_json_can_be_searched() -> None:
         "timestamps=2", "wrap=yes",
     ],
 )  # fmt: skip
-def test_what_is_not_offered_is_refused(query: str) -> None:
+def test_invalid_parameters_are_refused(query: str) -> None:
     with pytest.raises(BadQuery):
         read_query(QueryDict(query))
 
 
-def test_an_address_says_what_is_asked() -> None:
+def test_query_string_round_trips() -> None:
     text = "container=app&previous=1&tail=100&since=15m&timestamps=1&q=x&level=warn&context=5"
     query = read_query(QueryDict(text))
     assert read_query(QueryDict(query.encoded())) == query

@@ -1,6 +1,6 @@
-"""Runs that follow each other quickly: each is read, or it is said that one may be missing.
+"""Container runs in quick succession: each run is read, or a possibly missing run is reported.
 
-The pods are on a node that is not there, so their status is the tests' to write.
+The pods are on a node that doesn't exist, so the tests write their status.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ BEGIN = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5)
 
 
 def at(number: int, seconds: int = 0) -> str:
-    """A moment of a run: they are ten seconds apart."""
+    """Return a time within a run. Runs are ten seconds apart."""
     return f"{BEGIN + timedelta(seconds=10 * number + seconds):%Y-%m-%dT%H:%M:%SZ}"
 
 
@@ -45,7 +45,9 @@ def running(number: int) -> Obj:
 
 
 class Pod:
-    """Written by hand. `says` has the container's restarts, its state, and the last one's."""
+    """A pod whose status the test writes. `says` sets the restart count, the state and the last
+    state of the container.
+    """
 
     def __init__(self, world: World, name: str) -> None:
         pod = world.pod(name, **{TEXT_ANNOTATION: "one\ntwo"})
@@ -70,7 +72,7 @@ class Pod:
 
 
 async def begun(browser: Browser) -> None:
-    """Returns when it waits for the first run."""
+    """Wait until the browser waits for the first run."""
     while not any("waiting to start" in note for note in browser.notes):
         await browser.hear()
     browser.notes.clear()
@@ -81,7 +83,7 @@ async def noted(browser: Browser, note: str) -> None:
         await browser.hear()
 
 
-async def test_a_run_that_was_over_before_its_log_was_opened_is_read(world: World) -> None:
+async def test_run_that_ended_before_its_log_was_opened_is_read(world: World) -> None:
     pod = Pod(world, "quick")
     async with following(Browser(pod.path)) as browser:
         await begun(browser)
@@ -92,10 +94,10 @@ async def test_a_run_that_was_over_before_its_log_was_opened_is_read(world: Worl
     assert browser.notes == [ENDED, AGAIN]
 
 
-async def test_a_last_line_without_an_end_comes_with_the_end_of_the_run(
+async def test_unterminated_last_line_arrives_at_the_end_of_the_run(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some runtimes hand on what a program wrote last as it is."""
+    """Some container runtimes pass the last output of a program on without a line ending."""
     pod, read = Pod(world, "unended"), Stream.read
     held: dict[Stream, bytes] = {}
 
@@ -118,7 +120,7 @@ async def test_a_last_line_without_an_end_comes_with_the_end_of_the_run(
         assert browser.lines == pod.lines()
 
 
-async def test_two_runs_that_were_over_before_are_said(world: World) -> None:
+async def test_two_runs_that_ended_before_are_reported_as_missing(world: World) -> None:
     pod = Pod(world, "quicker")
     async with following(Browser(pod.path)) as browser:
         await begun(browser)
@@ -137,8 +139,11 @@ def ahead(
     previous: bool,
     state: Obj | None = None,
 ) -> None:
-    """The kubelet knows of a run before the pod tells: that begins just before a log is opened for the
-    first time, as that of the run before or not. `state`: of a run that is over by then."""
+    """Simulate a kubelet that is ahead of the pod status.
+
+    The new run starts just before a log is opened for the first time: the log of the previous
+    run if `previous`. `state` is the state of a run that has already ended.
+    """
     how = (running(number), ended(number - 1)) if state is None else (state, ended(number))
     opened, told = words.Follower._opened, False
 
@@ -152,10 +157,10 @@ def ahead(
     monkeypatch.setattr(words.Follower, "_opened", open_)
 
 
-async def test_the_run_before_is_not_taken_for_a_later_one(
+async def test_previous_run_is_not_mistaken_for_a_later_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run that the pod tells of is over before the log of the one before it is opened."""
+    """The run in the pod status ends before the log of the previous run is opened."""
     pod = Pod(world, "hasty")
     async with following(Browser(pod.path)) as browser:
         await begun(browser)
@@ -166,10 +171,10 @@ async def test_the_run_before_is_not_taken_for_a_later_one(
     assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
 
 
-async def test_a_run_is_not_taken_for_the_one_that_it_followed(
+async def test_run_is_not_mistaken_for_its_predecessor(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run that the pod tells of is over before its own log is opened."""
+    """The run in the pod status ends before its own log is opened."""
     pod = Pod(world, "hastier")
     pod.says(0, running(0))
     ahead(monkeypatch, pod, 1, previous=False)
@@ -180,11 +185,12 @@ async def test_a_run_is_not_taken_for_the_one_that_it_followed(
     assert browser.lines[:2] == pod.lines()[:2]
 
 
-async def test_a_later_run_that_goes_on_is_not_taken_for_the_one_before_it(
+async def test_continuing_run_is_not_mistaken_for_its_predecessor(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run that the pod tells of is over before its own log is opened, and the next one writes no
-    more and does not end."""
+    """The run in the pod status ends before its own log is opened, and the next run writes nothing
+    more and doesn't end.
+    """
     monkeypatch.setattr(words, "LATE", 0.1)
     pod = Pod(world, "hastiest")
     pod.says(0, running(0))
@@ -195,10 +201,10 @@ async def test_a_later_run_that_goes_on_is_not_taken_for_the_one_before_it(
     assert browser.notes.count(LOST) == 1
 
 
-async def test_what_a_slow_reader_has_not_read_when_a_later_run_is_told_comes(
+async def test_unread_lines_of_a_slow_reader_arrive_after_the_next_run_is_reported(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The log of a run that has ended is given up when that of the next has been open for a while."""
+    """The log of a finished run is closed some time after the log of the next run was opened."""
     monkeypatch.setattr(words, "LATE", 0.1)
     pod, read = Pod(world, "slow"), Stream.read
     slow: list[Stream] = []
@@ -211,7 +217,7 @@ async def test_what_a_slow_reader_has_not_read_when_a_later_run_is_told_comes(
             slow.append(self)
             while piece.count(b"\n") < 2:
                 piece += await read(self)
-            # Within the second line.
+            # In the middle of the second line.
             return piece[:-3]
         while not self.closing:
             await asyncio.sleep(0.01)
@@ -228,11 +234,13 @@ async def test_what_a_slow_reader_has_not_read_when_a_later_run_is_told_comes(
 
 
 @pytest.mark.parametrize("hears", [True, False])
-async def test_a_first_run_that_is_gone_before_the_pod_tells_of_the_second_is_missed(
+async def test_first_run_lost_before_the_second_is_reported_is_marked_as_missing(
     world: World, monkeypatch: pytest.MonkeyPatch, hears: bool
 ) -> None:
-    """When its log is opened the second one waits for its next start: both logs are that one's. `hears`:
-    it hears of that before the pod tells of the third one, and else only of the third."""
+    """When its log is opened, the second run has ended and waits for its restart, so both logs
+    belong to the second run. With `hears`, the follower sees that state before the third run;
+    otherwise it only sees the third run.
+    """
     pod = Pod(world, f"first-{hears}".lower())
     changed, third_is_told = Runs.changed, asyncio.Event()
 
@@ -258,7 +266,7 @@ async def test_a_first_run_that_is_gone_before_the_pod_tells_of_the_second_is_mi
 
 
 class Gone:
-    """What a kubelet says of a file that is not there."""
+    """The kubelet's response for a missing log file."""
 
     def __init__(self) -> None:
         self._pieces = [b"unable to retrieve container logs for containerd://0"]
@@ -269,10 +277,10 @@ class Gone:
     async def close(self) -> None: ...
 
 
-async def test_a_first_run_whose_file_is_gone_is_said(
+async def test_first_run_without_a_log_file_is_reported_as_missing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There is a run before the one that the pod takes for the first."""
+    """A run exists before the one that the pod status reports as first."""
     pod, opened = Pod(world, "unheard"), words.Follower._opened
 
     async def open_(self: words.Follower, params: Sequence[tuple[str, str]]) -> Any:
@@ -285,8 +293,8 @@ async def test_a_first_run_whose_file_is_gone_is_said(
         await noted(browser, LOST)
 
 
-async def test_while_a_container_waits_its_log_is_that_of_the_last_run_alone(world: World) -> None:
-    """Of the one before, which has ended by then, nothing can be asked for any more."""
+async def test_waiting_container_has_only_the_log_of_its_last_run(world: World) -> None:
+    """The log of the run before that is no longer available."""
     pod = Pod(world, "waits")
     async with following(Browser(pod.path)) as browser:
         await begun(browser)
@@ -301,7 +309,7 @@ async def test_while_a_container_waits_its_log_is_that_of_the_last_run_alone(wor
     assert browser.notes.count(LOST) == 1
 
 
-async def test_each_run_is_opened_when_the_pod_tells_of_it(world: World) -> None:
+async def test_each_run_is_opened_when_the_pod_status_reports_it(world: World) -> None:
     pod = Pod(world, "often")
     seen: list[Line] = []
     async with following(Browser(pod.path)) as browser:
@@ -318,7 +326,7 @@ async def test_each_run_is_opened_when_the_pod_tells_of_it(world: World) -> None
     assert not any("missing" in note for note in browser.notes)
 
 
-async def test_whoever_comes_back_after_a_restart_gets_the_rest_of_the_run_before(
+async def test_resuming_after_a_restart_continues_with_the_rest_of_the_previous_run(
     world: World,
 ) -> None:
     pod = Pod(world, "late")
@@ -333,7 +341,7 @@ async def test_whoever_comes_back_after_a_restart_gets_the_rest_of_the_run_befor
     assert not any("missing" in note for note in browser.notes)
 
 
-async def test_a_run_whose_file_is_gone_is_said(world: World) -> None:
+async def test_run_without_a_log_file_is_reported_as_missing(world: World) -> None:
     pod = Pod(world, "gone")
     pod.says(0, ended(0))
     last = pod.lines()[0]

@@ -1,8 +1,8 @@
-"""A container that crashes, what its kubelet knows of it, and what its pod tells, at any moments: each
-line comes once, or it is said that some may be missing, also to a browser that went and came back.
+"""Random schedules of a crashing container, its kubelet and its pod status: each line arrives once
+or is reported as possibly missing, even across reconnects of the browser.
 
-`test_on_a_node` has the same of a real kubelet, which follows no schedule of ours. The time here is the
-loop's own, so that a minute takes milliseconds.
+`test_on_a_node` tests the same with a real kubelet, whose timing can't be controlled. The event
+loop here uses simulated time, so a minute takes milliseconds.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ from console.logs.query import LogQuery
 from tests.depth import SEED, number
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-#: Seconds in which all has been told and read.
+#: Seconds after which everything has been reported and read.
 ENOUGH = 90.0
-#: Of a run that does not end.
+#: The end of a run that doesn't end.
 NEVER = 1e9
 
 
 class _Clock(selectors.SelectSelector):
-    """Does not wait: it is later at once."""
+    """A selector that advances the clock instead of waiting."""
 
     now = 0.0
 
@@ -56,7 +56,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
 @dataclass(frozen=True)
 class Run:
-    """`lines`: their moments, and their numbers in all runs."""
+    """A container run. `lines` contains the times of its lines and their numbers across all runs."""
 
     begin: float
     end: float
@@ -65,7 +65,7 @@ class Run:
 
 @dataclass(frozen=True)
 class State:
-    """From a moment on. `phase`: as in a status, "" before the first run."""
+    """A container state from a point in time. `phase` is the status value, "" before the first run."""
 
     at: float
     phase: str = ""
@@ -89,15 +89,19 @@ def ended(number: int) -> dict[str, Any]:
 
 
 class Container:
-    """`known`: by the kubelet, later than it is, and not all of it. `told`: by the pod, later still.
-    `calm`: nearly at once. Also the cluster's pods, which the follower asks, and the hub."""
+    """A container with its history of runs.
+
+    `known` is the kubelet's view, which is late and incomplete. `told` is the pod status, which
+    is later still. With `calm`, delays are near zero. The class also replaces the cluster's pods
+    and the hub for the follower.
+    """
 
     def __init__(self, chance: Random, *, calm: bool) -> None:
         self.chance, self.calm = chance, calm
         self.runs = [*self._runs(chance.randint(2, 6), chance.randint(1, 5))]
         self.known = [*self._later(self._states(), 0 if calm else chance.choice([0, 0.05, 0.3, 1]))]
         self.told = [*self._later(self.known, 0.01 if calm else chance.choice([0.01, 0.3, 1, 3]))]
-        # Files of runs that are there besides that of the last.
+        # Log files kept besides that of the last run.
         self._keeps = 1 if calm else chance.choice([0, 1, 1, 1, 2])
         self.store = self
 
@@ -119,7 +123,9 @@ class Container:
                 yield State(run.end + 0.001, "waiting", at)
 
     def _later(self, states: Iterable[State], lag: float) -> Iterator[State]:
-        """By up to `lag`; of several that come at once only the last is there."""
+        """Delay the states by up to `lag`. Of states that become visible at the same time, only the
+        last remains.
+        """
         beat, last = 0.001 if self.calm else self.chance.choice([0.001, 0.2, 1]), 0.0
         found = []
         for state in states:
@@ -134,12 +140,12 @@ class Container:
         return [one for one in states if one.at <= time][-1]
 
     def changes(self, within: float) -> bool:
-        """Whether a run begins or ends within so many seconds of now."""
+        """Return True if a run starts or ends within `within` seconds from now."""
         now = asyncio.get_running_loop().time()
         return any(abs(at - now) < within for run in self.runs for at in (run.begin, run.end))
 
     def log(self, *, previous: bool) -> tuple[Run, bool]:
-        """And whether its file is there."""
+        """Return the log's run and whether its file exists."""
         state = self.now(self.known)
         at = state.number - (previous and state.phase != "waiting")
         if not state.phase or at < 0:
@@ -147,7 +153,7 @@ class Container:
         begun = sum(run.begin <= asyncio.get_running_loop().time() for run in self.runs)
         return self.runs[at], at + 1 + self._keeps >= begun
 
-    # The cluster's pods.
+    # Replaces the cluster's pods.
 
     def informer(self, _gvr: object) -> "Container":
         return self
@@ -156,11 +162,11 @@ class Container:
         pod = {"status": {"containerStatuses": [self.now(self.told).status()]}}
         return SimpleNamespace(original=lambda: pod)
 
-    # The hub.
+    # Replaces the hub.
 
     def subscribe(self, _informer: object, slot: Any) -> Callable[[], None]:
         loop = asyncio.get_running_loop()
-        # A loop may call a little early.
+        # The loop may call back slightly early.
         moments = [one.at + 0.0001 for one in self.told if one.at > loop.time()]
         calls = [loop.call_at(moment, slot.overflow) for moment in moments]
 
@@ -172,7 +178,7 @@ class Container:
 
 
 class Stream:
-    """A log, as a kubelet hands it out. It ends up to five seconds after its container."""
+    """A log as returned by a kubelet. It ends up to five seconds after its container."""
 
     def __init__(self, container: Container, params: Iterable[tuple[str, str]]) -> None:
         self._container, self._params = container, dict(params)
@@ -233,7 +239,9 @@ def follower(container: Container, query: LogQuery, at: Position | None = None) 
 
 
 class Browser:
-    """What comes of a log. `first`: the run of which the pod told when that was opened that had lines."""
+    """The lines received from a log. `first` is the run reported by the pod status when the first
+    log with lines was opened.
+    """
 
     def __init__(self, container: Container, query: LogQuery) -> None:
         self._container, self._query = container, query
@@ -243,12 +251,12 @@ class Browser:
         self.notes: list[str] = []
 
     async def read(self, chance: Random) -> None:
-        """From any moment on, with a few cuts if it is not calm."""
+        """Read from a random time on, with some disconnects unless `calm`."""
         await asyncio.sleep(
             chance.uniform(0, chance.choice([0.5, 2, self._container.runs[-1].begin + 1]))
         )
-        # Where a run ends while its log is opened, nobody can tell whether it is the one of which the pod
-        # tells or a later one, and that is said.
+        # If a run ends while its log is opened, it is unknown whether the log belongs to the
+        # reported run or to a later one, so possibly missing lines are reported.
         while self._container.calm and self._container.changes(within=0.1):
             await asyncio.sleep(0.1)
         for _ in range(0 if self._container.calm else chance.choice([0, 0, 1, 2])):
@@ -271,10 +279,10 @@ class Browser:
 
 @pytest.mark.parametrize("seed", range(number(300, 5000)))
 @pytest.mark.parametrize("calm", [False, True])
-def test_each_line_comes_once_or_it_is_said(
+def test_each_line_arrives_once_or_is_reported_as_missing(
     seed: int, calm: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a pod tells in time, only where one is missing."""
+    """If the pod status is on time, missing lines are reported only if a line is missing."""
     chance = Random(f"{SEED} {seed}")  # noqa: S311
     container = Container(chance, calm=calm)
     query = LogQuery(container="a", tail=chance.choice([None, 500, 500]))
@@ -292,10 +300,10 @@ def test_each_line_comes_once_or_it_is_said(
     assert missing <= 2 * len(container.runs)
 
 
-async def test_who_has_read_all_waits_for_what_is_being_opened(
+async def test_reader_waits_for_a_log_that_is_being_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Else it would be closed half open, and lines that were there by then be lost with it."""
+    """Otherwise the half-open log would be closed and its first lines lost."""
     found = follower(Container(Random(SEED), calm=True), LogQuery(container="a"))  # noqa: S311
     begun, may = asyncio.Event(), asyncio.Event()
     stream = SimpleNamespace(close_soon=lambda: None)

@@ -1,5 +1,6 @@
-"""Clients that ask for logs and read nothing, or go at once, at a console as people run it: what it holds
-for them, and what others get meanwhile."""
+"""Clients that request logs and read nothing or disconnect immediately: bounded memory in a
+production-like console, and unaffected other clients.
+"""
 
 import asyncio
 import json
@@ -25,9 +26,9 @@ from tests.logs.reader import Reader, signed_in
 pytestmark = pytest.mark.programs
 
 LOG = "/clusters/host/projects/default/pods/pours/log"
-#: All but one of an account's.
+#: All but one of an account's slots.
 STUCK = MAX_SOCKETS - 1
-#: Lines that somebody else reads meanwhile: a clock.
+#: Lines that another client reads meanwhile, as a clock.
 LINES = number(5_000, 20_000)
 
 
@@ -67,7 +68,7 @@ async def read_on(reader: Reader, lines: int) -> None:
 
 
 def asked(console: Console, session: aiohttp.ClientSession, *heads: str) -> socket.socket:
-    """A connection on which that was asked for, of whose answer nothing is read."""
+    """Return a connection with a sent request whose response is not read."""
     where = urlsplit(console.url)
     cookies = "; ".join(f"{one.key}={one.value}" for one in session.cookie_jar)
     connection = socket.socket()
@@ -79,7 +80,7 @@ def asked(console: Console, session: aiohttp.ClientSession, *heads: str) -> sock
 
 
 def shaken(console: Console, session: aiohttp.ClientSession) -> socket.socket:
-    """A websocket whose handshake is asked for."""
+    """Return a connection that requested a websocket handshake."""
     return asked(
         console,
         session,
@@ -96,7 +97,7 @@ def followed(console: Console, session: aiohttp.ClientSession) -> socket.socket:
         answer += connection.recv(1)
     assert answer.startswith(b"HTTP/1.1 101 "), answer
     first = b'{"follow":"en","at":{}}'
-    # A frame of text, with a mask of zeros.
+    # A text frame with a mask of zeros.
     connection.sendall(b"\x81" + bytes([0x80 | len(first)]) + bytes(4) + first)
     return connection
 
@@ -106,7 +107,7 @@ def downloaded(console: Console, session: aiohttp.ClientSession) -> socket.socke
 
 
 @pytest.mark.parametrize("opened", fewer([followed, downloaded], followed))
-async def test_who_reads_nothing_costs_no_more_than_the_limit(
+async def test_clients_that_read_nothing_use_bounded_memory(
     console: Console, opened: Callable[[Console, aiohttp.ClientSession], socket.socket]
 ) -> None:
     pid = console.processes[-1].pid
@@ -116,17 +117,17 @@ async def test_who_reads_nothing_costs_no_more_than_the_limit(
             stuck = [stack.enter_context(opened(console, session)) for _ in range(STUCK)]
             await read_on(reader, 4 * LINES)
             grown = read("VmRSS", pid) - before
-            # All that fits came to each.
+            # Each connection received as much as fits its buffers.
             assert all(len(one.recv(4096, socket.MSG_PEEK)) > 1000 for one in stuck)
     assert grown < STUCK * SIZE, f"{grown / STUCK / 1024:.0f} KiB each"
 
 
-async def test_who_goes_at_once_leaves_the_place_to_others(console: Console) -> None:
-    """Before the answer to the handshake, or while it is on its way."""
+async def test_clients_that_disconnect_immediately_release_their_slots(console: Console) -> None:
+    """Before the response to the handshake or during its transfer."""
     async with signed_in(console.url) as session:
         for _ in range(2 * MAX_SOCKETS):
             gone = shaken(console, session)
-            # Without a goodbye.
+            # Reset the connection without a close frame.
             gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             gone.close()
         readers = [Reader(f"{LOG}?tail=10") for _ in range(MAX_SOCKETS)]

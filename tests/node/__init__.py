@@ -1,1 +1,1 @@
-"""A real node for tests: the kubelet with containerd, in a box of its own beside a control plane."""
+"""A real node for tests: a kubelet with containerd, isolated in namespaces next to a control plane."""

@@ -1,11 +1,11 @@
-"""Programs with a network, mounts and process ids of their own, that end together and leave nothing.
+"""Run programs in separate network, mount, and PID namespaces that leave nothing behind.
 
-    with Box(folder) as box:
-        box.component("sh", Path("/bin/sh")).start(["-c", "sleep 1000"])
-        box.run("ip", "address")
+ with Box(folder) as box:
+     box.component("sh", Path("/bin/sh")).start(["-c", "sleep 1000"])
+     box.run("ip", "address")
 
-Linux keeps namespaces per thread. The thread of a box leaves those of the machine for new ones, so what
-it starts is in there, while the tests, and what they start, stay outside.
+Linux namespaces belong to a thread. Each box has a thread that enters new namespaces, so that
+programs started by it are inside, while the tests and other programs stay outside.
 """
 
 import ctypes
@@ -21,18 +21,18 @@ from tests.controlplane.component import Component, environment
 
 __all__ = ["ADDRESS", "BRIDGE", "SUBNET", "Box", "Unavailable", "need_root"]
 
-#: The bridge of the box's network, and its address there. They are the same in every box.
+#: The bridge of the box's network and its address inside the box, the same in every box.
 BRIDGE, ADDRESS, SUBNET = "pods0", "10.214.0.1", "10.214.0.0/24"
 
 _CLONE_NEWNS, _CLONE_NEWPID, _CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000
 _SECONDS = 60.0
 _CGROUPS = Path(__file__).with_name("cgroups.py")
 
-#: The bridge's own for good: else it takes that of one of its ports, another one as pods come and go, and
-#: a pod that only sends is not told of it.
+#: A fixed MAC address. Otherwise the bridge takes the address of one of its ports, which changes as
+#: pods come and go, and a pod that only sends does not notice the change.
 _HARDWARE_ADDRESS = "02:00:00:00:00:01"
 
-#: What is written here stays in the box and is gone with it.
+#: Data in these directories exists only inside the box.
 _PRIVATE = ("/run", "/var/lib", "/var/log")
 _PREPARE = (
     "mount --make-rprivate /",
@@ -46,17 +46,19 @@ _PREPARE = (
 
 
 class Unavailable(Exception):
-    """This machine cannot have it; the message is one line for a person."""
+    """This machine cannot run a box or a node. The message is one line for the user."""
 
 
 def need_root() -> None:
-    """Unavailable where nobody may make namespaces."""
+    """Raise Unavailable if this process cannot create namespaces."""
     if sys.platform != "linux" or os.geteuid() != 0:
         raise Unavailable("namespaces need Linux and root")
 
 
 class Box:
-    """`cgroup` is for what is in it, too: a folder of that name in every controller."""
+    """A set of namespaces for programs. `cgroup` is the name of its directory in every cgroup
+    controller.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.cgroup = folder.name
@@ -79,13 +81,13 @@ class Box:
         self.stop()
 
     def start(self) -> None:
-        """Unavailable if this machine does not let us."""
+        """Start the box. Raise Unavailable if the machine does not permit it."""
         need_root()
         try:
             self._keep_cgroup()
             self._thread.submit(_leave).result()
-            # Process 1: when it ends, the kernel ends all others. It inherits those whose parents
-            # ended, and who ignores SIGCHLD leaves no zombies.
+            # PID 1 of the box: when it exits, the kernel kills all other processes. It adopts
+            # orphans, and ignoring SIGCHLD avoids zombies.
             self._first.start(["-c", "trap '' CHLD; exec sleep infinity"])
             for command in _PREPARE:
                 self.run(*command.split())
@@ -96,28 +98,30 @@ class Box:
             raise
 
     def stop(self) -> None:
-        """Ends all that is in it."""
-        # The first last: its end waits until those that are ours to wait for are gone.
+        """Kill all programs in the box."""
+        # PID 1 comes last: it does not exit before the processes that this process has to reap.
         for component in reversed(self._components):
             component.kill()
-        # Nobody else is in the namespaces now.
+        # No process is in the namespaces any longer.
         self._thread.shutdown()
         if self._keeper is not None:
             self._keeper.communicate(timeout=_SECONDS)
 
     @property
     def network(self) -> Path:
-        """The file by which others find its network, while it lasts."""
+        """Return the file that identifies the box's network namespace while the box is running."""
         return Path(f"/proc/{self._first.pid}/ns/net")
 
     def component(self, name: str, program: Path) -> Component:
-        """A program to start in there."""
+        """Return a program that can be started in the box."""
         component = Component(name, program, self._folder, self._thread)
         self._components.append(component)
         return component
 
     def run(self, *command: str) -> str:
-        """The output of a command in there; OSError with its complaint if it fails."""
+        """Run a command in the box and return its output. Raise OSError with its error output if it
+        fails.
+        """
         return self._thread.submit(self._run, command).result()
 
     def _run(self, command: tuple[str, ...]) -> str:
@@ -135,7 +139,7 @@ class Box:
         return done.stdout
 
     def _keep_cgroup(self) -> None:
-        """By a process that outlives this one for as long as that takes."""
+        """Start a helper process that removes the cgroup even if this process is killed."""
         self._keeper = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_CGROUPS), self.cgroup],
             stdin=subprocess.PIPE,

@@ -1,7 +1,9 @@
-"""Holds a folder of the cgroups as long as its owner lives, and removes it with all that is in it then.
+"""Create a cgroup directory, keep it while its owner lives, and then remove it with all its
+processes.
 
-Run as `python cgroups.py NAME`, with a pipe from the owner as its input: that ends also when the owner is
-killed, and then the kernel ends what runs in there. It says `made` when the folder is there.
+Run as `python cgroups.py NAME` with a pipe from the owner as input. The pipe also closes when
+the owner is killed; the kernel then kills the processes of the box. Prints `made` when the
+directory exists.
 """
 
 import os
@@ -16,7 +18,7 @@ _POLL_SECONDS = 0.02
 
 
 def make(name: str) -> None:
-    """In every controller, or in the one tree that they share (v2)."""
+    """Create the directory in every controller, or in the unified hierarchy (v2)."""
     shared = ROOT / "cgroup.controllers"
     if shared.exists():
         enabled = " ".join(f"+{controller}" for controller in shared.read_text().split())
@@ -27,12 +29,14 @@ def make(name: str) -> None:
         if (controller / "cgroup.procs").exists():
             (controller / name).mkdir()
     for file in ("cpuset.cpus", "cpuset.mems"):
-        # Empty at first, and then nothing may run in it.
+        # The files are empty at first, and then no process can run in the cgroup.
         (ROOT / "cpuset" / name / file).write_text((ROOT / "cpuset" / file).read_text())
 
 
 def remove(name: str) -> bool:
-    """True if nothing is left. What a process is in cannot be removed."""
+    """Remove the directories. Return True if none is left. A cgroup that contains a process cannot
+    be removed.
+    """
     for top in (ROOT / name, *ROOT.glob(f"*/{name}")):
         for folder, _folders, _files in os.walk(top, topdown=False):
             with suppress(OSError):

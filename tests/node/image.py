@@ -1,4 +1,4 @@
-"""The one image that pods on a real node have: a static busybox."""
+"""The image of all pods on a real node: a static busybox."""
 
 import hashlib
 import io
@@ -16,18 +16,18 @@ IMAGE = "localhost/busybox:1"
 _MEDIA_TYPE = "application/vnd.oci.image"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _FOLDERS = ("bin", "dev", "etc", "proc", "root", "sys", "tmp")
-#: Without a command it does nothing, for ever.
+#: The default command does nothing.
 _COMMAND = ["/bin/sleep", "infinity"]
 
 
 class _Blobs:
-    """The files of an OCI image layout, named by their content."""
+    """The files of an OCI image layout, named by their digest."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
 
     def add(self, kind: str, content: bytes) -> dict[str, Any]:
-        """Its descriptor."""
+        """Add content and return its descriptor."""
         digest = hashlib.sha256(content).hexdigest()
         self.files[f"blobs/sha256/{digest}"] = content
         return {
@@ -38,7 +38,7 @@ class _Blobs:
 
 
 def write_image(path: Path, busybox: Path) -> None:
-    """An archive that `ctr images import` takes."""
+    """Write an archive for `ctr images import`."""
     blobs = _Blobs()
     layer = blobs.add("layer.v1.tar", _layer(busybox))
     config = {

@@ -1,11 +1,12 @@
-"""A control plane with one node on which pods really run: exec, logs, probes and restarts are real.
+"""A control plane with one node that really runs pods, with exec, logs, probes, and restarts.
 
-    with RealNode() as node:
-        with node.pod("web", container("web", "httpd -f -p 8080"), container("log", "date; sleep 1000")):
-            node.cluster.kubectl("exec", "web", "-c", "web", "--", "true")
+ with RealNode() as node:
+     with node.pod("web", container("web", "httpd -f -p 8080"), container("log", "date")):
+         node.cluster.kubectl("exec", "web", "-c", "web", "--", "true")
 
-The node is in a `Box`, so that it uses no address of the machine and leaves nothing behind, also when the
-tests are killed. The control plane is outside, as are the tests, the console and a browser.
+The node runs in a `Box`, so that it uses no address of the machine and leaves nothing behind,
+even if the tests are killed. The control plane, the tests, the console, and a browser run
+outside.
 """
 
 import json
@@ -32,14 +33,14 @@ from tests.node.image import IMAGE, write_image
 
 __all__ = ["NAME", "Obj", "RealNode", "container", "is_ready"]
 
-#: The node's.
+#: Name of the node.
 NAME = "worker"
 
 Obj = dict[str, Any]
 
 _RELAY = Path(__file__).with_name("relay.py")
 _PLUGINS = Path("/usr/lib/cni")
-#: What is needed, and the package of Debian that has it.
+#: Required programs and the Debian packages that contain them.
 _PACKAGES = {
     "containerd": "containerd",
     "runc": "runc",
@@ -51,24 +52,23 @@ _SECONDS = 60.0
 
 
 def container(name: str, script: str, **more: object) -> Obj:
-    """A container of a pod that runs a shell script, in the only image that there is."""
+    """Return a container that runs a shell script in the only available image."""
     return {"name": name, "image": IMAGE, "command": ["sh", "-c", script], **more}
 
 
 def is_ready(item: Obj) -> bool:
-    """Whether a pod, or the node, says so."""
+    """Return True if the pod or node is ready."""
     conditions = item["status"].get("conditions", ())
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
 class RealNode:
-    """Its programs `kubelet` and `containerd` can be killed and frozen; `start_kubelet` starts it again.
-
-    `settings` are fields of KubeletConfiguration that a test wants otherwise.
+    """A node whose programs `kubelet` and `containerd` can be killed and frozen; `start_kubelet`
+    starts the kubelet again. `settings` overrides fields of KubeletConfiguration.
     """
 
     def __init__(self, *, report: Report = lambda _: None, **settings: object) -> None:
-        """Builds the kubelet if it is missing; Unavailable if this machine cannot have a node."""
+        """Build the kubelet if it is missing. Raise Unavailable if this machine cannot run a node."""
         need_root()
         programs = _programs()
         kubelet = ensure(["kubelet"], report)["kubelet"]
@@ -97,10 +97,12 @@ class RealNode:
     ) -> None:
         self.stop()
 
-    # Starting and ending
+    # Start and stop
 
     def start(self) -> None:
-        """Starts everything and waits until pods can run; Unavailable if the machine does not let us."""
+        """Start everything and wait until pods can run. Raise Unavailable if the machine does not
+        permit it.
+        """
         try:
             self._box.start()
             self._start_containerd()
@@ -112,14 +114,16 @@ class RealNode:
             raise
 
     def stop(self) -> None:
-        """Ends all of it, pods included, and removes its files. It cannot be started again."""
+        """Stop everything, including pods, and remove the files. The node cannot be started again."""
         self._box.stop()
         self._relay.kill()
         self.cluster.stop()
         self._temporary.cleanup()
 
     def start_kubelet(self) -> None:
-        """Also again, after a `kubelet.kill()`, which the containers outlive."""
+        """Start the kubelet, also after `kubelet.kill()`. Containers keep running while the kubelet
+        is down.
+        """
         kubeconfig = self.cluster.kubeconfig_for(f"system:node:{NAME}", ["system:nodes"])
         self.kubelet.start(
             [
@@ -136,7 +140,7 @@ class RealNode:
         node = self.cluster.api.get(path)
         if node.status != HTTPStatus.OK or not is_ready(node.json()):
             return False
-        # One that was ready says so for a while, whatever has become of its kubelet.
+        # A node stays Ready for a while after its kubelet has stopped.
         has = self.cluster.api.get(f"{path}/proxy/pods")
         should = self.cluster.api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={NAME}")
         knows = has.status == HTTPStatus.OK and _uids(should) <= _uids(has)
@@ -150,7 +154,7 @@ class RealNode:
         self.containerd.wait_until(self._has_containerd, "answer")
         archive = self._folder / "image.tar"
         write_image(archive, self._busybox)
-        # The namespace of what kubelets run.
+        # The containerd namespace of the kubelet.
         self._box.run("ctr", "--namespace=k8s.io", "images", "import", str(archive))
 
     def _has_containerd(self) -> bool:
@@ -191,16 +195,16 @@ class RealNode:
             "enforceNodeAllocatable": [],
             "failSwapOn": False,
             "makeIPTablesUtilChains": False,
-            # What crashes is started again after a second, however often.
+            # Restart crashed containers after one second, however often they crash.
             "featureGates": {"KubeletCrashLoopBackOffMax": True},
             "crashLoopBackOff": {"maxContainerRestartPeriod": "1s"},
             "volumePluginDir": "/var/lib/kubelet/volume-plugins",
-            # Pods have no names to ask for, and a machine that is nearly full is none of their business.
+            # Pods need no DNS, and a nearly full disk of the machine must not evict them.
             "resolvConf": "",
             "evictionHard": {"memory.available": "50Mi"},
         }
 
-    # Use
+    # Usage
 
     @contextmanager
     def pod(
@@ -211,11 +215,13 @@ class RealNode:
         until: Callable[[Obj], object] = is_ready,
         **spec: object,
     ) -> Iterator[None]:
-        """A pod that is ready, or as `until` says of the object; it is deleted in the end."""
+        """Create a pod, wait until it is ready or `until` returns true for the object, and delete
+        it at the end.
+        """
         pods = f"/api/v1/namespaces/{namespace}/pods"
         body = {
             "metadata": {"name": name},
-            # Shells do not end when they are asked to.
+            # Shells ignore SIGTERM.
             "spec": {"containers": containers, "terminationGracePeriodSeconds": 0, **spec},
         }
         made = self.cluster.api.request("POST", pods, body)
@@ -230,25 +236,25 @@ class RealNode:
             self.cluster.api.request("DELETE", f"{pods}/{name}")
 
     def read(self, pod: str, namespace: str = "default") -> Obj:
-        """The object as it is now."""
+        """Return the current object."""
         answer = self.cluster.api.get(f"/api/v1/namespaces/{namespace}/pods/{pod}")
         found: Obj = answer.json()
         return found
 
     def log(self, pod: str, container: str) -> list[str]:
-        """The lines that are in the log file of the container's first run."""
+        """Return the lines in the log file of the container's first run."""
         path = f"/var/log/pods/default_{pod}_{self.read(pod)['metadata']['uid']}/{container}/0.log"
-        # Each has before it its moment, its stream and whether it is whole.
+        # Each line starts with its time, its stream, and whether it is complete.
         return [line.split(" ", 3)[3] for line in self._box.run("cat", path).splitlines()]
 
 
 def _uids(answer: Answer) -> set[str]:
-    """Of the objects of a list."""
+    """Return the UIDs of the objects of a list."""
     return {one["metadata"]["uid"] for one in answer.json()["items"] or ()}
 
 
 def _programs() -> Mapping[str, Path]:
-    """Where the machine's are; Unavailable with the packages that are missing."""
+    """Return the paths of the required programs. Raise Unavailable with the missing packages."""
     found = {program: shutil.which(program) for program in _PACKAGES}
     missing = [_PACKAGES[program] for program, path in found.items() if path is None]
     if found["busybox"] and not _is_static(found["busybox"]):
@@ -259,12 +265,14 @@ def _programs() -> Mapping[str, Path]:
 
 
 def _is_static(program: str) -> bool:
-    """Whether it runs without libraries, which a pod does not have."""
+    """Return True if the program needs no shared libraries, which a pod does not have."""
     return subprocess.run(["ldd", program], capture_output=True, check=False).returncode != 0
 
 
 def _egress(socket: Path) -> Obj:
-    """How kube-apiserver reaches kubelets and pods, as in clusters whose nodes are in another network."""
+    """Return the configuration with which kube-apiserver reaches kubelets and pods in another
+    network.
+    """
     connection = {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": str(socket)}}}
     return {
         "apiVersion": "apiserver.k8s.io/v1beta1",
@@ -285,7 +293,7 @@ _NETWORK: Obj = {
         }
     ],
 }
-# Machines differ in whether they have AppArmor and let processes be ended less readily.
+# AppArmor and a lower OOM score are not available on every machine.
 _CONTAINERD = """
 version = 2
 [plugins."io.containerd.grpc.v1.cri"]

@@ -1,4 +1,4 @@
-"""People with rights on a real node's cluster, and the console for them."""
+"""Users with permissions in a real node's cluster, and the console for them."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -29,13 +29,13 @@ _GROUP = "rbac.authorization.k8s.io"
 _DEFINITIONS = Path(__file__).parents[2] / "manifests" / "crds.yaml"
 _USERS = "users.iam.kubesphere.io"
 
-#: Names, and what each may do in the whole cluster.
+#: User names and their cluster-wide RBAC rules.
 Rights = Mapping[str, list[dict[str, Any]]]
 
 
 @contextmanager
 def console_for(node: RealNode, rights: Rights, types: Collection[GVR]) -> Iterator[Runtime]:
-    """Knows the objects of these types."""
+    """Create the roles and run a console that watches these resource types."""
     body = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(_granting(rights))})
     done = node.cluster.kubectl("create", "-f", "-", input=body)
     assert done.returncode == 0, done.stderr
@@ -54,7 +54,9 @@ def console_for(node: RealNode, rights: Rights, types: Collection[GVR]) -> Itera
 
 @contextmanager
 def console_of(node: RealNode, rights: Rights, types: Collection[GVR]) -> Iterator[Runtime]:
-    """The same, where the console's own authorizer decides: these are its users (`decide`)."""
+    """Like `console_for`, but the console's own authorizer decides and these users exist in the
+    console. Use it with `decide`.
+    """
     with _users(node, rights), console_for(node, rights, [*SOURCES, *types]) as found:
         yield found
 
@@ -79,12 +81,12 @@ def _users(node: RealNode, names: Collection[str]) -> Iterator[None]:
 
 
 def rights_of(name: str) -> Any:
-    """What somebody may do now, as the console's authorizer knows it."""
+    """Return the user's current access from the console's authorizer."""
     return clusters.host.access_for(Identity(name))
 
 
 def decide(monkeypatch: pytest.MonkeyPatch, rights: Rights) -> None:
-    """They sign in with their own rights."""
+    """Sign in the users with their own permissions."""
     for name in rights:
         monkeypatch.setitem(CAST, name, partial(rights_of, name))
 
@@ -102,13 +104,13 @@ def _granting(rights: Rights) -> Iterator[dict[str, Any]]:
 
 
 def believe(monkeypatch: pytest.MonkeyPatch, rights: Rights) -> None:
-    """As far as the console knows they may do everything, so that the cluster decides."""
+    """Let the console allow these users everything, so that only the cluster decides."""
     for name in rights:
         monkeypatch.setitem(CAST, name, partial(FakeAccess, name, get_in=None))
 
 
 def page_of(console: Runtime, who: str, action: str, gvr: GVR, key: Key) -> Page:
-    """An action on an object, once the console knows that."""
+    """Return the page of an action after the console has loaded the object."""
     objects = console.informer(gvr).store
     entry = eventually(lambda: objects.get(key), f"{key} is known")
     assert entry is not None

@@ -1,8 +1,9 @@
-"""Carries connections between kube-apiserver, which is outside of the box, and what is in there.
+"""Forward connections between kube-apiserver, which is outside the box, and programs inside it.
 
-Run as `python relay.py NETWORK PORT SOCKET`: NETWORK is the file of the box's network namespace. In there
-it listens on kube-apiserver's own address, 127.0.0.1:PORT. Outside it is an HTTP proxy on the Unix socket
-SOCKET, by which kube-apiserver reaches the kubelet and pods (`--egress-selector-config-file`).
+Run as `python relay.py NETWORK PORT SOCKET`. NETWORK is the file of the box's network namespace.
+Inside, the relay listens on kube-apiserver's own address, 127.0.0.1:PORT. Outside, it is an HTTP
+proxy on the Unix socket SOCKET through which kube-apiserver reaches the kubelet and pods
+(`--egress-selector-config-file`).
 """
 
 import asyncio
@@ -18,7 +19,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Network:
-    """Another network namespace. A socket stays in the one in which it was made."""
+    """Another network namespace. A socket stays in the namespace in which it was created."""
 
     def __init__(self, path: str) -> None:
         self._there = os.open(path, os.O_RDONLY)
@@ -44,7 +45,7 @@ class Relay:
         self._port = port
 
     async def serve(self, path: str) -> None:
-        """Until it is killed."""
+        """Serve until the process is killed."""
         listener = self._network.socket()
         listener.bind((LOOPBACK, self._port))
         await asyncio.start_server(self._outwards, sock=listener)
@@ -61,7 +62,7 @@ class Relay:
         await _carry((reader, writer), server)
 
     async def _inwards(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """CONNECT HOST:PORT, after which the bytes are those of the connection."""
+        """Handle CONNECT HOST:PORT and forward the bytes of the connection."""
         request = await reader.readuntil(b"\r\n\r\n")
         host, _, port = request.split()[1].decode().rpartition(":")
         called = self._network.socket()
@@ -80,7 +81,7 @@ Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def _carry(one: Stream, other: Stream) -> None:
-    """Both ways, until either side ends."""
+    """Copy data in both directions until either side closes."""
     ways = {
         asyncio.create_task(_pump(one[0], other[1])),
         asyncio.create_task(_pump(other[0], one[1])),
@@ -93,13 +94,13 @@ async def _carry(one: Stream, other: Stream) -> None:
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """No faster than the other side takes it."""
+    """Copy data with backpressure."""
     try:
         while data := await reader.read(_CHUNK):
             writer.write(data)
             await writer.drain()
     except OSError:
-        # A reset: the other side is told by the end.
+        # The connection was reset; the other side is closed by the caller.
         return
 
 

@@ -1,4 +1,4 @@
-"""Debug containers on a node, by whoever may make them and by whoever may not."""
+"""Debug containers on a real node, for users with and without permission."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ __all__ = ["_site"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-#: All that it takes.
+#: All required permissions.
 DEBUGGING = [
     rule("get list", "pods"),
     rule("patch", "pods/ephemeralcontainers"),
@@ -54,7 +54,7 @@ def debugging(console: Runtime, who: str, pod: str) -> Page:
 
 
 def state(console: Runtime, name: str, debugger: str) -> dict[str, Any]:
-    """Of a debug container, as the console knows it."""
+    """Return the state of a debug container from the console's cache."""
     entry = console.informer(PODS).store.get(Key("default", name))
     assert entry is not None
     told = entry.original()["status"].get("ephemeralContainerStatuses", ())
@@ -63,7 +63,7 @@ def state(console: Runtime, name: str, debugger: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("who", ["ann", "tom"])
-async def test_whoever_may_debugs_what_runs(
+async def test_users_with_permission_can_debug_a_running_pod(
     real_node: RealNode, console: Runtime, who: str
 ) -> None:
     key = Key("default", f"web-of-{who}")
@@ -80,7 +80,7 @@ async def test_whoever_may_debugs_what_runs(
         assert (answer.status_code, answer["Location"]) == (302, terminal)
         async with typing(Browser(terminal, FakeAccess(who, get_in=None))) as browser:
             await browser.connected()
-            # Its processes and its files are the target's as well.
+            # The debug container shares the processes and files of the target.
             await browser.type("ps; cat /proc/1/root/written\r")
             await browser.until("sleep 12345")
             await browser.until("the app wrote this")
@@ -91,14 +91,12 @@ async def test_whoever_may_debugs_what_runs(
         eventually(lambda: "terminated" in state(console, key.name, name), "it has ended")
         shown = await text_of(await page.client().get(url.partition("/terminal")[0]))
         assert name in shown and "Debug container" in shown
-        # What it was beside goes on.
+        # The target container continues to run.
         [status] = real_node.read(key.name)["status"]["containerStatuses"]
         assert "running" in status["state"] and not status["restartCount"]
 
 
-async def test_an_image_that_is_not_there_is_said_to_be(
-    real_node: RealNode, console: Runtime
-) -> None:
+async def test_a_missing_image_is_reported(real_node: RealNode, console: Runtime) -> None:
     with real_node.pod("web-2", container("app", "exec sleep 1000")):
         page = debugging(console, "tom", "web-2")
         sent = {**drawn(await page.asks()), "image": "localhost/nobody:1"}
@@ -112,7 +110,7 @@ async def test_an_image_that_is_not_there_is_said_to_be(
         assert "localhost/nobody:1" in text
 
 
-async def test_nobody_else_does(real_node: RealNode, console: Runtime) -> None:
+async def test_users_without_permission_cannot_debug(real_node: RealNode, console: Runtime) -> None:
     with real_node.pod("web-3", container("app", "exec sleep 1000")):
         page = debugging(console, "eve", "web-3")
         sent = {**drawn(await page.asks()), "image": IMAGE}

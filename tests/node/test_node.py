@@ -1,4 +1,4 @@
-"""The node itself: pods really run on it, it breaks in the ways it says, and nothing of it stays."""
+"""Tests of the node itself: pods run, faults can be injected, and nothing is left behind."""
 
 import os
 import subprocess
@@ -20,13 +20,13 @@ HTTPD = "mkdir -p /srv && echo hello > /srv/index.html && exec httpd -f -p 8080 
 
 
 def status(node: RealNode, pod: str, name: str) -> Obj:
-    """The status of one container."""
+    """Return the status of one container."""
     found = node.read(pod)["status"]["containerStatuses"]
     return next(one for one in found if one["name"] == name)
 
 
 def restarted(pod: Obj) -> bool:
-    """A container of it crashed, and runs again."""
+    """Return True if a container of the pod has crashed and runs again."""
     found = pod["status"].get("containerStatuses", ())
     return any(one["restartCount"] and "running" in one["state"] for one in found)
 
@@ -37,7 +37,7 @@ def run(node: RealNode, pod: str, script: str) -> subprocess.CompletedProcess[st
 
 @pytest.fixture(scope="module")
 def shell(real_node: RealNode) -> Iterator[str]:
-    """The name of a pod in which commands can be run."""
+    """Yield the name of a pod for running commands."""
     with real_node.pod("shell", container("a", "sleep infinity"), container("b", HTTPD)):
         yield "shell"
 
@@ -52,7 +52,7 @@ def test_a_pod_of_several_containers_becomes_ready(real_node: RealNode, shell: s
     }
 
 
-def test_a_command_has_its_streams_and_exit_code(real_node: RealNode, shell: str) -> None:
+def test_exec_returns_streams_and_exit_code(real_node: RealNode, shell: str) -> None:
     done = run(real_node, shell, "echo out; echo err >&2; exit 7")
     assert (done.returncode, done.stdout) == (7, "out\n")
     assert done.stderr.startswith("err\n")
@@ -69,7 +69,7 @@ def test_the_control_plane_reaches_pods(real_node: RealNode, shell: str) -> None
     assert real_node.cluster.api.get(path).body == b"hello\n"
 
 
-def test_a_crashed_container_restarts_and_both_logs_are_there(real_node: RealNode) -> None:
+def test_a_crashed_container_restarts_and_keeps_both_logs(real_node: RealNode) -> None:
     script = "echo try; test -e /data/once && exec sleep infinity; touch /data/once; exit 3"
     mount = {"name": "data", "mountPath": "/data"}
     crashing = container("a", script, volumeMounts=[mount])
@@ -81,7 +81,7 @@ def test_a_crashed_container_restarts_and_both_logs_are_there(real_node: RealNod
             assert real_node.cluster.kubectl(*logs).stdout == "try\n"
 
 
-def test_probes_are_made(real_node: RealNode) -> None:
+def test_probes_are_executed(real_node: RealNode) -> None:
     often = {"periodSeconds": 1, "failureThreshold": 1}
     ready = {"httpGet": {"path": "/", "port": 8080}, **often}
     alive = {"exec": {"command": ["test", "-e", "/srv"]}, **often}
@@ -95,7 +95,7 @@ def test_probes_are_made(real_node: RealNode) -> None:
         eventually(lambda: is_ready(real_node.read("probed")), "it is ready again")
 
 
-def test_containers_outlive_the_kubelet(real_node: RealNode, shell: str) -> None:
+def test_containers_survive_a_kubelet_restart(real_node: RealNode, shell: str) -> None:
     before = status(real_node, shell, "a")["containerID"]
     real_node.kubelet.kill()
     assert run(real_node, shell, "true").returncode != 0
@@ -104,7 +104,7 @@ def test_containers_outlive_the_kubelet(real_node: RealNode, shell: str) -> None
     assert status(real_node, shell, "a")["containerID"] == before
 
 
-def test_it_has_no_address_of_the_machine(real_node: RealNode, shell: str) -> None:
+def test_the_node_uses_no_address_of_the_machine(real_node: RealNode, shell: str) -> None:
     node = real_node.cluster.api.get(f"/api/v1/nodes/{NAME}").json()
     addresses = {one["address"] for one in node["status"]["addresses"]}
     seen = subprocess.run(["ip", "address"], capture_output=True, text=True, check=True).stdout
@@ -112,13 +112,14 @@ def test_it_has_no_address_of_the_machine(real_node: RealNode, shell: str) -> No
         assert f" {address}/" not in seen
 
 
-# Nothing stays
+# Cleanup
 
 
 @contextmanager
 def namespaces(pid: int) -> Iterator[set[str]]:
-    """Those that a box has of its own, as the kernel numbers them. They are held: else the next that are
-    made, by a pod of another test, may get the numbers of these."""
+    """Yield the IDs of the namespaces of a process. They are kept open, because the kernel could
+    reuse the IDs for a pod of another test.
+    """
     with ExitStack() as held:
         files = [
             held.enter_context(open(f"/proc/{pid}/ns/{kind}")) for kind in ("mnt", "net", "pid")
@@ -127,9 +128,11 @@ def namespaces(pid: int) -> Iterator[set[str]]:
 
 
 def inhabitants(of: set[str]) -> set[int]:
-    """Who is in one of the namespaces, by their threads. With the last of them it is gone."""
+    """Return the processes with a thread in one of the namespaces. A namespace ends with its last
+    process.
+    """
     found = set()
-    # What ends meanwhile is left out.
+    # Skip processes that exit in the meantime.
     for link in iglob("/proc/[0-9]*/task/[0-9]*/ns/*"):
         with suppress(OSError):
             if os.readlink(link) in of:
@@ -138,11 +141,11 @@ def inhabitants(of: set[str]) -> set[int]:
 
 
 def left(box: str, of: set[str]) -> list[object]:
-    """What there still is of a box with this name and these namespaces."""
+    """Return the remaining processes and cgroups of a box with this name and these namespaces."""
     return [*inhabitants(of), *CGROUPS.glob(box), *CGROUPS.glob(f"*/{box}")]
 
 
-def test_nothing_is_left_of_a_box(real_node: object, tmp_path: Path) -> None:
+def test_a_stopped_box_leaves_nothing_behind(real_node: object, tmp_path: Path) -> None:
     folder = tmp_path / "box-that-ends"
     folder.mkdir()
     with ExitStack() as held:
@@ -163,13 +166,13 @@ with RealNode() as node, node.pod("a", container("a", "sleep 1000")):
 """
 
 
-def test_nothing_is_left_of_a_node_when_the_tests_are_killed(
+def test_a_node_leaves_nothing_behind_when_the_tests_are_killed(
     real_node: object, tmp_path: Path
 ) -> None:
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER],
         cwd=ROOT,
-        # What a killed process leaves in its temporary folder is then pytest's to remove.
+        # The test removes temporary files that a killed process leaves behind.
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -179,18 +182,16 @@ def test_nothing_is_left_of_a_node_when_the_tests_are_killed(
         assert owner.stdout is not None
         known = held.enter_context(namespaces(int(owner.stdout.readline())))
         box = next(tmp_path.glob("node-*")).name
-        # kubelet, containerd, the pod's shim, their process 1 and the owner. The pod's containers are
-        # in namespaces of their own, but in these cgroups, which go when they are empty.
+        # kubelet, containerd, the pod's shim, their PID 1, and the owner. The pod's containers have
+        # separate namespaces but share these cgroups, which are removed when they are empty.
         assert len(left(box, known)) > len(inhabitants(known)) > 4
         owner.kill()
         owner.wait()
         eventually(lambda: left(box, known) == [], "all of it is gone")
 
 
-def test_a_bridge_keeps_its_address_whatever_comes_and_goes(
-    real_node: object, tmp_path: Path
-) -> None:
-    """What a pod sends goes to the address that it knows, until it has to ask for it again."""
+def test_the_bridge_keeps_its_mac_address(real_node: object, tmp_path: Path) -> None:
+    """A pod sends packets to the MAC address that it has cached."""
     with Box(tmp_path) as box:
         found = set()
         for last in "029":

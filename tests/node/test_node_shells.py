@@ -1,4 +1,4 @@
-"""Shells on a node, by whoever may open one and by whoever may not, and how they end."""
+"""Node shells on a real node, for users with and without permission, and their cleanup."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ __all__ = ["_site"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SHELLS = "default"
-#: All that it takes.
+#: All required permissions.
 OPENING = [
     rule("get list", "nodes"),
     rule("get create", "pods"),
@@ -36,7 +36,7 @@ RIGHTS: Rights = {
     "tom": OPENING,
     "eve": [rule("get list", "nodes pods"), *OPENING[2:]],
 }
-#: What is nowhere but on the machine, and who one is there.
+#: List files that exist only on the machine, and print the user ID.
 TYPED = b"ls /run/containerd; id -u | sed s/^/uid=/; exit\r"
 
 
@@ -53,7 +53,7 @@ def _people(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("who", ["ann", "tom"])
-async def test_whoever_may_is_root_on_the_machine(
+async def test_users_with_permission_get_a_root_shell(
     real_node: RealNode, console: Runtime, who: str
 ) -> None:
     page = page_of(console, who, "shell", NODES, Key("", NAME))
@@ -79,13 +79,13 @@ async def test_whoever_may_is_root_on_the_machine(
     await get_terminals().close()
     assert b"containerd.sock" in browser.screen
     if who == "tom":
-        # Who opened it may not delete it.
+        # The user who opened the shell cannot delete its pod.
         eventually(lambda: is_so(running=False), "the shell has ended")
         console.spawn(sweep(console)).result(timeout=20)
     eventually(lambda: pods.get(key) is None, "its pod is taken away")
 
 
-async def test_one_that_nobody_attaches_to_ends(
+async def test_an_unused_node_shell_ends(
     real_node: RealNode, console: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shell, "WAITS", 2)
@@ -103,7 +103,9 @@ async def test_one_that_nobody_attaches_to_ends(
     eventually(lambda: pods.get(key) is None, "its pod is taken away")
 
 
-async def test_nobody_else_does(real_node: RealNode, console: Runtime) -> None:
+async def test_users_without_permission_cannot_open_a_node_shell(
+    real_node: RealNode, console: Runtime
+) -> None:
     page = page_of(console, "eve", "shell", NODES, Key("", NAME))
     sent = drawn(await page.asks())
     assert "The cluster did not allow it." in await page.refuses(403, **sent)

@@ -1,4 +1,4 @@
-"""Containers that are restarted, and what the pages say of it to whom."""
+"""Restarted containers, and the information about them for users with different permissions."""
 
 import html
 import re
@@ -29,7 +29,7 @@ RIGHTS: Rights = {
     "lee": [rule("get", "pods/log")],
 }
 PATH = "/clusters/host/projects/default/pods/probed"
-#: Says which of its runs it is. It is alive and ready for as long as it has these files.
+#: Print the number of the run. The container is live and ready while these files exist.
 SCRIPT = (
     "n=$(cat /data/n 2>/dev/null || echo 1); echo $((n+1)) >/data/n; "
     "touch /alive /ready; echo run $n; exec sleep infinity"
@@ -57,7 +57,7 @@ def _people(monkeypatch: pytest.MonkeyPatch, console: Runtime) -> None:
 
 
 async def page(who: str, path: str = PATH, code: int = 200) -> str:
-    """Its text, as somebody reads it: without marks."""
+    """Return the text of the page without tags."""
     answer = await ClientAs()(who).get(path)
     text = await text_of(answer)
     assert answer.status_code == code, text
@@ -65,7 +65,7 @@ async def page(who: str, path: str = PATH, code: int = 200) -> str:
 
 
 def knows(console: Runtime, *, restarts: int, ready: bool) -> None:
-    """Once the console does."""
+    """Wait until the console has loaded this state."""
 
     def is_so() -> bool:
         entry = console.informer(PODS).store.get(Key("default", "probed"))
@@ -77,7 +77,7 @@ def knows(console: Runtime, *, restarts: int, ready: bool) -> None:
     eventually(is_so, f"{restarts} restarts, ready: {ready}")
 
 
-async def test_checks_that_fail_and_what_comes_of_it_are_said(
+async def test_failed_probes_and_their_effects_are_shown(
     real_node: RealNode, console: Runtime
 ) -> None:
     volumes = [{"name": "data", "emptyDir": {}}]

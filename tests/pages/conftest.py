@@ -1,4 +1,4 @@
-"""The generic pages' small world and cast."""
+"""Runtime and users for the tests of generic pages."""
 
 from tests.views.conftest import _site, client_as, pods, runtime
 

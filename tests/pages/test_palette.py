@@ -1,4 +1,4 @@
-"""What the palette offers, and to whom."""
+"""The options of the command palette and their permissions."""
 
 import re
 from typing import Any
@@ -16,7 +16,7 @@ Options = list[tuple[str, str]]
 async def options(
     client_as: ClientAs, text: str, who: str = "admin", **headers: str
 ) -> dict[str, Options]:
-    """(text, address) of each option, by the label of its group."""
+    """Return (text, URL) of each option by group label."""
     response = await client_as(who, **headers).get(f"/palette?q={quote(text)}")
     assert response.status_code == 200
     html = await text_of(response)
@@ -38,7 +38,7 @@ LIST = "/clusters/host"
 CART = target_url("host", Target("pods", "shop", "cart-1"))
 
 
-async def test_with_nothing_typed_it_offers_all_lists_and_commands(client_as: ClientAs) -> None:
+async def test_empty_query_offers_all_lists_and_commands(client_as: ClientAs) -> None:
     found = await options(client_as, "")
     assert found["Lists"][0] == ("Pods", f"{LIST}/pods")
     assert [text for text, _url in found["Commands"]] == [
@@ -71,23 +71,23 @@ async def test_with_nothing_typed_it_offers_all_lists_and_commands(client_as: Cl
         ("zz", "Search", ("Everything about zz", "/search?q=zz")),
     ],
 )
-async def test_what_is_offered_first(
+async def test_best_match_is_offered_first(
     client_as: ClientAs, text: str, group: str, first: tuple[str, str]
 ) -> None:
     assert (await options(client_as, text))[group][0] == first
 
 
-async def test_a_slash_is_text_alone(client_as: ClientAs) -> None:
+async def test_leading_slash_searches_text_only(client_as: ClientAs) -> None:
     assert set(await options(client_as, "/shop")) == {"Search"}
     assert set(await options(client_as, "/web")) == {"Pods", "Search"}
 
 
-async def test_more_of_a_kind_lead_to_its_list(client_as: ClientAs) -> None:
+async def test_last_option_of_a_kind_links_to_the_full_list(client_as: ClientAs) -> None:
     found = await options(client_as, "-1")
     assert found["Pods"][-1] == ("All 4", f"{LIST}/pods?q=-1")
 
 
-async def test_it_offers_what_the_viewer_may_see(client_as: ClientAs) -> None:
+async def test_only_objects_the_viewer_may_see_are_offered(client_as: ClientAs) -> None:
     nobody = await options(client_as, "", "charlie")
     assert set(nobody) == {"Commands"}
     assert set(await options(client_as, "shop", "charlie")) == {"Search"}
@@ -97,7 +97,7 @@ async def test_it_offers_what_the_viewer_may_see(client_as: ClientAs) -> None:
 
 
 @pytest.mark.parametrize(("who", "offered"), [("bob", True), ("alice", False)])
-async def test_the_platform_is_offered_to_whoever_sees_more_of_it_than_their_places(
+async def test_platform_pages_are_offered_only_with_platform_permissions(
     client_as: ClientAs, who: str, offered: bool
 ) -> None:
     pages = (await options(client_as, "workspaces", who)).get("Pages", [])
@@ -105,30 +105,30 @@ async def test_the_platform_is_offered_to_whoever_sees_more_of_it_than_their_pla
 
 
 @pytest.mark.parametrize(("who", "offered"), [("alice", True), ("bob", False), ("charlie", False)])
-async def test_who_may_create_nothing_is_not_offered_it(
+async def test_create_commands_require_permission(
     client_as: ClientAs, who: str, offered: bool
 ) -> None:
     found = await options(client_as, "create", who)
     assert ("Commands" in found) is offered
 
 
-async def test_it_needs_somebody_who_is_signed_in(client_as: ClientAs) -> None:
+async def test_palette_requires_sign_in(client_as: ClientAs) -> None:
     assert (await client_as("", **{"HX-Request": "true"}).get("/palette?q=a")).status_code == 401
     assert (await client_as("").get("/palette")).status_code == 302
 
 
 @pytest.mark.parametrize("text", ["%00", "label=((", "x" * 4000, "%FF"])
-async def test_what_cannot_be_read_is_said(client_as: ClientAs, text: str) -> None:
+async def test_malformed_query_does_not_fail(client_as: ClientAs, text: str) -> None:
     response: Any = await client_as("admin").get(f"/palette?q={text}")
     assert response.status_code in (200, 400)
 
 
-async def test_markup_stays_text(client_as: ClientAs) -> None:
+async def test_markup_is_escaped(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get('/palette?q=%3Cimg%20src=x%3E"'))
     assert "<img" not in html
 
 
-async def test_every_page_has_it(client_as: ClientAs) -> None:
+async def test_every_page_contains_the_palette(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get("/clusters/host/pods"))
     assert 'href="/search" data-palette' in html
     assert 'id="palette-options" role="listbox"' in html

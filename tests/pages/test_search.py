@@ -1,4 +1,4 @@
-"""The search page and its data: permission, hostile input, kinds that are not there yet."""
+"""The search page and its JSON: permissions, hostile input and lists that are not loaded yet."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ async def data_of(client_as: ClientAs, query: str, who: str = "admin") -> Any:
     return response.status_code, json.loads(response.content)
 
 
-async def test_it_shows_what_is_found_by_kind(client_as: ClientAs) -> None:
+async def test_results_are_grouped_by_kind(client_as: ClientAs) -> None:
     response = await client_as("admin").get("/search?q=web")
     html = await text_of(response)
     assert response.status_code == 200
@@ -31,7 +31,7 @@ async def test_it_shows_what_is_found_by_kind(client_as: ClientAs) -> None:
     assert 'value="web"' in html
 
 
-async def test_more_than_a_few_lead_to_the_list(client_as: ClientAs, pods: Informer[Any]) -> None:
+async def test_large_group_links_to_the_full_list(client_as: ClientAs, pods: Informer[Any]) -> None:
     for number in range(300):
         bring(pods, pod(f"many-{number}"))
     html = await text_of(await client_as("admin").get("/search?q=many"))
@@ -40,7 +40,7 @@ async def test_more_than_a_few_lead_to_the_list(client_as: ClientAs, pods: Infor
     assert '<a class="link" href="/clusters/host/pods?q=many">All 300</a>' in html
 
 
-async def test_as_data(client_as: ClientAs) -> None:
+async def test_results_are_available_as_json(client_as: ClientAs) -> None:
     status, found = await data_of(client_as, "web-2")
     assert (status, found["total"], found["query"], found["loading"]) == (200, 1, "web-2", [])
     [group] = found["groups"]
@@ -51,13 +51,13 @@ async def test_as_data(client_as: ClientAs) -> None:
     assert item["created"] == "2026-11-20T10:00:00+00:00"
 
 
-async def test_data_is_not_translated(client_as: ClientAs) -> None:
+async def test_json_is_not_translated(client_as: ClientAs) -> None:
     client = client_as("admin", **{"Accept-Language": "zh-hans"})
     response = await client.get("/search?format=json&q=web-2")
     assert "Crash loop" in response.content.decode()
 
 
-async def test_counts_are_of_what_the_viewer_may_list(client_as: ClientAs) -> None:
+async def test_counts_include_only_objects_the_viewer_may_list(client_as: ClientAs) -> None:
     assert (await data_of(client_as, "web", "alice"))[1]["groups"] == []
     assert (await data_of(client_as, "api", "alice"))[1]["total"] == 2
     assert (await data_of(client_as, "a", "charlie"))[1]["total"] == 0
@@ -65,7 +65,7 @@ async def test_counts_are_of_what_the_viewer_may_list(client_as: ClientAs) -> No
     assert there == not_there | {"query": "web"}
 
 
-async def test_it_needs_somebody_who_is_signed_in(client_as: ClientAs) -> None:
+async def test_search_requires_sign_in(client_as: ClientAs) -> None:
     assert (await client_as("").get("/search?q=web")).status_code == 302
     assert (await data_of(client_as, "web", ""))[0] == 401
     assert (await client_as("admin").post("/search")).status_code == 405
@@ -75,7 +75,7 @@ async def test_it_needs_somebody_who_is_signed_in(client_as: ClientAs) -> None:
     "query",
     ["%00", "label=((", "x" * 5000, "%ED%A0%80", "%FF", "label=a%3D%3D%3D", "%E2%80%AEa"],
 )
-async def test_what_cannot_be_read_is_said(client_as: ClientAs, query: str) -> None:
+async def test_malformed_query_does_not_fail(client_as: ClientAs, query: str) -> None:
     response = await client_as("admin").get(f"/search?q={query}")
     assert response.status_code in (200, 400)
     status, found = await data_of(client_as, query)
@@ -83,18 +83,18 @@ async def test_what_cannot_be_read_is_said(client_as: ClientAs, query: str) -> N
     assert (found.get("kind") == "Status") is (status == 400)
 
 
-async def test_markup_stays_text(client_as: ClientAs) -> None:
+async def test_markup_is_escaped(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get("/search?q=<img src=x>"))
     assert "<img src=x>" not in html
     assert "&lt;img src=x&gt;" in html
 
 
 @pytest.mark.parametrize("fmt", ["csv", "tsv", "xml", "json&format=json"])
-async def test_other_formats_are_refused(client_as: ClientAs, fmt: str) -> None:
+async def test_unsupported_format_is_refused(client_as: ClientAs, fmt: str) -> None:
     assert (await client_as("admin").get(f"/search?q=a&format={fmt}")).status_code == 400
 
 
-async def test_kinds_that_have_not_arrived_are_named(
+async def test_unsynced_kinds_are_listed_as_loading(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     cold: Informer[Any] = Informer(DEPLOYMENTS, DECODERS[DEPLOYMENTS])
@@ -104,7 +104,7 @@ async def test_kinds_that_have_not_arrived_are_named(
     assert "Deployments" in await text_of(await client_as("admin").get("/search?q=web"))
 
 
-async def test_nobody_waits_for_what_the_server_refuses(
+async def test_search_does_not_wait_for_lists_the_server_refuses(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused: Informer[Any] = Informer(DEPLOYMENTS, DECODERS[DEPLOYMENTS])
@@ -123,7 +123,7 @@ async def test_nobody_waits_for_what_the_server_refuses(
     assert found["loading"] == ["deployments"]
 
 
-async def test_a_search_follows_what_the_viewer_may_list_and_nothing_else(
+async def test_search_starts_informers_only_for_kinds_the_viewer_may_list(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
@@ -139,5 +139,5 @@ async def test_a_search_follows_what_the_viewer_may_list_and_nothing_else(
     assert asked == []
     await data_of(client_as, "web")
     assert {PODS, DEPLOYMENTS} <= set(asked)
-    # Neither what is never cached nor what this cluster does not have.
+    # Excludes types that are never cached and types that the cluster does not serve.
     assert not {SECRETS, GATEWAYS} & set(asked)

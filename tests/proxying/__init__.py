@@ -1,1 +1,1 @@
-"""Ports of pods and services: their lines of kubectl, and opening them in the browser."""
+"""Ports of pods and services: their kubectl commands and opening them in the browser."""

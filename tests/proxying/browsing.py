@@ -1,4 +1,4 @@
-"""A browser on the host of an open port, as far as requests and cookies go."""
+"""A browser on the host of an open port, limited to requests and cookies."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "accept": 
 
 @dataclass
 class Person:
-    """Whose session and rights the test ends."""
+    """A user whose session and permissions the test can revoke."""
 
     access: FakeAccess = field(default_factory=lambda: FakeAccess("admin", get_in=None))
     alive: bool = True
@@ -36,7 +36,7 @@ class Person:
 
 @dataclass
 class Answer:
-    """`cut`: the connection was broken before it was whole."""
+    """A response. `cut` is True if the connection was aborted before the response was complete."""
 
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
@@ -57,14 +57,18 @@ class Answer:
 
 @dataclass
 class Browser:
-    """`inner`: what gets the requests to other hosts. `waiting` is set while nothing is taken in."""
+    """A browser with cookies.
+
+    `inner` receives the requests to other hosts. `waiting` is set while the browser does not
+    read.
+    """
 
     application: ProxyApplication
     host: str = ""
     cookies: dict[str, str] = field(default_factory=dict)
 
     async def go(self, url: str) -> Answer:
-        """Follows a link there."""
+        """Follow a link to the URL."""
         parts = urlsplit(url)
         self.host = parts.netloc
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
@@ -89,7 +93,7 @@ class Browser:
         flow: Flow | None = None,
         **headers: Any,
     ) -> "asyncio.Task[None]":
-        """Until it is answered, or `gone`."""
+        """Send a request and wait for the response, or until `gone` is set."""
         scope = self._scope(method, path, headers)
         found = flow or Flow()
         found.abort = lambda: setattr(answer, "cut", True)
@@ -114,11 +118,11 @@ class Browser:
         return asyncio.create_task(self.application(scope, receive, send))
 
     def request(self, method: str, path: str, **headers: Any) -> ApplicationCommunicator:
-        """One whose messages the test sends itself."""
+        """Start a request whose messages the test sends."""
         return ApplicationCommunicator(self.application, self._scope(method, path, headers))
 
     def connect(self, path: str, *protocols: str, **headers: Any) -> ApplicationCommunicator:
-        """A websocket that its page opens, unless the headers say something else."""
+        """Open a websocket from the port's own page unless the headers say otherwise."""
         given = {"origin": f"https://{self.host}", **headers}
         scope = {**self._scope("GET", path, given), "type": "websocket"}
         scope["subprotocols"] = list(protocols)

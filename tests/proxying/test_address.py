@@ -1,4 +1,4 @@
-"""Which addresses may be those of open ports, and which requests are theirs."""
+"""Validation of PROXY_BASE_URL, and the recognition of requests to open ports."""
 
 import os
 import subprocess
@@ -23,26 +23,27 @@ DEMO = "http://127.0.0.1:8000"
         ("http://ports.localhost:8000", DEMO, ProxyBase("http", "ports.localhost", 8000)),
     ],
 )
-def test_an_address_of_its_own(given: str, base: str, found: ProxyBase | None) -> None:
+def test_valid_proxy_base_url_is_accepted(given: str, base: str, found: ProxyBase | None) -> None:
     assert read_proxy_base(given, base) == found
 
 
 @pytest.mark.parametrize(
     ("given", "base"),
     [
-        # The console's own host, and whatever is above or below it.
+        # The console's own host, its parent domains and its subdomains.
         (CONSOLE, CONSOLE),
         ("https://console.example.com:8443", CONSOLE),
         ("https://CONSOLE.example.com", CONSOLE),
         ("https://ports.console.example.com", CONSOLE),
         ("https://example.com", CONSOLE),
         ("http://ports.localhost:8000", "http://localhost:8000"),
-        # Without TLS anybody on the way can set cookies, but for this machine.
+        # Without TLS, anyone on the network path can set cookies. Only this machine may use plain
+        # HTTP.
         ("http://ports.example.com", CONSOLE),
         ("http://ports.example.com", "http://console.example.com"),
         ("https://ports.example.com", DEMO),
         ("http://ports.example.com", DEMO),
-        # No name that others can be below.
+        # Hosts that can't have subdomains.
         ("https://localhost", CONSOLE),
         ("https://10.0.0.1", CONSOLE),
         ("https://[::1]", CONSOLE),
@@ -50,7 +51,7 @@ def test_an_address_of_its_own(given: str, base: str, found: ProxyBase | None) -
         ("https://-ports.example.com", CONSOLE),
         ("https://pörts.example.com", CONSOLE),
         ("https://", CONSOLE),
-        # No address of a host.
+        # Not the URL of a host.
         ("ports.example.com", CONSOLE),
         ("ftp://ports.example.com", CONSOLE),
         ("https://ports.example.com/console", CONSOLE),
@@ -62,7 +63,9 @@ def test_an_address_of_its_own(given: str, base: str, found: ProxyBase | None) -
         ("https://[ports", CONSOLE),
     ],
 )
-def test_what_would_share_something_with_the_console_is_refused(given: str, base: str) -> None:
+def test_base_url_that_shares_cookies_or_origin_with_the_console_is_refused(
+    given: str, base: str
+) -> None:
     with pytest.raises(ValueError, match="PROXY_BASE_URL"):
         read_proxy_base(given, base)
 
@@ -86,11 +89,11 @@ def test_what_would_share_something_with_the_console_is_refused(given: str, base
         (":443", None),
     ],
 )
-def test_the_host_says_which_port_is_meant(host: str, label: str | None) -> None:
+def test_label_of_the_host_identifies_the_port(host: str, label: str | None) -> None:
     assert ProxyBase("https", "ports.example.com", 443).label_of(host) == label
 
 
-def test_on_another_port_it_has_to_be_named() -> None:
+def test_non_default_port_is_part_of_the_origin() -> None:
     base = ProxyBase("http", "ports.localhost", 8000)
     assert base.origin(LABEL) == f"http://{LABEL}.ports.localhost:8000"
     assert base.label_of(f"{LABEL}.ports.localhost:8000") == LABEL
@@ -98,7 +101,7 @@ def test_on_another_port_it_has_to_be_named() -> None:
 
 
 @pytest.mark.programs
-def test_no_command_starts_with_an_address_that_is_refused() -> None:
+def test_serve_does_not_start_with_an_invalid_proxy_base_url() -> None:
     environment = {**os.environ, "BASE_URL": CONSOLE, "PROXY_BASE_URL": CONSOLE}
     done = subprocess.run(
         [sys.executable, "manage.py", "serve"],
@@ -109,4 +112,6 @@ def test_no_command_starts_with_an_address_that_is_refused() -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert done.stderr.strip().startswith("PROXY_BASE_URL (console.example.com) must be neither")
+    assert done.stderr.strip().startswith(
+        "PROXY_BASE_URL (console.example.com) must not be the host"
+    )

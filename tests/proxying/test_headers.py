@@ -1,4 +1,4 @@
-"""Which headers reach a program, and which of its headers reach the browser."""
+"""Filtering of the headers between the browser and the program behind a port."""
 
 import pytest
 
@@ -14,7 +14,7 @@ ORIGIN = BASE.origin(LABEL)
 WEB = Target(PODS, Key("shop", "web-1"), 8080)
 CANARY = "canary"
 
-#: What no browser has a say in, or nobody else shall know.
+#: Headers that a browser may not set or a program may not see.
 STAYS = (
     "Authorization",
     "Proxy-Authorization",
@@ -48,7 +48,7 @@ STAYS = (
     "Sec-Websocket-Key",
     "Cookie2",
 )
-#: What a hostile program would like to say to a browser, or to whoever is on the way.
+#: Response headers that a hostile program might send to the browser or to proxies on the path.
 HOSTILE = (
     "Access-Control-Allow-Origin",
     "Access-Control-Allow-Credentials",
@@ -102,7 +102,7 @@ def cookies(*texts: str) -> list[str]:
     return [value for name, value in found if name == "Set-Cookie"]
 
 
-def test_nothing_leaves_but_what_is_known() -> None:
+def test_only_allowed_request_headers_are_forwarded() -> None:
     found = sent(*((name, CANARY) for name in STAYS), ("Accept", "text/html"))
     assert CANARY not in str(found)
     assert found == [
@@ -112,7 +112,7 @@ def test_nothing_leaves_but_what_is_known() -> None:
     ]
 
 
-def test_cookies_of_the_host_go_on_and_ours_do_not() -> None:
+def test_cookies_of_the_program_are_forwarded_without_the_consoles_own() -> None:
     theirs = "sid=1; theme=dark"
     ours = (
         f"__Host-quarterdeck-port={CANARY}; quarterdeck={CANARY}; __Host-quarterdeck={CANARY}",
@@ -122,7 +122,7 @@ def test_cookies_of_the_host_go_on_and_ours_do_not() -> None:
     assert CANARY not in str(found) and found["cookie"] == f"{theirs}"[:5] + "; =; theme=dark"
 
 
-def test_nothing_comes_back_but_what_is_known() -> None:
+def test_only_allowed_response_headers_are_returned() -> None:
     assert len(HOSTILE) >= 25
     plain = back(("Content-Type", "text/html"))
     assert back(("Content-Type", "text/html"), *((name, CANARY) for name in HOSTILE)) == plain
@@ -130,7 +130,7 @@ def test_nothing_comes_back_but_what_is_known() -> None:
     assert len(names) == len(set(names))
 
 
-def test_its_own_policy_stays_and_ours_is_added() -> None:
+def test_content_security_policy_of_the_program_is_kept_and_extended() -> None:
     found = back(("Content-Security-Policy", "default-src 'self'"), ("X-Frame-Options", "ALLOWALL"))
     policies = [value for name, value in found if name == "Content-Security-Policy"]
     assert policies == ["default-src 'self'", "frame-ancestors 'self'"]
@@ -146,7 +146,7 @@ def test_its_own_policy_stays_and_ours_is_added() -> None:
         (("max-age=1", "no-store"), "private, no-store"),
     ],
 )
-def test_nobody_else_keeps_it(said: tuple[str, ...], found: str) -> None:
+def test_responses_are_not_cached_by_shared_caches(said: tuple[str, ...], found: str) -> None:
     headers = dict(back(*(("cache-control", one) for one in said)))
     assert headers["Cache-Control"] == found
 
@@ -171,15 +171,15 @@ def test_nobody_else_keeps_it(said: tuple[str, ...], found: str) -> None:
         ("a=" + "x" * 5000, None),
     ],
 )
-def test_a_cookie_is_of_its_host_alone(given: str, found: str | None) -> None:
+def test_cookies_are_limited_to_their_host(given: str, found: str | None) -> None:
     assert cookies(given) == ([found] if found else [])
 
 
-def test_there_are_so_many_cookies() -> None:
+def test_number_of_cookies_is_limited() -> None:
     assert len(cookies(*(f"c{n}=1" for n in range(500)))) == 50
 
 
-def test_our_cookie_is_of_one_host() -> None:
+def test_console_cookie_is_host_only() -> None:
     name, value = own_cookie(BASE, "x")
     assert (name, value) == (
         "Set-Cookie",
@@ -189,7 +189,7 @@ def test_our_cookie_is_of_one_host() -> None:
     assert own_cookie(demo, "x")[1] == "quarterdeck-port=x; Path=/; HttpOnly; SameSite=Lax"
 
 
-def test_cookies_of_one_name_are_all_read() -> None:
+def test_cookies_with_the_same_name_are_all_read() -> None:
     raw = [(b"cookie", b"a=1; a=2"), (b"cookie", b"b=3")]
     assert cookies_of(raw) == [("a", "1"), ("a", "2"), ("b", "3")]
 
@@ -206,7 +206,7 @@ def test_cookies_of_one_name_are_all_read() -> None:
         (f"{ORIGIN}/login", "/login"),
         (ORIGIN, "/"),
         (f"{ORIGIN}{WEB.path}/x", "/x"),
-        # Not the beginning of another host's name.
+        # The prefix must not match the name of another host.
         (f"{WEB.path}//evil.example/", "/evil.example/"),
         (f"{ORIGIN}//evil.example/", "/evil.example/"),
         ("https://evil.example/", None),
@@ -216,7 +216,7 @@ def test_cookies_of_one_name_are_all_read() -> None:
         ("http://10.0.0.1:8080/", None),
     ],
 )
-def test_a_redirect_stays_within_its_program(location: str, found: str | None) -> None:
+def test_redirects_stay_within_the_program(location: str, found: str | None) -> None:
     assert within(location, ORIGIN, WEB) == found
 
 
@@ -224,7 +224,7 @@ def test_a_redirect_stays_within_its_program(location: str, found: str | None) -
     "location",
     ["javascript:alert(1)", "data:text/html,x", "\\\\evil.example", "/\\evil.example", "/é", "/\n"],
 )
-def test_what_is_no_address_of_a_page_is_refused(location: str) -> None:
+def test_location_that_is_not_a_page_url_is_refused(location: str) -> None:
     with pytest.raises(ValueError, match=r"^$"):
         within(location, ORIGIN, WEB)
 
@@ -234,7 +234,7 @@ SITES = ("cross-site", "same-site", "same-origin", "none", None)
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
-def test_a_neighbours_page_sends_nothing(method: str, site: str | None) -> None:
+def test_cross_origin_request_of_another_port_is_refused(method: str, site: str | None) -> None:
     headers = {"sec-fetch-site": site} if site else {}
     reads = method in ("GET", "HEAD")
     allowed = {"same-origin", "none", None} if reads else {"same-origin"}
@@ -245,7 +245,7 @@ def test_a_neighbours_page_sends_nothing(method: str, site: str | None) -> None:
     assert not may_pass(method, {**headers, "origin": "null"}, ORIGIN)
 
 
-def test_links_may_be_followed_and_nothing_is_framed() -> None:
+def test_links_may_be_followed_but_framing_is_refused() -> None:
     linked = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     assert may_pass("GET", {**linked, "sec-fetch-dest": "document"}, ORIGIN)
     for to in ("iframe", "frame", "object", "embed", "fencedframe"):

@@ -1,4 +1,6 @@
-"""Programs that really run, behind a real kube-apiserver, which does on the way what we take it to do."""
+"""Opening ports of real programs behind a real kube-apiserver, to check assumptions about its
+proxying.
+"""
 
 import asyncio
 import json
@@ -23,9 +25,9 @@ from tests.ui.support import FakeAccess
 pytestmark = pytest.mark.django_db(transaction=True)
 
 RBAC = "rbac.authorization.k8s.io/v1"
-#: httpd says these itself.
+#: Headers that httpd sets itself.
 _ITS_OWN = ("Connection", "Transfer-Encoding", "Keep-Alive", "Upgrade", "Trailer")
-#: By their names, what the programs of the server say, then what they do.
+#: CGI programs of the server by name: their response headers and what they do.
 _PROGRAMS: dict[str, tuple[list[str], str]] = {
     "echo": (["Content-Type: text/plain"], "env; cat"),
     "hostile": (
@@ -42,7 +44,8 @@ _PROGRAMS: dict[str, tuple[list[str], str]] = {
 PAGE = '<a href="/x">x</a><img src="/y.png"/>'
 
 
-#: Opens a websocket (RFC 6455, section 4.2.2) and says hello. In octal, as the shell's printf has it.
+#: Opens a websocket (RFC 6455, section 4.2.2) and sends hello. In octal, as the shell's printf
+#: requires.
 _TALKS = r"""#!/bin/sh
 end=$(printf '\r')
 while read -r line && [ "$line" != "$end" ]; do
@@ -57,7 +60,7 @@ exec cat"""
 
 
 def server() -> str:
-    """The script of a container with a web server, its page and its programs."""
+    """Return the script of a container with a web server, a page and CGI programs."""
     made = ["mkdir -p /www/cgi-bin", "cd /www", f"echo '{PAGE}' > index.html"]
     for name, (headers, does) in _PROGRAMS.items():
         lines = ["#!/bin/sh", *(f"echo '{line}'" for line in headers), "echo", does]
@@ -70,7 +73,7 @@ def server() -> str:
 
 @pytest.fixture(scope="module")
 def node(real_node: RealNode) -> Iterator[RealNode]:
-    """With a server in a pod, a service before it, and people who may do more and less."""
+    """A node with a web server pod, a service for it, and users with different permissions."""
     cluster = real_node.cluster
     meta = {"name": "ports-tenant", "namespace": "default"}
     rules = [{"apiGroups": [""], "resources": ["pods/proxy"], "verbs": ["get"]}]
@@ -118,7 +121,7 @@ async def httpd(console: Runtime, browser: Browser) -> Browser:
 
 
 async def entered(browser: Browser, target: Target, who: str = "admin") -> None:
-    """Opened and entered, whoever may."""
+    """Open a port and follow the link to it."""
     owner = Owner(who, who, f"session-of-{who}", "host")
     label, ticket = await asyncio.to_thread(open_port, owner, target, "")
     browser.host = f"{label}.ports.example.com"
@@ -127,14 +130,14 @@ async def entered(browser: Browser, target: Target, who: str = "admin") -> None:
 
 
 async def answering(browser: Browser) -> Browser:
-    """Once its server listens."""
+    """Wait until the server responds."""
     async with asyncio.timeout(30):
         while (await browser.get("/index.html")).status != 200:
             await asyncio.sleep(0.1)
     return browser
 
 
-async def test_a_page_comes_as_it_was_written(httpd: Browser) -> None:
+async def test_page_is_returned_unchanged(httpd: Browser) -> None:
     for path in ("/", "/index.html", "/?path=/cgi-bin/echo", "/index.html?watch=true&timeout=x"):
         answer = await httpd.get(path, accept="text/html")
         assert (answer.status, answer.text.strip()) == (200, PAGE), path
@@ -145,7 +148,7 @@ async def test_a_page_comes_as_it_was_written(httpd: Browser) -> None:
     assert (await httpd.get("/nothing.html")).status == 404
 
 
-async def test_a_program_learns_nothing_that_is_not_for_it(httpd: Browser) -> None:
+async def test_program_does_not_receive_headers_meant_for_others(httpd: Browser) -> None:
     headers: dict[str, Any] = {name.lower(): CANARY for name in STAYS}
     for name in ("host", "origin", "sec-fetch-site"):
         del headers[name]
@@ -162,13 +165,13 @@ async def test_a_program_learns_nothing_that_is_not_for_it(httpd: Browser) -> No
     assert "QUARTERDECK-PORT" not in upper
 
 
-async def test_a_hostile_program_says_nothing_to_the_browser(httpd: Browser) -> None:
+async def test_headers_of_a_hostile_program_are_dropped(httpd: Browser) -> None:
     answer = await httpd.get("/cgi-bin/hostile")
     assert answer.status == 200 and answer.text == "hello\n"
     assert CANARY not in str(answer.headers)
 
 
-async def test_redirects_stay_within_it(httpd: Browser) -> None:
+async def test_redirects_stay_within_the_program(httpd: Browser) -> None:
     answer = await httpd.get("/cgi-bin/home", accept="text/html")
     assert (answer.status, answer.get("location")) == (302, "/index.html")
     answer = await httpd.get("/cgi-bin/away", accept="text/html")
@@ -177,14 +180,16 @@ async def test_redirects_stay_within_it(httpd: Browser) -> None:
 
 
 def everything(node: RealNode) -> str:
-    """Who waits for what, on both sides."""
+    """Return all tasks and processes waiting on either side."""
     tasks = "\n".join(map(repr, asyncio.all_tasks()))
     asked = "ps; netstat -tn"
     return tasks + "\n" + node.cluster.kubectl("exec", "httpd", "--", "sh", "-c", asked).stdout
 
 
 @pytest.mark.parametrize("lost", ["right", "nobody"])
-async def test_what_goes_on_ends(node: RealNode, httpd: Browser, person: Person, lost: str) -> None:
+async def test_requests_end_with_the_session_the_permission_or_the_client(
+    node: RealNode, httpd: Browser, person: Person, lost: str
+) -> None:
     answer, gone = Answer(), asyncio.Event()
     task = httpd.begin(answer, "GET", "/cgi-bin/slow", gone=gone)
     try:
@@ -203,7 +208,7 @@ async def test_what_goes_on_ends(node: RealNode, httpd: Browser, person: Person,
 
 
 @pytest.mark.usefixtures("console")
-async def test_a_service_leads_to_its_pods(browser: Browser) -> None:
+async def test_service_port_leads_to_its_pods(browser: Browser) -> None:
     await entered(browser, Target(SERVICES, Key("default", "front"), 80))
     await answering(browser)
     assert (await browser.get("/", accept="text/html")).text.strip() == PAGE
@@ -213,7 +218,7 @@ async def test_a_service_leads_to_its_pods(browser: Browser) -> None:
 
 
 @pytest.mark.usefixtures("console")
-async def test_where_nobody_listens_that_is_said(browser: Browser) -> None:
+async def test_closed_port_and_missing_pod_are_reported(browser: Browser) -> None:
     await entered(browser, Target(PODS, Key("default", "httpd"), 81))
     answer = await browser.get("/", accept="text/html")
     assert answer.status == 503 and "Nothing answers at port 81 of httpd." in answer.text
@@ -224,7 +229,7 @@ async def test_where_nobody_listens_that_is_said(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("lost", ["get_in", "delete_in"], ids=["get", "create"])
-async def test_a_websocket_goes_through(httpd: Browser, person: Person, lost: str) -> None:
+async def test_websocket_is_relayed(httpd: Browser, person: Person, lost: str) -> None:
     await entered(httpd, Target(PODS, Key("default", "httpd"), 8081))
     socket = httpd.connect("/talk")
     await socket.send_input({"type": "websocket.connect"})
@@ -234,15 +239,15 @@ async def test_a_websocket_goes_through(httpd: Browser, person: Person, lost: st
     setattr(person.access, lost, ())
     assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
     person.access = FakeAccess("tenant", get_in=None)
-    # What is no websocket is no pipe either.
+    # A request that is not a websocket handshake must not open a raw connection.
     await entered(httpd, Target(PODS, Key("default", "httpd"), 8080), "tenant")
     socket = httpd.connect("/index.html")
     await socket.send_input({"type": "websocket.connect"})
     assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
 
 
-async def test_kube_apiserver_decides_a_second_time(httpd: Browser, person: Person) -> None:
-    """Whatever the console believes of them."""
+async def test_kube_apiserver_checks_permissions_as_well(httpd: Browser, person: Person) -> None:
+    """Even if the console allows the request."""
     own = {"sec-fetch-site": "same-origin"}
     for who, reads, writes in (("tenant", 200, 403), ("stranger", 403, 403)):
         person.access = FakeAccess(who, get_in=None)

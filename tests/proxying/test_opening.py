@@ -1,4 +1,6 @@
-"""Opening a port of the embedded cluster, from the page of its pod to what answers there."""
+"""Opening a port of a pod or service in the embedded cluster, from the object's page to the
+program.
+"""
 
 import asyncio
 import html
@@ -32,7 +34,7 @@ COOKIE = "__Host-quarterdeck-port"
 
 
 def started(world: World, name: str, *ports: int, **metadata: Any) -> dict[str, Any]:
-    """A pod whose ports answer, as the console knows it."""
+    """Start a pod whose ports respond, and wait until the console received it."""
     pod = world.pod(name)
     pod["metadata"] |= metadata
     declared = [{"containerPort": port} for port in ports or (8080,)]
@@ -49,7 +51,7 @@ def url_of(name: str, segment: str = "pods") -> str:
 
 
 async def opened(pod: dict[str, Any], query: str = "", who: str = "admin", **data: Any) -> str:
-    """Where the browser is led to."""
+    """Open a port and return the URL that the browser is redirected to."""
     url = url_of(pod["metadata"]["name"])
     answer = await ClientAs()(who).post(f"{url}?{query}", {"uid": pod["uid"], **data})
     text = await text_of(answer)
@@ -71,7 +73,9 @@ async def entered(browser: Browser, pod: dict[str, Any], query: str = "port=8080
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_from_the_pod_to_its_page(world: World, browser: Browser) -> None:
+async def test_opening_a_port_from_the_pod_page_enters_the_program(
+    world: World, browser: Browser
+) -> None:
     pod = started(world, "web")
     page = await text_of(await ClientAs()("admin").get("/clusters/host/projects/default/pods/web"))
     buttons = re.findall(r'formaction="([^"]*)" formtarget="_blank"', page)
@@ -95,7 +99,7 @@ async def test_from_the_pod_to_its_page(world: World, browser: Browser) -> None:
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_any_port_of_a_pod_can_be_named(world: World, browser: Browser) -> None:
+async def test_any_port_number_of_a_pod_can_be_opened(world: World, browser: Browser) -> None:
     pod = started(world, "named", 9090)
     answer = await ClientAs()("admin").get(url_of("named"))
     text = await text_of(answer)
@@ -123,9 +127,7 @@ async def test_any_port_of_a_pod_can_be_named(world: World, browser: Browser) ->
         ({"port": "80", "scheme": "http", "uid": ""}, 400),
     ],
 )
-async def test_what_is_not_offered_is_refused(
-    world: World, data: dict[str, str], code: int
-) -> None:
+async def test_invalid_port_is_refused(world: World, data: dict[str, str], code: int) -> None:
     name = "refused"
     known = world.runtime.informer(PODS).store.get(Key("default", name))
     pod = {"uid": known.projection.uid} if known is not None else started(world, name)
@@ -134,7 +136,7 @@ async def test_what_is_not_offered_is_refused(
     assert not await Opening.objects.aexists()
 
 
-async def test_without_an_address_of_its_own_there_is_kubectl(world: World) -> None:
+async def test_without_a_proxy_base_url_only_kubectl_is_offered(world: World) -> None:
     pod = started(world, "plain")
     client = ClientAs()("admin")
     page = await text_of(await client.get("/clusters/host/projects/default/pods/plain"))
@@ -148,7 +150,7 @@ async def test_without_an_address_of_its_own_there_is_kubectl(world: World) -> N
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_without_the_right_it_is_not_offered(world: World) -> None:
+async def test_without_permission_opening_is_not_offered(world: World) -> None:
     pod = started(world, "guarded")
     client = ClientAs()("bob")
     page = await text_of(await client.get("/clusters/host/projects/default/pods/guarded"))
@@ -159,10 +161,10 @@ async def test_without_the_right_it_is_not_offered(world: World) -> None:
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_the_right_to_a_pod_is_none_to_each_of_its_ports(
+async def test_permission_for_a_pod_name_does_not_cover_its_ports(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Kubernetes asks for it by the name that the port has in the address."""
+    """Kubernetes authorizes the proxy by the name in the URL, which includes the port."""
 
     class Named(FakeAccess):
         def can(self, verb: str, gvr: GVR, *, name: str = "", **more: Any) -> bool:
@@ -176,7 +178,7 @@ async def test_the_right_to_a_pod_is_none_to_each_of_its_ports(
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_a_ticket_counts_once_and_its_cookie_at_its_host(
+async def test_ticket_is_valid_once_and_the_cookie_only_on_its_host(
     world: World, browser: Browser
 ) -> None:
     pod = started(world, "once")
@@ -191,7 +193,7 @@ async def test_a_ticket_counts_once_and_its_cookie_at_its_host(
     assert (await browser.get("/")).status == 404
     browser.cookies = {}
     assert (await browser.get("/")).status == 404
-    # A neighbour's script may have put another one before it.
+    # A script on a neighboring port's page may have set another cookie of the same name before.
     both = f"{COOKIE}=planted; {COOKIE}={own[COOKIE]}"
     assert (await browser.get("/", cookie=both)).status == 200
     assert (await browser.get("/.quarterdeck/other", cookie=both)).status == 404
@@ -202,7 +204,7 @@ async def test_a_ticket_counts_once_and_its_cookie_at_its_host(
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_a_ticket_is_not_for_long(
+async def test_ticket_expires(
     world: World, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pod = started(world, "late")
@@ -212,7 +214,7 @@ async def test_a_ticket_is_not_for_long(
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_what_is_open_keeps_its_host(world: World, browser: Browser) -> None:
+async def test_reopening_a_port_reuses_its_host(world: World, browser: Browser) -> None:
     pod = started(world, "again")
     first, second = await opened(pod, "port=8080"), await opened(pod, "port=8080")
     assert first.split("/")[2] == second.split("/")[2] and first != second
@@ -229,7 +231,7 @@ def target(port: int) -> Target:
     return Target(PODS, Key("default", "web"), port)
 
 
-def test_a_user_has_so_many_open() -> None:
+def test_number_of_open_ports_per_user_is_limited() -> None:
     for port in range(1, MOST + 1):
         open_port(owner(), target(port), "")
     with pytest.raises(keeping.TooManyPorts):
@@ -238,7 +240,7 @@ def test_a_user_has_so_many_open() -> None:
     open_port(owner("s", "alice"), target(1), "")
 
 
-def test_what_is_kept_lets_nobody_in() -> None:
+def test_stored_values_do_not_grant_access() -> None:
     label, ticket = open_port(owner(), target(1), "")
     cookie = enter(label, ticket)
     row = Opening.objects.get()
@@ -251,7 +253,7 @@ def test_what_is_kept_lets_nobody_in() -> None:
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_it_ends_with_its_session(world: World, browser: Browser, person: Person) -> None:
+async def test_port_closes_with_the_session(world: World, browser: Browser, person: Person) -> None:
     await entered(browser, started(world, "session"))
     person.alive = False
     answer = await browser.get("/", accept="text/html")
@@ -263,7 +265,9 @@ async def test_it_ends_with_its_session(world: World, browser: Browser, person: 
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_it_ends_with_its_right(world: World, browser: Browser, person: Person) -> None:
+async def test_port_closes_when_the_permission_is_lost(
+    world: World, browser: Browser, person: Person
+) -> None:
     await entered(browser, started(world, "right"))
     person.access.get_in = ()
     assert (await browser.get("/")).status == 403
@@ -278,7 +282,7 @@ async def test_it_ends_with_its_right(world: World, browser: Browser, person: Pe
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_it_ends_when_nobody_uses_it(
+async def test_idle_port_is_closed(
     world: World, browser: Browser, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pod = started(world, "idle")
@@ -298,7 +302,7 @@ async def look(person: Person) -> None:
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_other_rights_are_asked_for_by_the_method(
+async def test_required_permission_depends_on_the_request_method(
     world: World, browser: Browser, person: Person
 ) -> None:
     await entered(browser, started(world, "methods"))
@@ -316,10 +320,10 @@ async def test_other_rights_are_asked_for_by_the_method(
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_a_token_opens_none(
+async def test_api_token_cannot_open_a_port(
     world: World, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has no browser for which a port could be open, nor a session with which it would be closed."""
+    """A token has no browser to open a port in and no session that would close it."""
     pod = started(world, "by-token")
     without = person.presence_of(owner(session=""))
     monkeypatch.setattr("tests.views.cast._presence", lambda _name: without)
@@ -331,8 +335,8 @@ async def test_a_token_opens_none(
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_half_a_body_does_not_go_on(world: World, browser: Browser) -> None:
-    """The program would take it for the whole."""
+async def test_incomplete_request_body_is_not_forwarded(world: World, browser: Browser) -> None:
+    """The program would take it for complete."""
     await entered(browser, started(world, "broken-off"))
     mark = world.cluster.audit.mark()
     request = browser.request("POST", "/x", sec_fetch_site="same-origin")
@@ -344,7 +348,7 @@ async def test_half_a_body_does_not_go_on(world: World, browser: Browser) -> Non
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_nothing_goes_on_that_is_not_from_its_own_pages(
+async def test_only_requests_from_the_ports_own_pages_are_forwarded(
     world: World, browser: Browser
 ) -> None:
     await entered(browser, started(world, "gated"))
@@ -360,7 +364,7 @@ async def test_nothing_goes_on_that_is_not_from_its_own_pages(
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_what_the_cluster_says_is_said(world: World, browser: Browser) -> None:
+async def test_error_of_the_cluster_is_shown(world: World, browser: Browser) -> None:
     await entered(browser, started(world, "leaves"))
     world.stop("leaves")
     answer = await browser.get("/", accept="text/html", accept_language="zh-CN")
@@ -373,7 +377,9 @@ async def test_what_the_cluster_says_is_said(world: World, browser: Browser) -> 
         world.cluster.start()
 
 
-async def test_other_hosts_are_the_consoles(settings: Settings, proxying: ProxyBase) -> None:
+async def test_requests_to_other_hosts_go_to_the_console(
+    settings: Settings, proxying: ProxyBase
+) -> None:
     seen: list[str] = []
 
     async def inner(scope: dict[str, Any], receive: object, send: object) -> None:
@@ -390,8 +396,10 @@ async def test_other_hosts_are_the_consoles(settings: Settings, proxying: ProxyB
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_who_may_send_much_is_known_before_it_is_read(world: World, browser: Browser) -> None:
-    """As the server asks it, with the names of headers as they came."""
+async def test_larger_body_limit_is_decided_from_the_request_headers(
+    world: World, browser: Browser
+) -> None:
+    """Header names have the case that the server passes on."""
     await entered(browser, started(world, "much"))
     cookie, host = f"{COOKIE}={browser.cookies[COOKIE]}".encode(), browser.host.encode()
     assert await has_open({b"Host": [host], b"Cookie": [b"a=b", cookie]}) is True
@@ -402,7 +410,7 @@ async def test_who_may_send_much_is_known_before_it_is_read(world: World, browse
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_a_user_has_so_much_under_way(
+async def test_concurrent_requests_per_user_are_limited(
     world: World, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await entered(browser, started(world, "busy"))
@@ -414,7 +422,7 @@ async def test_a_user_has_so_much_under_way(
 
 
 @pytest.mark.usefixtures("proxying")
-async def test_a_service_leads_to_a_pod_that_is_ready(world: World, browser: Browser) -> None:
+async def test_service_port_opens_a_ready_pod(world: World, browser: Browser) -> None:
     spec = {"selector": {"app": "front"}, "ports": [{"port": 80, "targetPort": 8080}]}
     path = "/api/v1/namespaces/default/services"
     world.api.post(path, {"metadata": {"name": "front"}, "spec": spec})

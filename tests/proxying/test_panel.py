@@ -1,4 +1,4 @@
-"""The ports on the page of a pod or a service, and that their lines do what they say."""
+"""The ports panel of pods and services, and its kubectl port-forward commands."""
 
 import html
 import os
@@ -57,7 +57,7 @@ def console(*objects: dict[str, Any]) -> Iterator[ClientAs]:
 
 
 async def panel(client: ClientAs, what: str, who: str = "admin") -> str:
-    """What the page of an object says of its ports; "" if nothing."""
+    """Return the ports panel of an object's page, or an empty string if it has none."""
     answer = await client(who).get(f"/clusters/host/projects/shop/{what}")
     text = await text_of(answer)
     assert answer.status_code == 200, text
@@ -70,7 +70,7 @@ def lines(text: str) -> list[str]:
     return [html.unescape(line) for line in _LINE.findall(text)]
 
 
-async def test_each_port_has_its_line() -> None:
+async def test_each_port_has_a_port_forward_command() -> None:
     ports = [{"containerPort": 80, "name": "http"}, {"containerPort": 8443}]
     with console(listening("web-1", *ports)) as client:
         text = await panel(client, "pods/web-1")
@@ -81,7 +81,7 @@ async def test_each_port_has_its_line() -> None:
     assert "While the line runs" in text
 
 
-async def test_a_service_has_its_own_ports() -> None:
+async def test_service_ports_use_the_service_in_the_command() -> None:
     ports = [
         {"port": 443, "targetPort": "https", "name": "web"},
         {"port": 53, "protocol": "UDP", "name": "dns"},
@@ -92,7 +92,7 @@ async def test_a_service_has_its_own_ports() -> None:
     assert "/UDP" in text and "kubectl forwards TCP alone." in text
 
 
-async def test_what_kubectl_cannot_do_is_said() -> None:
+async def test_unsupported_port_forwards_are_explained() -> None:
     alone = service("alone", ports=[{"port": 80}])
     elsewhere = service("else", type="ExternalName", externalName="x.org", ports=[{"port": 80}])
     waiting = listening("waits", {"containerPort": 80}, phase="Pending")
@@ -104,7 +104,7 @@ async def test_what_kubectl_cannot_do_is_said() -> None:
             assert await panel(client, what) == ""
 
 
-async def test_who_may_not_forward_has_no_line() -> None:
+async def test_user_without_port_forward_permission_sees_no_command() -> None:
     with console(listening("web-1", {"containerPort": 80})) as client:
         text = await panel(client, "pods/web-1", "bob")
     assert lines(text) == [] and "You may not forward ports" in text
@@ -115,7 +115,7 @@ async def test_who_may_not_forward_has_no_line() -> None:
 @pytest.mark.parametrize(
     "value", [None, "80", 0, -1, 65536, 80.5, True, [], {}, "\x00", "80\n", 10**400]
 )
-def test_what_is_no_port_is_left_out(gvr: GVR, value: Any) -> None:
+def test_invalid_ports_are_skipped(gvr: GVR, value: Any) -> None:
     port = {"containerPort": value, "port": value, "protocol": value, "name": value}
     spec = {"containers": [{"ports": [port, value]}, value], "ports": [port, value]}
     for hostile in (spec, {"containers": value, "ports": value}, value):
@@ -123,14 +123,14 @@ def test_what_is_no_port_is_left_out(gvr: GVR, value: Any) -> None:
     assert ports_of(gvr, {}) == ()
 
 
-def test_a_port_that_is_declared_twice_is_one() -> None:
+def test_duplicate_ports_are_merged() -> None:
     ports = [{"containerPort": 53}, {"containerPort": 53, "protocol": "UDP"}]
     spec = {"initContainers": [{"ports": ports}], "containers": [{"ports": ports}]}
     assert ports_of(PODS, {"spec": spec}) == (Port(53, "", "TCP"), Port(53, "", "UDP"))
 
 
 @pytest.mark.programs
-async def test_the_line_does_what_it_says(world: World) -> None:
+async def test_port_forward_command_works(world: World) -> None:
     program = kubectl_program()
     if program is None:
         missing("kubectl with the embedded cluster", "there is no kubectl on this machine")

@@ -1,4 +1,4 @@
-"""A path that every program on the way takes for the same."""
+"""Validation of paths that different programs could interpret differently."""
 
 from itertools import product
 
@@ -9,7 +9,7 @@ from console.proxying.paths import BadPath, read_path, read_query, without_prefi
 from console.proxying.target import Target
 
 WEB = Target(PODS, Key("shop", "web-1"), 8080)
-#: A dot, a slash and a backslash, as they are, encoded once and twice.
+#: A dot, a slash and a backslash: literal, encoded once and encoded twice.
 DOTS = (".", "%2e", "%2E", "%252e", "%252E")
 SLASHES = ("/", "%2f", "%2F", "%252f", "\\", "%5c", "%255C")
 
@@ -32,7 +32,7 @@ SLASHES = ("/", "%2f", "%2F", "%252f", "\\", "%5c", "%255C")
         "/api/v1/namespaces/shop/pods",
     ],
 )
-def test_it_is_passed_on_as_it_was_written(path: str) -> None:
+def test_valid_path_is_passed_on_unchanged(path: str) -> None:
     assert read_path(path.encode()) == path
 
 
@@ -63,23 +63,23 @@ def test_it_is_passed_on_as_it_was_written(path: str) -> None:
         "http://elsewhere.example/",
     ],
 )
-def test_what_is_a_step_to_anybody_is_refused(path: str) -> None:
+def test_path_traversal_in_any_encoding_is_refused(path: str) -> None:
     with pytest.raises(BadPath):
         read_path(path.encode("latin-1"))
 
 
 @pytest.mark.parametrize("query", [b"", b"a=b&c=%2e%2e", b"q=%00", b"path=/x&watch=true", b"?"])
-def test_a_query_is_passed_on_as_it_was_written(query: bytes) -> None:
+def test_valid_query_is_passed_on_unchanged(query: bytes) -> None:
     assert read_query(query) == query.decode()
 
 
 @pytest.mark.parametrize("query", [b"a b", b"a\r\nb", b"\xe9", b"a#b", b"a\x00"])
-def test_what_is_no_query_is_refused(query: bytes) -> None:
+def test_invalid_query_is_refused(query: bytes) -> None:
     with pytest.raises(BadPath):
         read_query(query)
 
 
-def test_the_path_of_the_proxy() -> None:
+def test_proxy_path_of_pods_and_services() -> None:
     assert WEB.path == "/api/v1/namespaces/shop/pods/web-1:8080/proxy"
     front = Target(SERVICES, Key("shop", "front"), 443, "https")
     assert front.path == "/api/v1/namespaces/shop/services/https:front:443/proxy"
@@ -97,5 +97,5 @@ def test_the_path_of_the_proxy() -> None:
         (f"/a{WEB.path}/b", f"/a{WEB.path}/b"),
     ],
 )
-def test_what_kube_apiserver_puts_before_addresses_is_nothing(path: str, found: str) -> None:
+def test_prefix_added_by_kube_apiserver_is_removed(path: str, found: str) -> None:
     assert without_prefix(path, WEB) == found

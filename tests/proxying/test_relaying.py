@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 async def echoes(request: web.Request) -> web.StreamResponse:
-    """Says what it hears, until that is "bye"."""
+    """Echo every message until "bye"."""
     websocket = web.WebSocketResponse(protocols=("chat",))
     await websocket.prepare(request)
     async for message in websocket:
@@ -45,7 +45,7 @@ async def said(socket: ApplicationCommunicator, **message: Any) -> dict[str, Any
     return found
 
 
-async def test_messages_go_both_ways_as_they_are(wire: Wire) -> None:
+async def test_messages_are_relayed_unchanged_in_both_directions(wire: Wire) -> None:
     wire.program = echoes
     headers = {name: value for name, value in BROWSERS.items() if name != "sec-websocket-key"}
     socket = wire.browser.connect("/ws?a=%2e", "other", "chat", **headers)
@@ -64,13 +64,13 @@ async def test_messages_go_both_ways_as_they_are(wire: Wire) -> None:
 @pytest.mark.parametrize(
     "origin", ["https://console.example.com", "null", "", "https://ports.example.com"]
 )
-async def test_no_other_page_opens_one(wire: Wire, origin: str) -> None:
+async def test_websocket_from_another_origin_is_refused(wire: Wire, origin: str) -> None:
     socket = wire.browser.connect("/ws", origin=origin)
     assert await begun(socket) == {"type": "websocket.close", "code": 1008}
     assert wire.seen == []
 
 
-async def test_it_takes_cookie_session_and_the_right_to_write(wire: Wire) -> None:
+async def test_websocket_requires_cookie_session_and_write_permission(wire: Wire) -> None:
     refused = {"type": "websocket.close", "code": 1008}
     assert await begun(wire.browser.connect("/ws", cookie="a=b")) == refused
     assert await begun(wire.browser.connect("/../ws")) == refused
@@ -82,7 +82,7 @@ async def test_it_takes_cookie_session_and_the_right_to_write(wire: Wire) -> Non
 
 
 @pytest.mark.parametrize("code", [200, 302, 403, 404, 500])
-async def test_what_opens_none_is_no_pipe(wire: Wire, code: int) -> None:
+async def test_failed_handshake_does_not_open_a_raw_connection(wire: Wire, code: int) -> None:
     wire.says("no", status=code, headers={"Location": f"{wire.elsewhere}/x"})
     socket = wire.browser.connect("/ws")
     assert await begun(socket) == {"type": "websocket.close", "code": 1008}
@@ -91,7 +91,7 @@ async def test_what_opens_none_is_no_pipe(wire: Wire, code: int) -> None:
 
 
 @pytest.mark.parametrize("lost", ["session", "right"])
-async def test_it_ends_with_session_and_right(wire: Wire, lost: str) -> None:
+async def test_websocket_closes_when_session_or_permission_ends(wire: Wire, lost: str) -> None:
     wire.program = echoes
     socket = wire.browser.connect("/ws")
     await begun(socket)
@@ -104,7 +104,7 @@ async def test_it_ends_with_session_and_right(wire: Wire, lost: str) -> None:
     assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
 
 
-async def test_whoever_goes_leaves_nothing(wire: Wire) -> None:
+async def test_disconnected_client_leaves_no_session_check(wire: Wire) -> None:
     ended = asyncio.Event()
 
     async def waits(request: web.Request) -> web.StreamResponse:
@@ -123,7 +123,7 @@ async def test_whoever_goes_leaves_nothing(wire: Wire) -> None:
     assert not get_session_monitor()._checked
 
 
-async def test_a_program_that_does_not_read_is_not_waited_for_for_ever(
+async def test_program_that_does_not_read_is_disconnected_after_a_timeout(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deaf = asyncio.Event()
@@ -134,7 +134,8 @@ async def test_a_program_that_does_not_read_is_not_waited_for_for_ever(
         assert request.transport is not None
         request.transport.pause_reading()
         await deaf.wait()
-        # Who reads nothing would wait for ten seconds for the other's goodbye.
+        # Closing the connection properly would wait ten seconds for the close frame of a peer that
+        # doesn't read.
         request.transport.abort()
         return websocket
 

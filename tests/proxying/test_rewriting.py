@@ -1,4 +1,4 @@
-"""Addresses in pages, in whatever pieces they come."""
+"""Removing the proxy prefix from URLs in pages that arrive in arbitrary chunks."""
 
 from collections.abc import AsyncIterator
 
@@ -23,7 +23,7 @@ async def rewritten(*texts: bytes) -> bytes:
     return b"".join([piece async for piece in unprefixed(pieces(*texts), WEB)])
 
 
-async def test_the_prefix_goes() -> None:
+async def test_proxy_prefix_is_removed() -> None:
     page = b'<a href="%s/x?y">z</a> <img src="%s/">' % (PREFIX, PREFIX)
     assert await rewritten(page) == b'<a href="/x?y">z</a> <img src="/">'
 
@@ -32,7 +32,9 @@ async def test_the_prefix_goes() -> None:
     st.lists(st.sampled_from([PREFIX + b"/", PREFIX, PREFIX[:5], b"/", b"x", b"/api"])),
     st.lists(st.integers(1, 20)),
 )
-async def test_however_it_comes(parts: list[bytes], sizes: list[int]) -> None:
+async def test_rewriting_does_not_depend_on_chunk_boundaries(
+    parts: list[bytes], sizes: list[int]
+) -> None:
     whole, cut, at = b"".join(parts), [], 0
     for size in sizes:
         cut.append(whole[at : at + size])
@@ -52,5 +54,5 @@ async def test_however_it_comes(parts: list[bytes], sizes: list[int]) -> None:
         ("", "", False),
     ],
 )
-def test_of_what(kind: str, encoding: str, found: bool) -> None:
+def test_only_uncompressed_html_is_rewritten(kind: str, encoding: str, found: bool) -> None:
     assert is_rewritten(kind, encoding) is found

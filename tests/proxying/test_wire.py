@@ -1,4 +1,4 @@
-"""What leaves for kube-apiserver and what comes back, byte by byte, from programs of all sorts."""
+"""Bytes exchanged with kube-apiserver, with programs of many kinds behind it."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 Program = Callable[[web.Request], Awaitable[web.StreamResponse]]
 PREFIX = "/api/v1/namespaces/shop/pods/web-1:80/proxy"
-#: What a browser sends that is none of a program's business.
+#: Headers sent by a browser that the program must not receive.
 BROWSERS = {
     name.lower(): CANARY for name in STAYS if name not in ("Host", "Origin", "Sec-Fetch-Site")
 }
@@ -39,7 +39,7 @@ BROWSERS = {
 
 @dataclass
 class Wire:
-    """`url`: of what answers as kube-apiserver; `elsewhere`: where nobody should ask."""
+    """A fake kube-apiserver at `url`, and a server at `elsewhere` that must not receive requests."""
 
     browser: Browser
     person: Person
@@ -111,7 +111,7 @@ async def wire(tmp_path: Path, browser: Browser, person: Person) -> AsyncIterato
             no_host()
 
 
-async def test_what_leaves(wire: Wire) -> None:
+async def test_forwarded_request_contains_only_allowed_headers(wire: Wire) -> None:
     wire.says("hello")
     path = "/a%2Fb//c%20d?x=%2e%2e&path=/etc&watch=true"
     own = {"sec-fetch-site": "same-origin", "content-type": "text/x", "user-agent": "Browser/1"}
@@ -140,7 +140,7 @@ def _origin(wire: Wire) -> str:
     return f"https://{wire.browser.host}"
 
 
-async def test_what_a_hostile_program_says_does_not_arrive(wire: Wire) -> None:
+async def test_headers_of_a_hostile_program_do_not_reach_the_browser(wire: Wire) -> None:
     quiet = ("Transfer-Encoding", "Connection", "Upgrade", "Keep-Alive", "Trailer")
     headers = {name: CANARY for name in HOSTILE if name not in quiet}
     assert len(headers) >= 25
@@ -151,7 +151,7 @@ async def test_what_a_hostile_program_says_does_not_arrive(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
-async def test_no_redirect_is_followed(wire: Wire, code: int) -> None:
+async def test_redirects_are_not_followed(wire: Wire, code: int) -> None:
     wire.says(status=code, headers={"Location": f"{wire.elsewhere}/x", "Set-Cookie": "a=b"})
     answer = await wire.browser.get("/go", accept="text/html")
     assert answer.status == 200 and answer.get("location") == ""
@@ -165,7 +165,7 @@ async def test_no_redirect_is_followed(wire: Wire, code: int) -> None:
     assert wire.strayed == []
 
 
-async def test_addresses_in_pages_are_put_right(wire: Wire) -> None:
+async def test_urls_in_pages_are_rewritten(wire: Wire) -> None:
     wire.says(f'<a href="{PREFIX}/x">', content_type="text/html")
     answer = await wire.browser.get(f"{PREFIX}/page")
     assert answer.text == '<a href="/x">' and answer.get("content-length") == ""
@@ -174,7 +174,7 @@ async def test_addresses_in_pages_are_put_right(wire: Wire) -> None:
     assert (await wire.browser.get("/x.js")).text == f"'{PREFIX}/x'"
 
 
-async def test_codes_and_bodies_are_the_programs(wire: Wire) -> None:
+async def test_status_codes_and_bodies_are_passed_on(wire: Wire) -> None:
     for code in (201, 204, 206, 304, 400, 401, 403, 404, 418, 500, 503):
         wire.says("" if code in (204, 304) else "said", status=code)
         answer = await wire.browser.get("/")
@@ -185,7 +185,7 @@ async def test_codes_and_bodies_are_the_programs(wire: Wire) -> None:
         assert (await wire.browser.get("/")).text == text
 
 
-async def test_what_kube_apiserver_says_itself_is_put_into_words(wire: Wire) -> None:
+async def test_errors_of_kube_apiserver_are_explained(wire: Wire) -> None:
     dial = "error trying to reach service: dial tcp 10.0.0.1:80: connect: connection refused"
     for code, reason, message, words in (
         (503, "ServiceUnavailable", dial, "Nothing answers at port 80 of web-1."),
@@ -204,7 +204,7 @@ async def test_what_kube_apiserver_says_itself_is_put_into_words(wire: Wire) -> 
         assert answer.status == {500: 502, 401: 503}.get(code, code)
 
 
-async def test_an_answer_comes_as_it_is_written(wire: Wire) -> None:
+async def test_response_is_streamed_while_it_is_written(wire: Wire) -> None:
     more = asyncio.Event()
 
     async def trickles(request: web.Request) -> web.StreamResponse:
@@ -233,7 +233,7 @@ async def until(condition: Callable[[], object]) -> None:
 
 @dataclass
 class Pouring:
-    """Writes for ever. `ended`: its client has gone."""
+    """Write without end. `ended` is set when the client disconnects."""
 
     written: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -249,7 +249,7 @@ class Pouring:
             self.ended.set()
 
 
-async def test_whoever_does_not_read_holds_the_program_back(wire: Wire) -> None:
+async def test_slow_reader_causes_back_pressure(wire: Wire) -> None:
     wire.program = pouring = Pouring()
     answer, flow, gone = Answer(), Flow(), asyncio.Event()
     task = wire.browser.begin(answer, "GET", "/", flow=flow, gone=gone)
@@ -270,7 +270,7 @@ async def test_whoever_does_not_read_holds_the_program_back(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("lost", ["session", "right"])
-async def test_what_is_under_way_ends_with_session_and_right(wire: Wire, lost: str) -> None:
+async def test_open_response_ends_with_session_or_permission(wire: Wire, lost: str) -> None:
     wire.program = pouring = Pouring()
     answer = Answer()
     task = wire.browser.begin(answer, "GET", "/")
@@ -285,7 +285,7 @@ async def test_what_is_under_way_ends_with_session_and_right(wire: Wire, lost: s
     await asyncio.wait_for(pouring.ended.wait(), 10)
 
 
-async def test_what_breaks_off_is_not_taken_for_whole(wire: Wire) -> None:
+async def test_aborted_response_is_not_reported_as_complete(wire: Wire) -> None:
     async def breaks(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/x"})
         response.content_length = 100

@@ -1,4 +1,6 @@
-"""Random roles, bindings and questions with few words, so that they often nearly fit."""
+"""Random roles, bindings and authorization questions from a small vocabulary, so that many nearly
+match.
+"""
 
 import random
 from typing import Any
@@ -15,7 +17,7 @@ from tests.rbac.objects import (
 )
 
 PEOPLE, TEAMS = ("ann", "bob", "cyd", "dan"), ("red", "blue")
-#: Projects and the workspaces that they are of.
+#: Projects and their workspaces.
 PROJECTS = {"acme-one": "acme", "acme-two": "acme", "other-one": "other", "nobodys": ""}
 WORKSPACES = ("acme", "other")
 _VERBS = ("get", "list", "watch", "delete", "create", "impersonate", "*")
@@ -34,8 +36,10 @@ _PATHS = ("/metrics", "/logs", "/logs/*", "/logs/a", "*", "/healthz/")
 
 
 class Chance:
-    """Everything that is random, from one seed. `nameless`: rules may be for the object without a name,
-    which is no object, and every list."""
+    """Generator of random objects from one seed.
+
+    `nameless`: rules may contain the resource name "", which matches no object but every list.
+    """
 
     def __init__(self, seed: int, *, nameless: bool = True) -> None:
         self.random = random.Random(seed)  # noqa: S311
@@ -80,7 +84,7 @@ class Chance:
         return f"Group {self.one(TEAMS)}" if self.likely(0.3) else self.person()
 
     def native(self) -> list[Manifest]:
-        """A role of either kind and its binding, somewhere or everywhere."""
+        """Return a Role or ClusterRole and its binding, for a namespace or the cluster."""
         place = self.one(PROJECTS)
         own, everywhere = self.likely(0.4), self.likely(0.3)
         role = native_role(
@@ -101,7 +105,7 @@ class Chance:
     def of_workspace(self) -> list[Manifest]:
         home = self.one(WORKSPACES)
         role = workspace_role(self._name(), home, self._any_rule(), self._any_rule())
-        # Now and then a role of another workspace.
+        # Occasionally a role of another workspace.
         place = home if self.likely(0.8) else self.one(WORKSPACES)
         who = [self.person(), f"Group {self.one(TEAMS)}"]
         return [role, workspace_binding(self._name(), place, role["metadata"]["name"], *who)]

@@ -1,4 +1,6 @@
-"""A real control plane with the controllers of roles, whose answers are compared with the console's."""
+"""A real control plane with the role controllers, to compare kube-apiserver's decisions with the
+console's.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +51,7 @@ from tests.rbac.objects import (
 )
 
 _PASSWORD = "P@88w0rd"
-#: Of each kind that `World.create` knows.
+#: Plural of each kind that `World.create` supports.
 PLURALS = {
     "Role": "roles",
     "ClusterRole": "clusterroles",
@@ -70,7 +72,7 @@ Asked = Sequence[tuple[str, tuple[str, ...], Question]]
 
 
 class World:
-    """A control plane with controllers of ours, and an authorizer that follows it."""
+    """A control plane with the console's controllers, and an authorizer that watches it."""
 
     def __init__(self, admin: Client, runtime: Runtime) -> None:
         self.admin, self.runtime = admin, runtime
@@ -96,7 +98,7 @@ class World:
         return GVR(group, version, PLURALS[item["kind"]])
 
     def settle(self) -> None:
-        """Returns when what was given last, at each level, has arrived on both sides."""
+        """Wait until the latest roles of each level have arrived in both authorizers."""
         self._signs += 1
         name, resource = f"sign-{self._signs}", f"signs{self._signs}"
         sign = rule("get", resource, "example.com")
@@ -138,7 +140,7 @@ class World:
         return self.here(who, groups, asked) is self.there(who, groups, asked)
 
     def agree_on(self, asked: Asked) -> None:
-        """As soon as everything has arrived; nothing else may be left to differ."""
+        """Wait until both authorizers agree on all questions."""
         left = list(asked)
 
         def none_left() -> bool:

@@ -1,4 +1,4 @@
-"""A console client over dictionaries, with kube-apiserver's rules that controllers rely on."""
+"""In-memory console client that follows the rules of kube-apiserver that the controllers depend on."""
 
 import copy
 from datetime import UTC, datetime, timedelta
@@ -34,8 +34,11 @@ class MovableClock:
 
 
 class FakeConsole:
-    """Objects by type and name, `namespace/name` where there is one. What is written reaches the informer
-    of that type at once, unless `delayed`. `calls` are (verb, resource, name, subresource)."""
+    """Objects by type and `namespace/name` (or `name`).
+
+    Writes reach the informer of the type immediately, unless `delayed` is set. `calls` contains
+    tuples (verb, resource, name, subresource).
+    """
 
     def __init__(self, informers: dict[GVR, Informer[Any]]) -> None:
         self.informers = informers
@@ -56,7 +59,7 @@ class FakeConsole:
         return copy.deepcopy(self._found(gvr, str(Key(namespace, name))))
 
     async def get_openapi(self, document: str = "") -> bytes:
-        """It publishes nothing."""
+        """Return an OpenAPI document without paths."""
         return b'{"paths": {}}'
 
     async def create(
@@ -136,7 +139,8 @@ class FakeConsole:
         dry_run: bool = False,
         audit_id: str = "",
     ) -> Manifest:
-        # The key of somebody who is gone is to go, whichever it is.
+        # Only Secrets may be deleted without a UID: the key of a deleted user is deleted in any
+        # version.
         assert uid or gvr == SECRETS, "another one may have taken its name"
         self.calls.append(("delete", gvr.resource, name, ""))
         place = str(Key(namespace, name))
@@ -151,11 +155,11 @@ class FakeConsole:
         return found
 
     def put(self, gvr: GVR, item: Manifest) -> None:
-        """As if somebody else had written it."""
+        """Store an object as if another client had written it."""
         self._store(gvr, copy.deepcopy(item))
 
     def of(self, gvr: GVR) -> dict[str, Manifest]:
-        """As they are now: copies, which a test may change and write back, or keep to compare."""
+        """Return copies of all objects of a type, by name. Tests may change the copies."""
         found = {name: item for (kind, name), item in self.objects.items() if kind == gvr}
         return copy.deepcopy(found)
 
@@ -183,7 +187,7 @@ class FakeConsole:
 
 
 class FakeRuntime(StaticRuntime):
-    """A runtime for controllers: `console` writes to what its informers show."""
+    """Runtime for controllers whose `console` writes to its informers."""
 
     def __init__(self, objects: dict[GVR, list[Manifest]]) -> None:
         informers: dict[GVR, Informer[Any]] = {
@@ -200,7 +204,7 @@ def place_of(item: Manifest) -> str:
 
 
 def merged(target: Manifest, patch: Manifest) -> Manifest:
-    """RFC 7396."""
+    """Apply a JSON merge patch (RFC 7396)."""
     result = copy.deepcopy(target)
     for field, value in patch.items():
         if value is None:

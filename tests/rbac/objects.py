@@ -60,7 +60,7 @@ IAM, TENANT = "iam.kubesphere.io", "tenant.kubesphere.io"
 def rule(
     verbs: str, resources: str, groups: str = "core", names: str = "", paths: str = ""
 ) -> Manifest:
-    """Words are separated by spaces; the group `core` is the one that has no name."""
+    """Return a PolicyRule from space-separated words. `core` stands for the core API group."""
     if paths:
         return {"verbs": verbs.split(), "nonResourceURLs": paths.split()}
     found: Manifest = {
@@ -72,7 +72,7 @@ def rule(
 
 
 def native_role(name: str, *rules: Manifest, namespace: str = "", **more: Any) -> Manifest:
-    """A Role, or without a namespace a ClusterRole."""
+    """Return a Role, or a ClusterRole if there is no namespace."""
     kind = "Role" if namespace else "ClusterRole"
     meta = _metadata(name, namespace)
     return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": meta, "rules": [*rules], **more}
@@ -81,8 +81,11 @@ def native_role(name: str, *rules: Manifest, namespace: str = "", **more: Any) -
 def native_binding(
     name: str, role: str, *subjects: str, namespace: str = "", kind: str = ""
 ) -> Manifest:
-    """A RoleBinding, or without a namespace a ClusterRoleBinding. `subjects` are `User ann`, `Group ops`
-    or `ServiceAccount shop/default`; `kind`: of the role, unless it is a ClusterRole."""
+    """Return a RoleBinding, or a ClusterRoleBinding if there is no namespace.
+
+    `subjects` have the form `User ann`, `Group ops` or `ServiceAccount shop/default`. `kind` is
+    the kind of the role (default: ClusterRole).
+    """
     ref = {"apiGroup": GROUP, "kind": kind or "ClusterRole", "name": role}
     return {
         "apiVersion": f"{GROUP}/v1",
@@ -94,7 +97,7 @@ def native_binding(
 
 
 def admins(*names: str) -> list[Manifest]:
-    """What makes these users administrators of the cluster."""
+    """Return the binding that makes these users cluster administrators."""
     return [native_binding("admins", "cluster-admin", *(f"User {name}" for name in names))]
 
 
@@ -124,7 +127,7 @@ def workspace(name: str, uid: str = "") -> Manifest:
 
 
 def project(name: str, workspace: str = "", *, uid: str = "", **metadata: Any) -> Manifest:
-    """A namespace. `uid`: that of the Workspace which is its owner, if not the usual one."""
+    """Return a namespace. `uid` is the UID of the owning Workspace, if not the default."""
     owner = {
         "apiVersion": f"{TENANT}/v1alpha1",
         "kind": "Workspace",

@@ -1,4 +1,4 @@
-"""The reconcilers of the projection over dictionaries."""
+"""The reconcilers of the role projection over an in-memory API."""
 
 from typing import cast
 
@@ -35,19 +35,19 @@ TYPES = (
 
 
 def make_runtime(objects: dict[GVR, list[Manifest]]) -> FakeRuntime:
-    """With every type that the projection reads."""
+    """Return a runtime with every type that the projection reads."""
     return FakeRuntime({gvr: objects.get(gvr, []) for gvr in TYPES})
 
 
 async def reconcile(runtime: FakeRuntime, gvr: GVR, name: str, namespace: str = "") -> Result:
-    """As after a change of that object."""
+    """Run the reconciler of a type, as after a change of the object."""
     made = (factory(cast(Runtime, runtime)) for factory in FACTORIES)
     (reconciler,) = (found for found in made if found.gvr == gvr)
     return await reconciler.reconcile(Request(namespace, name))
 
 
 async def reconcile_all(runtime: FakeRuntime) -> None:
-    """As after a start."""
+    """Reconcile every object, as after a start."""
     for gvr in TYPES:
         for key in list(runtime.informer(gvr).store.snapshot().entries):
             await reconcile(runtime, gvr, key.name, key.namespace)

@@ -1,7 +1,8 @@
-"""The console follows kube-apiserver: how soon after a change both agree, and what nobody may give.
+"""Agreement of the console with kube-apiserver after changes, and about the privilege escalation
+check.
 
-On a real control plane, with the controllers at work. The times are printed and only that they come to
-agree is demanded, for a machine that does much else is late with everything.
+Runs on a real control plane with running controllers. The tests print the delays and only
+require eventual agreement, because a busy machine delays everything.
 """
 
 import time
@@ -33,16 +34,17 @@ from tests.rbac.objects import (
 
 CHANGES = number(32, 100)
 ESCALATIONS = number(40, 500)
-#: Allows any rights in a new role. That has no name yet, so a rule for the object without a name will do.
+#: The verb `escalate` allows any rules in a new role. A new role has no name yet, so a rule with
+#: the resource name "" is enough.
 ESCALATE = Question("escalate", CLUSTER_ROLES.group, CLUSTER_ROLES.resource)
 _number = count()
 
-#: Makes a grant and says what it gives.
+#: Creates a grant and returns the granted question.
 Make = Callable[[str], tuple[list[Manifest], Question]]
 
 
 def _sign() -> tuple[Manifest, Question]:
-    """A right that nobody has yet."""
+    """Return a rule for a new resource, and the question that it allows."""
     resource = f"things{next(_number)}"
     return rule("get", resource, "example.com"), Question("get", "example.com", resource)
 
@@ -75,8 +77,11 @@ MAKERS: tuple[Make, ...] = (_of_cluster, _of_project, _of_platform, _of_workspac
 
 
 def _changes(world: World) -> Iterator[tuple[str, Question, bool, Callable[[], Any]]]:
-    """What is done, what it is about, and the answer afterwards: a grant comes and goes, by its binding
-    or by its role."""
+    """Yield each change, the affected question, the expected answer and a function that makes the
+    change.
+
+    Grants are created and deleted, by binding or by role.
+    """
     for turn in range(CHANGES // 2):
         make = MAKERS[turn % len(MAKERS)]
         items, asked = make(f"soon-{turn}")
@@ -90,11 +95,11 @@ def _changes(world: World) -> Iterator[tuple[str, Question, bool, Callable[[], A
         yield f"{make.__name__} taken", asked, False, partial(world.delete, gone)
 
 
-def it_agrees_soon_after_every_change(world: World) -> None:
+def test_the_console_agrees_with_kube_apiserver_after_every_change(world: World) -> None:
     world.create(user("tim"))
     seen = Question("get", "authorization.k8s.io", "selfsubjectaccessreviews")
     eventually(lambda: world.authorizer.standing(Identity("tim")) is not None, f"tim may {seen}")
-    # kube-apiserver makes those wait a second who list a type that it has only just been told of.
+    # kube-apiserver delays lists of a type by one second right after its CRD was created.
     informers = world.runtime.informers().values()
     eventually(lambda: all(item.freshness.synced for item in informers), "all is listed")
     waited: list[tuple[float, str]] = []
@@ -118,8 +123,8 @@ def it_agrees_soon_after_every_change(world: World) -> None:
     )
 
 
-def it_refuses_to_give_exactly_what_kube_apiserver_refuses(world: World) -> None:
-    """`covers` against the server's own comparison: somebody with random rights makes a random role."""
+def test_the_escalation_check_matches_kube_apiserver(world: World) -> None:
+    """Compare `covers` with the server's check: users with random permissions create random roles."""
     chance = Chance(SEED)
     answers = set()
     for turn in range(ESCALATIONS):
@@ -141,7 +146,7 @@ def it_refuses_to_give_exactly_what_kube_apiserver_refuses(world: World) -> None
 
 
 def _resources(chance: Chance) -> Manifest:
-    """A rule about resources that kube-apiserver takes in a role."""
+    """Return a random resource rule that kube-apiserver accepts in a role."""
     while True:
         found = chance.rule()
         if found.get("resources"):

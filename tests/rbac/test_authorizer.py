@@ -1,4 +1,4 @@
-"""Who may do what, and that every doubt is a no."""
+"""Authorization decisions, and denial in every uncertain case."""
 
 from datetime import timedelta
 from threading import Thread
@@ -49,7 +49,7 @@ ADMIN, ALICE, BOB = Identity("admin"), Identity("alice"), Identity("bob")
 
 
 class World:
-    """Admin has everything, alice edits in `shop`, bob has nothing."""
+    """Admin may do everything, alice may edit in `shop`, and bob has no permissions."""
 
     def __init__(self) -> None:
         people = [user(name) for name in ("admin", "alice", "bob", "system-x")]
@@ -106,7 +106,7 @@ def test_an_admin_may_do_everything(world: World) -> None:
     assert world.authorizer.allows_path(ADMIN, "get", "/metrics")
 
 
-def test_a_role_in_a_project_ends_at_its_borders(world: World) -> None:
+def test_a_role_binding_grants_permissions_only_in_its_namespace(world: World) -> None:
     access = world.access(ALICE)
     assert access.can("delete", PODS, namespace="shop", name="web")
     assert access.can("list", SECRETS, namespace="shop")
@@ -117,7 +117,7 @@ def test_a_role_in_a_project_ends_at_its_borders(world: World) -> None:
     assert not world.authorizer.allows_path(ALICE, "get", "/metrics")
 
 
-def test_others_may_do_nothing(world: World) -> None:
+def test_users_without_bindings_are_denied(world: World) -> None:
     for identity in (BOB, Identity("nobody"), Identity("Admin"), Identity("admin2")):
         assert not world.can(identity)
         assert not world.can(identity, "get", NAMESPACES, name="default")
@@ -125,7 +125,7 @@ def test_others_may_do_nothing(world: World) -> None:
         assert world.access(identity).names_where("list", PODS) == frozenset()
 
 
-def test_a_role_of_the_project_is_not_one_of_another(world: World) -> None:
+def test_a_role_counts_only_for_bindings_in_its_namespace(world: World) -> None:
     world.role("reader", rule("get", "pods"), namespace="shop")
     world.bind("in-shop", "reader", "User bob", namespace="shop", kind="Role")
     world.bind("in-team", "reader", "User bob", namespace="team-a", kind="Role")
@@ -135,7 +135,7 @@ def test_a_role_of_the_project_is_not_one_of_another(world: World) -> None:
     assert not world.can(BOB, "get")
 
 
-def test_a_binding_counts_as_soon_as_the_cache_has_it_and_no_longer(world: World) -> None:
+def test_a_binding_counts_exactly_while_it_is_in_the_cache(world: World) -> None:
     access = world.access(BOB)
     assert not access.can("delete", PODS)
     item = world.bind("more", "cluster-admin", "User bob")
@@ -144,7 +144,7 @@ def test_a_binding_counts_as_soon_as_the_cache_has_it_and_no_longer(world: World
     assert not access.can("delete", PODS)
 
 
-def test_a_binding_that_names_others_afterwards_counts_for_those(world: World) -> None:
+def test_changed_subjects_of_a_binding_take_effect(world: World) -> None:
     world.bind("more", "cluster-admin", "User bob")
     assert world.can(BOB)
     world.bind("more", "cluster-admin", "User alice")
@@ -152,7 +152,7 @@ def test_a_binding_that_names_others_afterwards_counts_for_those(world: World) -
     assert world.can(ALICE)
 
 
-def test_a_role_that_changes_or_goes_or_comes_changes_its_holders(world: World) -> None:
+def test_creating_changing_and_deleting_a_role_takes_effect(world: World) -> None:
     world.bind("some", "some", "User bob", namespace="shop")
     assert not world.can(BOB, namespace="shop")
     world.role("some", rule("list", "pods"))
@@ -164,23 +164,23 @@ def test_a_role_that_changes_or_goes_or_comes_changes_its_holders(world: World) 
     assert not world.can(BOB, gvr=GVR("", "v1", "services"), namespace="shop")
 
 
-def test_rights_survive_a_relist_and_follow_what_it_brought(world: World) -> None:
+def test_permissions_follow_a_relist(world: World) -> None:
     assert world.can(ALICE, namespace="shop")
     world.informers[ROLE_BINDINGS].replace([], "5000")
     assert not world.can(ALICE, namespace="shop")
 
 
 @pytest.mark.parametrize("state", ["Disabled", "Whatever"])
-def test_a_user_who_may_not_sign_in_has_no_rights(world: World, state: str) -> None:
+def test_a_user_in_a_disabled_or_unknown_state_has_no_permissions(world: World, state: str) -> None:
     assert world.can(ADMIN)
     bring(world.informers[USERS], user("admin", state=state))
     assert not world.can(ADMIN)
 
 
-def test_nobody_keeps_rights_who_is_disabled_while_they_are_worked_out(
+def test_a_user_disabled_during_the_computation_loses_permissions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody else may ask meanwhile, who takes the change in."""
+    """A concurrent request of another user processes the change meanwhile."""
     work_out = Index.rights_of
     other = Thread(target=world.can, args=(BOB,))
 
@@ -198,12 +198,12 @@ def test_nobody_keeps_rights_who_is_disabled_while_they_are_worked_out(
     assert not world.can(ALICE, namespace="shop")
 
 
-def test_a_lock_for_failed_attempts_takes_no_rights(world: World) -> None:
+def test_a_lockout_keeps_permissions(world: World) -> None:
     bring(world.informers[USERS], user("admin", state="AuthLimitExceeded"))
     assert world.can(ADMIN)
 
 
-def test_a_user_who_is_gone_or_going_has_no_rights(world: World) -> None:
+def test_a_deleted_or_terminating_user_has_no_permissions(world: World) -> None:
     users = world.informers[USERS]
     bring(users, user("admin", deletionTimestamp="2026-03-01T12:00:00Z"))
     assert not world.can(ADMIN)
@@ -213,14 +213,14 @@ def test_a_user_who_is_gone_or_going_has_no_rights(world: World) -> None:
     assert not world.can(ADMIN)
 
 
-def test_groups_count_if_they_are_the_identitys(world: World) -> None:
+def test_group_bindings_count_for_groups_of_the_identity(world: World) -> None:
     world.bind("ops", "cluster-admin", "Group ops")
     assert world.can(Identity("bob", ("ops",)))
     assert not world.can(BOB)
     assert not world.can(Identity("ops"))
 
 
-def test_everybody_who_is_signed_in_is_authenticated(world: World) -> None:
+def test_every_existing_user_is_in_system_authenticated(world: World) -> None:
     world.role("read", rule("get", "nodes"))
     world.bind("all", "read", "Group system:authenticated")
     assert world.can(BOB, "get", NODES)
@@ -239,17 +239,17 @@ def test_groups_that_a_user_object_claims_grant_nothing(world: World) -> None:
     "subject",
     ["Group system:masters", "User system:admin", "ServiceAccount shop/bob", "user bob", "User "],
 )
-def test_reserved_names_and_other_kinds_match_nobody(world: World, subject: str) -> None:
+def test_reserved_names_and_other_subject_kinds_match_no_user(world: World, subject: str) -> None:
     world.bind("odd", "cluster-admin", subject)
     assert not world.can(BOB)
-    # An Identity holds no such group; the authorizer does not rely on that.
+    # Identity rejects such groups. The authorizer must not depend on that.
     identity = object.__new__(Identity)
     object.__setattr__(identity, "name", "bob")
     object.__setattr__(identity, "groups", ("system:masters",))
     assert not world.can(identity)
 
 
-def test_single_objects(world: World) -> None:
+def test_resource_names_limit_a_rule_to_single_objects(world: World) -> None:
     world.role("one", rule("get list", "deployments", "apps", names="web db"))
     world.bind("one-in-shop", "one", "User bob", namespace="shop")
     access = world.access(BOB)
@@ -263,7 +263,7 @@ def test_single_objects(world: World) -> None:
     assert access.names_where("list", WORKSPACES) == {Key("", "acme")}
 
 
-def test_a_subresource_has_rights_of_its_own(world: World) -> None:
+def test_subresources_need_separate_permissions(world: World) -> None:
     world.role("scaler", rule("patch", "deployments/scale", "apps"))
     world.bind("scaler", "scaler", "User bob", namespace="shop")
     world.role("one", rule("patch", "*/scale", "apps", names="web"))
@@ -275,7 +275,7 @@ def test_a_subresource_has_rights_of_its_own(world: World) -> None:
     assert access.namespaces_where("patch", DEPLOYMENTS) == frozenset()
     assert access.names_where("patch", DEPLOYMENTS, "scale") == {Key("team-a", "web")}
     assert access.names_where("patch", DEPLOYMENTS) == frozenset()
-    # Whoever may all of a type may not therefore a part of it.
+    # Permission for a resource does not include its subresources.
     world.role("patcher", rule("patch", "deployments", "apps"))
     world.bind("patcher", "patcher", "User alice", namespace="team-b")
     assert not world.access(ALICE).can(
@@ -283,8 +283,8 @@ def test_a_subresource_has_rights_of_its_own(world: World) -> None:
     )
 
 
-def test_projects_are_those_that_one_may_read(world: World) -> None:
-    """The request for a namespace is one within it."""
+def test_readable_namespaces_are_listed_by_name(world: World) -> None:
+    """A request for a namespace is a request within this namespace."""
     world.role("see", rule("get", "namespaces", names="team-a"))
     world.bind("see", "see", "User alice")
     world.bind("no", "see", "User alice", namespace="team-b")
@@ -315,7 +315,7 @@ def test_nothing_is_allowed_before_the_first_list(world: World, missing: GVR) ->
     assert admin.can("list", PODS) is (missing not in needs[ADMIN])
 
 
-def test_a_failing_source_allows_nothing_and_raises_nothing() -> None:
+def test_a_failing_source_denies_without_an_exception() -> None:
     authorizer = Authorizer(StaticRuntime({}))
     access = authorizer.access_for(ADMIN)
     assert not access.can("list", PODS)
@@ -325,8 +325,8 @@ def test_a_failing_source_allows_nothing_and_raises_nothing() -> None:
     assert not authorizer.explain(ADMIN, Question("list", "", "pods")).allowed
 
 
-def test_a_type_that_comes_back_counts_again(world: World) -> None:
-    """With an informer of its own, while the old one says that nobody follows it."""
+def test_a_reinstalled_type_counts_again(world: World) -> None:
+    """The type gets a new informer, while the old informer remains disconnected."""
     source = StaticRuntime(world.informers)
     access = Authorizer(source, clock=world.clock).access_for(ADMIN)
     assert access.can("list", PODS)
@@ -338,7 +338,7 @@ def test_a_type_that_comes_back_counts_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("stale", SOURCES)
-def test_reading_goes_on_for_five_minutes_without_the_server(world: World, stale: GVR) -> None:
+def test_stale_permissions_allow_reading_for_five_minutes(world: World, stale: GVR) -> None:
     assert world.can(ADMIN)
     informer = world.informers[stale]
     set_stale(informer, START, "connection refused")
@@ -352,7 +352,7 @@ def test_reading_goes_on_for_five_minutes_without_the_server(world: World, stale
     assert world.can(ADMIN)
 
 
-def test_nothing_but_reading_goes_on_at_all(world: World) -> None:
+def test_stale_permissions_allow_no_writes_secrets_or_sensitive_subresources(world: World) -> None:
     set_stale(world.informers[ROLE_BINDINGS], START - timedelta(seconds=1))
     for verb in ("create", "update", "patch", "delete", "deletecollection", "impersonate", "bind"):
         assert not world.can(ADMIN, verb)
@@ -362,7 +362,7 @@ def test_nothing_but_reading_goes_on_at_all(world: World) -> None:
     assert world.can(ADMIN, "get", subresource="status")
 
 
-def test_what_is_kept_of_a_time_of_doubt_is_not_used_after_it(world: World) -> None:
+def test_results_cached_with_stale_permissions_are_discarded_afterwards(world: World) -> None:
     access = world.access(ADMIN)
     before = access.standing()
     set_stale(world.informers[ROLE_BINDINGS], START)
@@ -381,10 +381,10 @@ def test_no_question_raises(verb: str, resource: str, namespace: str) -> None:
     assert world.can(BOB, verb, gvr, namespace=namespace) is False
 
 
-# Why.
+# Explanations.
 
 
-def test_what_granted_it_is_told(world: World) -> None:
+def test_an_explanation_names_the_granting_binding(world: World) -> None:
     found = world.authorizer.explain(ALICE, Question("list", "", "pods", namespace="shop"))
     assert found.allowed
     (grant,) = found.because
@@ -392,7 +392,7 @@ def test_what_granted_it_is_told(world: World) -> None:
     assert grant.role == ("ClusterRole", "", "edit")
 
 
-def test_who_could_give_what_is_missing_is_told_only_to_those_who_may_know(
+def test_granters_are_named_only_to_users_who_may_list_bindings(
     world: World,
 ) -> None:
     asked = Question("get", "apps", "deployments", "scale", "shop", "web")
@@ -404,7 +404,7 @@ def test_who_could_give_what_is_missing_is_told_only_to_those_who_may_know(
     assert world.authorizer.explain(BOB, asked).granters == ("User admin", "User alice")
 
 
-def test_a_right_to_the_object_without_a_name_changes_nothing_for_all(world: World) -> None:
+def test_an_empty_resource_name_is_not_permission_to_change_everything(world: World) -> None:
     nameless = {**rule("*", "*", "*"), "resourceNames": [""]}
     bring(world.informers[CLUSTER_ROLES], native_role("nameless", nameless))
     world.bind("bob-is-nameless", "nameless", "User bob")

@@ -1,4 +1,4 @@
-"""Roles that are not people's to change."""
+"""Built-in roles, which users can't change."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from rbac.levels import Level
 _MANIFESTS = Path(__file__).resolve().parents[2] / "manifests"
 
 
-def test_all_that_an_installation_brings_are_built_in() -> None:
+def test_all_roles_of_the_installation_manifests_are_built_in() -> None:
     documents = [
         one for path in _MANIFESTS.glob("*.yaml") for one in yaml.safe_load_all(path.read_text())
     ]

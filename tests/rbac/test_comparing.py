@@ -1,4 +1,6 @@
-"""The doctor sees what differs, and says nothing of what does not."""
+"""The doctor command reports all differences between the console's and kube-apiserver's decisions,
+and only those.
+"""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -29,7 +31,7 @@ ASKED = Question("delete", "", "pods", namespace="shop")
 
 
 class Server:
-    """Answers reviews by a function of who asks."""
+    """Answers SubjectAccessReviews with a function of the user name."""
 
     def __init__(self, allows: Callable[[str], bool]) -> None:
         self.allows = allows
@@ -67,7 +69,7 @@ def runtime(allows: Callable[[str], bool]) -> StaticRuntime:
     return StaticRuntime(made, user_client=Server(allows).client)
 
 
-async def test_it_is_quiet_where_both_agree() -> None:
+async def test_equal_decisions_are_not_reported() -> None:
     found = runtime(lambda who: who == "admin")
     assert people(found) == [ADMIN, BOB]
     asked = questions(found, [PODS, NAMESPACES], 50, 1)
@@ -77,25 +79,25 @@ async def test_it_is_quiet_where_both_agree() -> None:
     assert await compare(found, asked) == []
 
 
-async def test_it_tells_each_difference() -> None:
+async def test_each_difference_is_reported() -> None:
     found = await compare(runtime(lambda who: who == "bob"), [(ADMIN, ASKED), (BOB, ASKED)])
     assert [str(one) for one in found] == [
-        "admin: delete pods in shop: the console says yes, kube-apiserver no",
-        "bob: delete pods in shop: the console says no, kube-apiserver yes",
+        "admin: delete pods in shop: the console allows this, kube-apiserver denies it",
+        "bob: delete pods in shop: the console denies this, kube-apiserver allows it",
     ]
 
 
-async def test_a_difference_that_passes_is_none() -> None:
+async def test_a_transient_difference_is_not_reported() -> None:
     answers = iter([False, True])
     assert await compare(runtime(lambda _who: next(answers)), [(ADMIN, ASKED)]) == []
 
 
-def test_without_people_there_is_nothing_to_ask() -> None:
+def test_there_are_no_questions_without_users() -> None:
     assert questions(runtime(lambda _who: True), [], 10, 1) == []
 
 
 @pytest.mark.parametrize("status", [None, "yes", [], {}, {"allowed": "yes"}, {"allowed": None}])
-async def test_what_is_no_answer_to_it_is_said(status: object) -> None:
+async def test_an_invalid_review_status_raises_a_server_error(status: object) -> None:
     class Reviewing:
         async def create(self, *_arguments: Any, **_options: Any) -> dict[str, Any]:
             return {"status": status}

@@ -1,4 +1,6 @@
-"""What is within the rights that somebody holds. Against kube-apiserver: test_agreement.py."""
+"""Permission coverage: rules within the permissions that a user holds. Compared with kube-apiserver
+in test_agreement.py.
+"""
 
 import pytest
 
@@ -7,7 +9,7 @@ from rbac.rules import Rule
 
 PODS = Rule(("get", "list"), ("",), ("pods",))
 CASES = [
-    # held, wanted, is it covered
+    # held, wanted, covered
     ((PODS,), PODS, True),
     ((), PODS, False),
     ((), Rule(), True),
@@ -19,7 +21,7 @@ CASES = [
     ((PODS,), Rule(("get",), ("",), ("pods/log",)), False),
     ((Rule(("get",), ("",), ("*/log",)),), Rule(("get",), ("",), ("pods/log",)), True),
     ((Rule(("get",), ("",), ("*/log",)),), Rule(("get",), ("",), ("pods/exec",)), False),
-    # Two rules together hold what neither does alone, right by right.
+    # Two rules together cover permissions that neither covers alone.
     (
         (Rule(("get",), ("",), ("pods",)), Rule(("list",), ("",), ("pods",))),
         PODS,
@@ -58,11 +60,13 @@ CASES = [
 
 
 @pytest.mark.parametrize(("held", "wanted", "covered"), CASES, ids=range(len(CASES)))
-def it_compares_right_by_right(held: tuple[Rule, ...], wanted: Rule, covered: bool) -> None:
+def test_rules_are_compared_per_verb_group_and_resource(
+    held: tuple[Rule, ...], wanted: Rule, covered: bool
+) -> None:
     assert covers(held, [wanted]) is covered
 
 
-def it_names_what_is_missing() -> None:
+def test_uncovered_permissions_are_returned_individually() -> None:
     wanted = Rule(("get", "delete"), ("",), ("pods", "secrets"))
     assert set(uncovered((PODS,), [wanted])) == {
         Rule(("delete",), ("",), ("pods",)),
@@ -72,20 +76,20 @@ def it_names_what_is_missing() -> None:
 
 
 def _halves(count: int) -> tuple[tuple[Rule, Rule], Rule]:
-    """What is held in two rules, and as much in one."""
+    """Return permissions as two rules, and the same permissions as one rule."""
     many = tuple(f"r{number}" for number in range(count))
     return (Rule(("get",), ("",), many), Rule(("list",), ("",), many)), Rule(
         ("get", "list"), ("",), many
     )
 
 
-def it_does_not_hold_what_is_too_large_to_compare() -> None:
+def test_rules_too_large_to_compare_are_uncovered() -> None:
     held, wanted = _halves(MOST // 4 + 1)
     assert uncovered(held, [wanted]) == (wanted,)
     assert covers((wanted,), [wanted])
 
 
-def it_takes_no_more_apart_of_many_rules_than_of_one() -> None:
+def test_the_expansion_limit_applies_to_all_rules_together() -> None:
     held, wanted = _halves(MOST // 8 + 1)
     assert covers(held, [wanted])
     assert uncovered(held, [wanted, wanted]) == (wanted,)

@@ -1,7 +1,7 @@
-"""The console and kube-apiserver give the same answer, whatever the roles are.
+"""Differential test: the console and kube-apiserver give the same answers for random roles.
 
-Random worlds on a real control plane, with roles of all levels, which the controllers project as the
-console's own identity.
+Runs on a real control plane. The controllers project roles of all levels with the console's own
+identity.
 """
 
 import pytest
@@ -31,11 +31,11 @@ from tests.rbac.objects import (
 )
 
 QUESTIONS = 20_000 if DEEP else 400
-#: Sets of roles, each of which is asked so many questions.
+#: Number of role sets. Each set is tested with QUESTIONS questions.
 SETS = number(1, 5)
-#: What the doctor asks about.
+#: Types of the doctor's questions.
 _TYPES = (GLOBAL_ROLES, USERS, GVR("", "v1", "pods"), GVR("apps", "v1", "deployments"))
-#: Of which there is one of the name already.
+#: Roles and bindings whose names exist in the bootstrapped control plane.
 _BOOTSTRAPPED = frozenset(
     {"admin", "admin-platform-admin", "platform-admin", "platform-regular"}
     | {"platform-self-provisioner", "cluster-viewer"}
@@ -58,7 +58,7 @@ def who_asks(chance: Chance) -> tuple[str, tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("turn", range(SETS))
-def it_agrees_with_kube_apiserver(world: World, turn: int) -> None:
+def test_random_roles_get_the_same_answers_as_from_kube_apiserver(world: World, turn: int) -> None:
     chance = Chance(SEED + 1_000 * turn)
     made: list[list[Manifest]] = []
     for make in (chance.native, chance.of_platform, chance.of_workspace):
@@ -67,7 +67,7 @@ def it_agrees_with_kube_apiserver(world: World, turn: int) -> None:
     world.settle()
     asked = [(*who_asks(chance), chance.question()) for _ in range(QUESTIONS)]
     world.agree_on(asked)
-    # Else nothing was tried.
+    # Otherwise the comparison would be trivial.
     assert {world.here(*one) for one in asked} == {True, False}
     for _ in range(QUESTIONS // 10):
         (who, groups), path = who_asks(chance), chance.path()
@@ -82,7 +82,7 @@ def it_agrees_with_kube_apiserver(world: World, turn: int) -> None:
 
 
 def _follows_changes(world: World, chance: Chance, made: list[list[Manifest]]) -> None:
-    """After each change of a grant, for whomever it is about."""
+    """Compare the answers for the affected subjects after each change of a grant."""
     for turn in range(12):
         pair = chance.one(made)
         if turn % 2:
@@ -95,8 +95,8 @@ def _follows_changes(world: World, chance: Chance, made: list[list[Manifest]]) -
         world.agree_on(asked)
 
 
-def it_gives_what_a_workspace_role_says_and_only_in_its_projects(world: World) -> None:
-    """The rules of the role itself are what must come out of the projection."""
+def test_a_workspace_role_grants_exactly_its_rules_in_its_projects(world: World) -> None:
+    """The rules of the workspace role are the expected result of the projection."""
     chance = Chance(SEED + 1)
     rules = [chance.rule() for _ in range(3)]
     world.create(user("eve"))
@@ -112,12 +112,13 @@ def it_gives_what_a_workspace_role_says_and_only_in_its_projects(world: World) -
         and any(found.allows(one) for found in parse_rules(rules))
     ]
     assert given
-    # Objects of different projects are written in no order: what came last says nothing of these.
+    # Objects of different projects are written in no fixed order, so the last one doesn't imply
+    # that the others exist.
     eventually(lambda: all(world.here("eve", (), one) for one in given), "what the role says")
     world.agree_on([("eve", (), one) for one in asked])
 
 
-def it_gives_nothing_in_a_project_that_only_says_it_is_of_the_workspace(world: World) -> None:
+def test_a_forged_workspace_label_grants_nothing(world: World) -> None:
     world.create(user("fay"))
     world.create(workspace_role("acme-fay", "acme", rule("*", "*", "*")))
     world.create(workspace_binding("acme-fay", "acme", "acme-fay", "User fay"))
@@ -130,8 +131,10 @@ def it_gives_nothing_in_a_project_that_only_says_it_is_of_the_workspace(world: W
         assert not world.there("fay", (), refused), place
 
 
-def it_agrees_about_the_roles_of_a_kubesphere_installation(world: World) -> None:
-    """Those of all levels, as KubeSphere 3.4 makes them, with what only its own server reads in them."""
+def test_roles_of_a_kubesphere_installation_get_the_same_answers(world: World) -> None:
+    """Roles of all levels as KubeSphere 3.4 creates them, including rules that only its own API
+    server evaluates.
+    """
     for item in kubesphere.everything():
         known = item["kind"] in PLURALS and item["metadata"]["name"] not in _BOOTSTRAPPED
         made = world.create(item) if known else {}
@@ -160,7 +163,7 @@ def it_agrees_about_the_roles_of_a_kubesphere_installation(world: World) -> None
     assert viewer in may
     assert ("pat", (), Question("create", "", "pods", namespace="shop")) in may
     assert ("pat", (), Question("list", "iam.kubesphere.io", "users")) in may
-    # What gives rights is a platform administrator's alone to write (ADR 8).
+    # Only a platform administrator may write objects that grant permissions (ADR 8).
     assert ("pat", (), Question("update", "iam.kubesphere.io", "users")) not in may
     native = ("", "apps", "batch", "rbac.authorization.k8s.io")
     requests = {(who, as_requested(asked)) for who, _, asked in may}
@@ -168,7 +171,7 @@ def it_agrees_about_the_roles_of_a_kubesphere_installation(world: World) -> None
     assert {who for who, asked in elsewhere if asked.group in native} == {"admin"}
 
 
-def it_gives_the_doctor_nothing_to_find(world: World) -> None:
+def test_the_doctor_reports_no_differences(world: World) -> None:
     eventually(lambda: world.runtime.informer(NAMESPACES).freshness.synced, "the projects")
     asked = questions(world.runtime, (*_TYPES, NAMESPACES), 100, SEED)
     assert len(asked) == 100

@@ -1,4 +1,4 @@
-"""Rights that are kept up to date change by change are those that one would work out anew."""
+"""Incrementally updated permissions equal permissions that are computed from scratch."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -28,7 +28,7 @@ TYPES = {
     "ClusterRoleBinding": CLUSTER_ROLE_BINDINGS,
 }
 SEEDS = range(SEED, SEED + number(6, 60))
-#: Verbs and types that the lists of namespaces and names are compared for.
+#: Questions for which the lists of namespaces and names are compared.
 ASKED = [
     Question(verb, group, resource, subresource)
     for verb in ("get", "list", "delete")
@@ -43,7 +43,9 @@ ASKED = [
 
 
 class World:
-    """The objects by themselves, beside the informers that are told of them."""
+    """Reference implementation that reads all objects, next to the index, which is fed by
+    informers.
+    """
 
     def __init__(self) -> None:
         self.informers: dict[GVR, Informer[Any]] = {gvr: preloaded(gvr) for gvr in TYPES.values()}
@@ -59,7 +61,7 @@ class World:
         take_away(self.informers[TYPES[item["kind"]]], item)
 
     def allows(self, who: Who, asked: Question) -> bool:
-        """Looks at everything, as the rules are told in Kubernetes' documentation."""
+        """Decide by reading all objects, as Kubernetes documents the rules."""
         return any(
             rule.allows(asked)
             for (kind, key), item in self.objects.items()
@@ -95,7 +97,7 @@ def everybody() -> Iterable[Who]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_after_each_change(seed: int) -> None:
+def test_decisions_match_the_reference_after_each_change(seed: int) -> None:
     chance, world = Chance(seed), World()
     seen = set()
     for _ in range(40):
@@ -118,7 +120,7 @@ def test_after_each_change(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_lists_of_places_and_names_say_the_same_as_single_questions(seed: int) -> None:
+def test_namespace_and_name_lists_match_single_decisions(seed: int) -> None:
     chance, world = Chance(seed, nameless=False), World()
     for _ in range(12):
         for item in chance.native():
@@ -137,8 +139,8 @@ def test_lists_of_places_and_names_say_the_same_as_single_questions(seed: int) -
                     assert rights.allows(asked._replace(name=name)) is expected, (asked, name)
 
 
-def test_a_rule_for_the_object_without_a_name_is_one_for_no_object() -> None:
-    """kube-apiserver compares the name of the request, which a list has not."""
+def test_an_empty_resource_name_matches_lists_but_no_object() -> None:
+    """kube-apiserver compares the name in the request. A list request has no name."""
     world = World()
     nameless = {**rule("get list delete", "pods"), "resourceNames": [""]}
     world.put(native_role("reader", nameless, namespace="shop"))
@@ -152,7 +154,7 @@ def test_a_rule_for_the_object_without_a_name_is_one_for_no_object() -> None:
         assert rights.names_where(verb, "", "pods") == frozenset()
 
 
-def test_rights_that_were_given_out_say_when_they_are_old() -> None:
+def test_cached_rights_are_invalidated_only_by_relevant_changes() -> None:
     world, chance = World(), Chance(1)
     who = ("ann", ())
     rights = world.index.rights_of(who)

@@ -1,4 +1,4 @@
-"""Whose group somebody is in: by GroupBindings, and by nothing else."""
+"""Group membership comes only from GroupBindings."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -46,7 +46,7 @@ def test_a_member_has_the_groups_of_all_bindings_once() -> None:
     assert groups_of(found, "cyd") == ()
 
 
-def test_what_the_user_says_is_no_group() -> None:
+def test_groups_in_the_user_spec_are_ignored() -> None:
     assert groups_of(world([group("admins")], []), "ann") == ()
 
 
@@ -64,16 +64,18 @@ def test_what_the_user_says_is_no_group() -> None:
         ([group("rød")], [members("1", "rød", "ann")]),
     ],
 )
-def test_nobody_is_in_it(groups: list[Manifest], bindings: list[Manifest]) -> None:
+def test_invalid_groups_and_bindings_grant_no_membership(
+    groups: list[Manifest], bindings: list[Manifest]
+) -> None:
     assert groups_of(world(groups, bindings), "ann") == ()
 
 
-def test_a_binding_that_names_no_workspace_is_the_groups() -> None:
+def test_a_binding_without_workspace_label_counts() -> None:
     found = world([group("red")], [members("1", "red", "ann", workspace="")])
     assert groups_of(found, "ann") == ("red",)
 
 
-def test_what_is_not_known_gives_nothing() -> None:
+def test_unloaded_groups_grant_no_membership() -> None:
     assert groups_of(StaticRuntime({}), "ann") == ()
     found = world([group("red")], [members("1", "red", "ann")])
     found._informers[GROUPS] = Informer(GROUPS, DECODERS[GROUPS])
@@ -83,17 +85,17 @@ def test_what_is_not_known_gives_nothing() -> None:
 @pytest.mark.parametrize(
     ("stale", "seconds", "counts"),
     [
-        # kube-apiserver is away: nothing can be written either.
+        # kube-apiserver is unavailable, so nothing can be written either.
         ((USERS, GROUPS, GROUP_BINDINGS), 60, True),
         ((USERS, GROUPS, GROUP_BINDINGS), 360, False),
-        # Memberships alone are not followed.
+        # Only the membership watches are stale.
         ((GROUP_BINDINGS,), 5, True),
         ((GROUP_BINDINGS,), 15, False),
         ((GROUPS,), 15, False),
         ((USERS,), 360, True),
     ],
 )
-def test_memberships_that_may_be_over(stale: tuple[GVR, ...], seconds: int, counts: bool) -> None:
+def test_stale_memberships_expire(stale: tuple[GVR, ...], seconds: int, counts: bool) -> None:
     found = world([group("red")], [members("1", "red", "ann")])
     since = datetime.now(UTC) - timedelta(seconds=seconds)
     for gvr in stale:
@@ -102,7 +104,7 @@ def test_memberships_that_may_be_over(stale: tuple[GVR, ...], seconds: int, coun
     assert bool(groups_of(found, "ann")) is counts
 
 
-def test_whoever_stays_has_the_groups_of_the_moment() -> None:
+def test_live_access_follows_group_changes() -> None:
     found = world([group("red")], [members("1", "red", "ann")])
     access = LiveAccess("ann", cluster_of("host", StaticRuntime({})), found)
     assert [*access.identity.groups] == ["red"]
@@ -110,7 +112,7 @@ def test_whoever_stays_has_the_groups_of_the_moment() -> None:
     assert [*access.identity.groups] == []
 
 
-def test_whoever_stays_is_in_doubt_while_the_cluster_is() -> None:
+def test_live_access_is_stale_while_role_sources_are_stale() -> None:
     found = world([group("red")], [])
     runtime = StaticRuntime({gvr: preloaded(gvr, []) for gvr in SOURCES})
     access = LiveAccess("ann", cluster_of("host", runtime), found)
@@ -122,8 +124,10 @@ def test_whoever_stays_is_in_doubt_while_the_cluster_is() -> None:
     assert is_in_doubt(access), "no list has come yet"
 
 
-def test_nobody_is_in_doubt_for_a_type_that_rights_are_not_made_of() -> None:
-    """One that the reader may not list would make "The cluster does not answer" of each refusal."""
+def test_a_stale_unrelated_type_does_not_make_permissions_stale() -> None:
+    """Otherwise a type that the console may not list would turn each refusal into "The cluster does
+    not answer".
+    """
     widgets = preloaded(CONFIG_MAPS)
     widgets.freshness = Freshness(stale_since=datetime.now(UTC), problem="Forbidden")
     sources = {gvr: preloaded(gvr, []) for gvr in SOURCES}
@@ -133,5 +137,5 @@ def test_nobody_is_in_doubt_for_a_type_that_rights_are_not_made_of() -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "system:masters", "a\nb", "é", "a "])
-def test_what_cannot_be_a_group(name: str) -> None:
+def test_invalid_group_names(name: str) -> None:
     assert not is_group_name(name)

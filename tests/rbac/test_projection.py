@@ -1,4 +1,6 @@
-"""Platform administrators are cluster administrators, and nobody else becomes one that way."""
+"""Projection of platform roles: platform administrators become cluster administrators, and no other
+user does.
+"""
 
 from typing import Any
 
@@ -73,7 +75,7 @@ async def test_a_binding_to_platform_admin_gets_a_cluster_role_binding() -> None
     assert [e["reason"] for e in runtime.console.events] == ["Synced"]
 
 
-async def test_a_second_look_does_nothing() -> None:
+async def test_a_second_reconciliation_writes_nothing() -> None:
     runtime = make(binding("admins", ("User", "admin")))
     await sync(runtime)
     calls = list(runtime.console.calls)
@@ -92,7 +94,7 @@ async def test_a_second_look_does_nothing() -> None:
         binding("admins", ("ServiceAccount", "default"), ("User", "älice"), ("User", " x")),
     ],
 )
-async def test_nothing_comes_of_other_roles_and_of_reserved_names(source: Manifest) -> None:
+async def test_other_roles_and_reserved_names_are_not_projected(source: Manifest) -> None:
     runtime = make(source)
     await sync(runtime)
     assert projected(runtime) == {}
@@ -107,7 +109,7 @@ async def test_reserved_subjects_are_left_out_and_reported() -> None:
     assert "system:masters" in warning["message"]
 
 
-async def test_it_follows_the_source() -> None:
+async def test_the_projection_follows_changes_of_the_source() -> None:
     runtime = make(binding("admins", ("User", "admin")))
     await sync(runtime)
     runtime.console.put(GLOBAL_ROLE_BINDINGS, binding("admins", ("User", "alice")))
@@ -119,7 +121,7 @@ async def test_it_follows_the_source() -> None:
     assert projected(runtime) == {}
 
 
-async def test_it_goes_with_the_source() -> None:
+async def test_the_projection_is_deleted_with_the_source() -> None:
     source = binding("admins", ("User", "admin"))
     runtime = make(source)
     await sync(runtime)
@@ -140,7 +142,7 @@ async def test_it_goes_with_the_source() -> None:
         {"roleRef": {"name": "view"}},
     ],
 )
-async def test_changes_by_hand_are_repaired(change: Manifest) -> None:
+async def test_manual_changes_are_reverted(change: Manifest) -> None:
     runtime = make(binding("admins", ("User", "admin")))
     await sync(runtime)
     wanted = projected(runtime)[NAME]
@@ -155,7 +157,7 @@ async def test_changes_by_hand_are_repaired(change: Manifest) -> None:
     found = projected(runtime)[NAME]
     for field in ("subjects", "roleRef"):
         assert found[field] == wanted[field]
-    # What others noted stays, unless it had to be made anew.
+    # Labels and annotations of other clients remain, unless the binding had to be recreated.
     stays = {} if "roleRef" in change else others
     assert found["metadata"].get("annotations") == stays.get("annotations")
     labels = {"team": "crew"} if stays else {}
@@ -163,7 +165,7 @@ async def test_changes_by_hand_are_repaired(change: Manifest) -> None:
     assert found["metadata"]["ownerReferences"] == wanted["metadata"]["ownerReferences"]
 
 
-async def test_a_projection_that_was_deleted_comes_back() -> None:
+async def test_a_deleted_projection_is_recreated() -> None:
     runtime = make(binding("admins", ("User", "admin")))
     await sync(runtime)
     found = runtime.console.of(CLUSTER_ROLE_BINDINGS)[NAME]
@@ -173,7 +175,7 @@ async def test_a_projection_that_was_deleted_comes_back() -> None:
     assert NAME in projected(runtime)
 
 
-async def test_a_source_that_was_made_anew_owns_its_projection() -> None:
+async def test_a_recreated_source_becomes_the_owner() -> None:
     runtime = make(binding("admins", ("User", "admin")))
     await sync(runtime)
     runtime.console.put(GLOBAL_ROLE_BINDINGS, binding("admins", ("User", "admin"), uid="second"))
@@ -182,7 +184,7 @@ async def test_a_source_that_was_made_anew_owns_its_projection() -> None:
     assert owner["uid"] == "second"
 
 
-async def test_bindings_of_others_are_left_alone() -> None:
+async def test_bindings_of_other_clients_are_ignored() -> None:
     other = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRoleBinding",
@@ -197,7 +199,7 @@ async def test_bindings_of_others_are_left_alone() -> None:
 @pytest.mark.parametrize(
     "missing", [GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS]
 )
-async def test_nothing_is_done_before_both_sides_are_known(missing: Any) -> None:
+async def test_nothing_is_written_before_all_caches_are_synced(missing: Any) -> None:
     runtime = make(binding("admins", ("User", "admin")))
     before = list(runtime.console.calls)
     runtime._informers[missing] = Informer(missing, DECODERS[missing])
@@ -211,7 +213,7 @@ async def test_nothing_is_done_before_both_sides_are_known(missing: Any) -> None
     assert runtime.console.calls == before
 
 
-async def test_a_stale_cache_overwrites_nothing() -> None:
+async def test_a_stale_cache_causes_a_conflict_instead_of_an_overwrite() -> None:
     runtime = make(binding("admins", ("User", "admin")))
     await sync(runtime)
     runtime.console.delayed = True
@@ -222,7 +224,7 @@ async def test_a_stale_cache_overwrites_nothing() -> None:
         await sync(runtime)
 
 
-async def test_an_event_that_cannot_be_written_stops_nothing() -> None:
+async def test_a_failed_event_does_not_stop_the_projection() -> None:
     runtime = make(binding("admins", ("User", "admin")))
     runtime.console.fail_events = Forbidden(403, "no")
     await sync(runtime)
@@ -235,7 +237,7 @@ AUDITOR = "quarterdeck:globalrole:auditor"
 
 
 async def given(*rules: Manifest, runtime: FakeRuntime | None = None) -> list[Manifest] | None:
-    """The rules of the ClusterRole that a platform role of these becomes."""
+    """Return the rules of the ClusterRole projected from a platform role with `rules`."""
     runtime = runtime or make(roles=(global_role("auditor", *rules),))
     await reconcile(runtime, GLOBAL_ROLES, "auditor")
     found = runtime.console.of(CLUSTER_ROLES).get(AUDITOR)
@@ -257,7 +259,7 @@ async def test_a_platform_role_and_its_bindings_become_native_ones() -> None:
 
 
 @pytest.mark.parametrize("role", ["missing", "empty", "system:x"])
-async def test_a_role_that_is_not_there_or_says_nothing_gives_nothing(role: str) -> None:
+async def test_missing_and_empty_roles_are_not_projected(role: str) -> None:
     source = binding("b", ("User", "bob"), role=role)
     runtime = make(source, roles=(global_role("empty"),))
     await reconcile(runtime, GLOBAL_ROLE_BINDINGS, "b")
@@ -266,7 +268,7 @@ async def test_a_role_that_is_not_there_or_says_nothing_gives_nothing(role: str)
     assert runtime.console.of(CLUSTER_ROLES) == {}
 
 
-async def test_a_role_that_goes_takes_its_native_ones_along() -> None:
+async def test_deleting_a_platform_role_deletes_its_projection() -> None:
     role = global_role("auditor", rule("get", "pods"))
     runtime = make(binding("b", ("User", "bob"), role="auditor"), roles=(role,))
     await given(runtime=runtime)
@@ -277,7 +279,7 @@ async def test_a_role_that_goes_takes_its_native_ones_along() -> None:
     assert runtime.console.of(CLUSTER_ROLES) == {}
 
 
-async def test_rules_changed_by_hand_are_repaired() -> None:
+async def test_manually_changed_rules_are_reverted() -> None:
     runtime = make(roles=(global_role("auditor", rule("get", "pods")),))
     await given(runtime=runtime)
     from_hand = {**runtime.console.of(CLUSTER_ROLES)[AUDITOR], "rules": [rule("*", "*", "*")]}
@@ -292,16 +294,16 @@ VERBS = "create delete deletecollection get list patch update watch"
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        # KubeSphere knows no verbs but these.
+        # KubeSphere has only these verbs.
         (rule("*", "nodes"), [rule(VERBS, "nodes")]),
         (
             rule("get impersonate bind escalate", "serviceaccounts"),
             [rule("get", "serviceaccounts")],
         ),
         (rule("impersonate", "users"), []),
-        # Its paths are not kube-apiserver's.
+        # KubeSphere's paths are not kube-apiserver's paths.
         (rule("*", "", paths="*"), []),
-        # Nobody else gives rights.
+        # Only platform administrators grant permissions.
         (
             rule("*", "users", "iam.kubesphere.io"),
             [rule("get list watch", "users", "iam.kubesphere.io")],
@@ -316,7 +318,7 @@ VERBS = "create delete deletecollection get list patch update watch"
             ],
         ),
         (rule("*", "*", "*"), [rule("get list watch", "*", "*")]),
-        # What KubeSphere's server calls workspaces is made of templates.
+        # KubeSphere's API server serves WorkspaceTemplates as `workspaces`.
         (
             rule("*", "workspaces", "*"),
             [rule(VERBS, "workspaces", "*"), rule(VERBS, "workspacetemplates", TENANT)],
@@ -354,7 +356,9 @@ VERBS = "create delete deletecollection get list patch update watch"
         ({"verbs": "get"}, []),
     ],
 )
-async def test_no_more_than_the_role_means(said: Manifest, meant: list[Manifest]) -> None:
+async def test_projected_rules_contain_only_permissions_that_kubesphere_grants(
+    said: Manifest, meant: list[Manifest]
+) -> None:
     assert _sorted(await given(said) or []) == _sorted(meant)
 
 
@@ -371,13 +375,13 @@ def _sorted(rules: list[Manifest]) -> list[Manifest]:
         (rule("*", "pods", "*"), []),
     ],
 )
-async def test_that_something_was_left_out_is_said(said: Manifest, told: list[str]) -> None:
+async def test_omitted_rules_are_reported_as_an_event(said: Manifest, told: list[str]) -> None:
     runtime = make(roles=(global_role("auditor", said),))
     await given(runtime=runtime)
     assert [event["reason"] for event in runtime.console.events] == told
 
 
-# Users who are disabled. Who is in a binding and has no User is somebody with a certificate.
+# Disabled users. A subject without a User object is a user with a client certificate.
 
 
 def subjects(runtime: FakeRuntime) -> list[str]:
@@ -390,7 +394,7 @@ async def change(runtime: FakeRuntime, name: str, state: str, **metadata: Any) -
     await reconcile(runtime, USERS, name)
 
 
-async def test_a_disabled_user_has_nothing_of_a_platform_role_until_enabled() -> None:
+async def test_a_disabled_user_is_removed_from_bindings_until_enabled() -> None:
     runtime = make(binding("admins", ("User", "alice"), ("User", "bob"), ("User", "by-hand")))
     for name in ("alice", "bob"):
         runtime.console.put(USERS, user(name))
@@ -398,7 +402,7 @@ async def test_a_disabled_user_has_nothing_of_a_platform_role_until_enabled() ->
     assert subjects(runtime) == ["alice", "bob", "by-hand"]
     await change(runtime, "bob", "Disabled")
     assert subjects(runtime) == ["alice", "by-hand"]
-    # Neither a change of the binding nor of what came of it brings them back.
+    # A reconciliation of the source or of the projection doesn't add the user again.
     await sync(runtime)
     await sync_other_side(runtime)
     assert subjects(runtime) == ["alice", "by-hand"]
@@ -410,25 +414,25 @@ async def test_a_disabled_user_has_nothing_of_a_platform_role_until_enabled() ->
     ("state", "left"),
     [("Disabled", []), ("Retired", []), ("AuthLimitExceeded", ["bob"]), ("", ["bob"])],
 )
-async def test_nothing_is_left_of_a_binding_of_disabled_users_alone(
-    state: str, left: list[str]
-) -> None:
-    """Failed logins of somebody else take no rights away."""
+async def test_a_binding_with_only_disabled_users_is_removed(state: str, left: list[str]) -> None:
+    """A lockout does not remove permissions, because other people can cause it."""
     runtime = make(binding("admins", ("User", "bob")))
     await sync(runtime)
     await change(runtime, "bob", state)
     assert subjects(runtime) == left
 
 
-async def test_whoever_is_going_has_no_platform_role_any_more() -> None:
+async def test_a_terminating_user_loses_platform_roles() -> None:
     runtime = make(binding("admins", ("User", "bob")))
     await sync(runtime)
     await change(runtime, "bob", "Active", deletionTimestamp="2026-03-01T12:00:00Z")
     assert subjects(runtime) == []
 
 
-async def test_one_who_was_enabled_before_anybody_looked_gets_it_back() -> None:
-    """The changes come as one: what was written for the first must not stay."""
+async def test_a_user_enabled_before_reconciliation_keeps_the_binding() -> None:
+    """Both changes are coalesced into one reconciliation, so the result of the first must not
+    persist.
+    """
     runtime = make(binding("admins", ("User", "bob")))
     runtime.console.put(USERS, user("bob", state="Disabled"))
     await sync(runtime)
@@ -437,14 +441,14 @@ async def test_one_who_was_enabled_before_anybody_looked_gets_it_back() -> None:
     assert subjects(runtime) == ["bob"]
 
 
-async def test_a_group_of_that_name_is_somebody_else() -> None:
+async def test_a_group_with_the_name_of_a_disabled_user_stays() -> None:
     runtime = make(binding("admins", ("Group", "bob")))
     await sync(runtime)
     await change(runtime, "bob", "Disabled")
     assert subjects(runtime) == ["bob"]
 
 
-async def test_logins_of_others_write_nothing() -> None:
+async def test_unrelated_user_changes_write_nothing() -> None:
     runtime = make(binding("admins", ("User", "bob")))
     runtime.console.put(USERS, user("bob"))
     await sync(runtime)
@@ -453,7 +457,7 @@ async def test_logins_of_others_write_nothing() -> None:
     assert runtime.console.calls == calls
 
 
-async def test_while_nobody_knows_the_users_nothing_is_written() -> None:
+async def test_nothing_is_written_before_users_are_synced() -> None:
     runtime = make(binding("admins", ("User", "bob")))
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
     with pytest.raises(NotSynced):

@@ -1,4 +1,4 @@
-"""Each word of a rule, as kube-apiserver reads it."""
+"""Matching of each field of a rule, as in kube-apiserver."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def allows(given: dict[str, Any], asked: Question) -> bool:
         ({}, False),
     ],
 )
-def test_a_question_about_an_object(given: dict[str, Any], expected: bool) -> None:
+def test_rules_match_requests_for_an_object(given: dict[str, Any], expected: bool) -> None:
     assert allows(given, GET_POD) is expected
 
 
@@ -56,11 +56,11 @@ def test_a_question_about_an_object(given: dict[str, Any], expected: bool) -> No
         ("pods/logs", False),
     ],
 )
-def test_a_question_about_a_subresource(resources: str, expected: bool) -> None:
+def test_rules_match_subresources(resources: str, expected: bool) -> None:
     assert allows(rule("get", resources), GET_POD._replace(subresource="log")) is expected
 
 
-def test_a_list_has_no_name_unless_its_selector_demands_one() -> None:
+def test_a_list_has_a_name_only_by_field_selector() -> None:
     named = rule("list watch create", "pods", names="web")
     assert not allows(named, Question("list", "", "pods", namespace="shop"))
     assert not allows(named, Question("create", "", "pods", namespace="shop"))
@@ -81,7 +81,7 @@ def test_a_list_has_no_name_unless_its_selector_demands_one() -> None:
         ("", "/", False),
     ],
 )
-def test_a_question_about_a_path(pattern: str, path: str, expected: bool) -> None:
+def test_rules_match_non_resource_paths(pattern: str, path: str, expected: bool) -> None:
     found = Rule(verbs=("get",), non_resource_urls=(pattern,))
     assert found.allows_path("get", path) is expected
     assert not found.allows_path("post", path)
@@ -98,12 +98,12 @@ fields = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
 
 
 @given(json | st.lists(st.dictionaries(st.sampled_from(fields), json, max_size=5), max_size=3))
-def test_what_is_no_rule_allows_nothing_and_raises_nothing(found: Any) -> None:
+def test_malformed_rules_allow_nothing(found: Any) -> None:
     for parsed in parse_rules(found):
         assert not parsed.allows(Question("get", "example.com", "things"))
 
 
-def test_null_is_nothing() -> None:
+def test_null_fields_are_empty() -> None:
     (parsed,) = parse_rules([{"verbs": ["get"], "apiGroups": None, "resources": None}])
     assert parsed == Rule(verbs=("get",))
     assert parse_rules(None) == parse_rules({}) == parse_rules("abc") == ()

@@ -1,4 +1,4 @@
-"""What everybody may read is said by the configuration, is people's alone, and goes with it."""
+"""Resources that all signed-in users may read (`AUTHENTICATED_READS`)."""
 
 import os
 import subprocess
@@ -43,14 +43,14 @@ def rules(runtime: FakeRuntime) -> list[dict[str, Any]]:
     return found
 
 
-async def test_by_default_nobody_gets_anything() -> None:
+async def test_nothing_is_granted_by_default() -> None:
     runtime = make_runtime({USERS: [user("alice")]})
     await settle(runtime, ())
     assert not runtime.console.of(CLUSTER_ROLES)
     assert not runtime.console.of(CLUSTER_ROLE_BINDINGS)
 
 
-async def test_people_who_can_sign_in_may_read_what_is_named_and_nothing_else() -> None:
+async def test_enabled_users_may_read_exactly_the_configured_resources() -> None:
     people = [user("alice"), user("bob", state="Disabled"), user("system:admin"), user("carol")]
     runtime = make_runtime({USERS: people})
     await settle(runtime, BOTH)
@@ -64,7 +64,7 @@ async def test_people_who_can_sign_in_may_read_what_is_named_and_nothing_else() 
     assert [rule["resources"] for rule in rules(runtime)] == [["storageclasses"]]
 
 
-async def test_it_goes_with_the_word_in_the_configuration() -> None:
+async def test_removing_the_setting_revokes_the_permissions() -> None:
     runtime = make_runtime({USERS: [user("alice")]})
     await settle(runtime, BOTH)
     await settle(runtime, ())
@@ -72,7 +72,7 @@ async def test_it_goes_with_the_word_in_the_configuration() -> None:
     assert not runtime.console.of(CLUSTER_ROLE_BINDINGS)
 
 
-async def test_a_disabled_user_loses_it() -> None:
+async def test_a_disabled_user_loses_the_permissions() -> None:
     runtime = make_runtime({USERS: [user("alice"), user("bob")]})
     await settle(runtime, BOTH)
     bring(runtime.informer(USERS), user("bob", state="Disabled"))
@@ -80,14 +80,14 @@ async def test_a_disabled_user_loses_it() -> None:
     assert bound(runtime) == ["alice"]
 
 
-async def test_of_too_many_nobody_gets_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_granted_above_the_user_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signedin, "MOST", 1)
     runtime = make_runtime({USERS: [user("alice"), user("bob")]})
     await settle(runtime, BOTH)
     assert not bound(runtime) and not rules(runtime)
 
 
-async def test_nothing_is_concluded_before_the_users_have_arrived() -> None:
+async def test_nothing_is_reconciled_before_users_are_synced() -> None:
     runtime = make_runtime({USERS: [user("alice")]})
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
     reconciler = signed_in_factories(BOTH)[0](cast(Runtime, runtime))
@@ -96,7 +96,7 @@ async def test_nothing_is_concluded_before_the_users_have_arrived() -> None:
 
 
 @pytest.mark.parametrize("resources", [(), ("nodes",)])
-async def test_what_is_configured_is_what_the_controllers_give(
+async def test_the_controllers_use_the_setting(
     resources: tuple[str, ...], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[Factory] = []
@@ -112,7 +112,7 @@ async def test_what_is_configured_is_what_the_controllers_give(
     assert bound(runtime) == ["alice"] * len(resources)
 
 
-def test_users_cannot_be_switched_on() -> None:
+def test_only_nodes_and_storage_classes_are_supported() -> None:
     assert set(RESOURCES) == set(BOTH)
 
 
@@ -121,7 +121,7 @@ def test_users_cannot_be_switched_on() -> None:
     ("words", "named"),
     [(None, ()), ("storageclasses, nodes", ("storageclasses", "nodes"))],
 )
-def test_words_are_read_and_there_are_none_by_default(
+def test_the_environment_variable_is_parsed_and_empty_by_default(
     words: str | None, named: tuple[str, ...]
 ) -> None:
     env = {name: text for name, text in os.environ.items() if name != "AUTHENTICATED_READS"}
@@ -139,7 +139,7 @@ def test_words_are_read_and_there_are_none_by_default(
 
 @pytest.mark.programs
 @pytest.mark.parametrize("word", ["users", "nodes,secrets", "*"])
-def test_a_word_that_is_not_known_keeps_the_process_from_starting(word: str) -> None:
+def test_an_unknown_resource_stops_the_process_at_startup(word: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import console.settings"],
         env={**os.environ, "AUTHENTICATED_READS": word},
@@ -148,4 +148,4 @@ def test_a_word_that_is_not_known_keeps_the_process_from_starting(word: str) -> 
         check=False,
     )
     assert done.returncode == 1
-    assert "AUTHENTICATED_READS can have nodes and storageclasses" in done.stderr
+    assert "AUTHENTICATED_READS can only contain nodes and storageclasses" in done.stderr

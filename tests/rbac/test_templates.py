@@ -1,4 +1,4 @@
-"""Templates: ours, those of the cluster, and what roles are put together from."""
+"""Role templates, from the console's catalogue and from the cluster, and roles that aggregate them."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ def template(role: Manifest, label: str = "true", **notes: Any) -> Manifest:
     return role
 
 
-def it_has_real_rules_at_every_level_and_none_that_gives_everything() -> None:
+def test_the_catalogue_has_rules_at_every_level_without_wildcard_verbs() -> None:
     assert {one.level for one in CATALOGUE} == set(Level)
     names = [(one.level, one.name) for one in CATALOGUE]
     assert len(names) == len(set(names))
@@ -37,13 +37,13 @@ def it_has_real_rules_at_every_level_and_none_that_gives_everything() -> None:
         known = templates_for(world(), RoleScope(one.level))
         assert set(one.needs) <= set(known), one.name
         for found in one.rules:
-            # `*` as a verb would be `escalate`, `bind` and `impersonate`, too.
+            # The verb `*` would include `escalate`, `bind` and `impersonate`.
             assert "*" not in found.verbs and "" not in found.resources, one.name
         if "-view-" in one.name:
             assert {verb for found in one.rules for verb in found.verbs} == set(READ), one.name
 
 
-def it_takes_those_of_the_cluster_in_place_of_ours() -> None:
+def test_templates_of_the_cluster_replace_the_catalogue() -> None:
     theirs = template(native_role(VIEW, rule("get", "nodes")))
     empty = template(native_role(MANAGE))
     further = template(
@@ -55,7 +55,7 @@ def it_takes_those_of_the_cluster_in_place_of_ours() -> None:
     assert (known["ours-only"].module, known["ours-only"].needs) == ("Mine", (VIEW,))
 
 
-def it_offers_neither_hidden_ones_nor_those_of_others() -> None:
+def test_hidden_templates_and_templates_of_other_scopes_are_not_offered() -> None:
     hidden = template(global_role("role-template-x", rule("get", "x")), "false")
     owned = template(workspace_role("role-template-y", "shop", rule("get", "y")))
     there = template(native_role("role-template-z", rule("get", "z"), namespace="web"))
@@ -66,7 +66,7 @@ def it_offers_neither_hidden_ones_nor_those_of_others() -> None:
     assert "role-template-z" not in templates_for(found, RoleScope(Level.PROJECT, "", "other"))
 
 
-def it_brings_what_is_needed_even_in_a_circle() -> None:
+def test_cyclic_template_dependencies_are_resolved() -> None:
     one = template(native_role("one", rule("get", "a")), dependencies='["two", "nobody"]')
     two = template(native_role("two", rule("get", "b")), dependencies='["one"]')
     known = templates_for(world(cluster=[one, two]), CLUSTER)
@@ -74,7 +74,7 @@ def it_brings_what_is_needed_even_in_a_circle() -> None:
     assert with_needs([MANAGE, "nonsense"], known) == (VIEW, MANAGE)
 
 
-def it_tells_rules_of_templates_from_others() -> None:
+def test_rules_outside_the_templates_are_separated() -> None:
     known = templates_for(world(), CLUSTER)
     own = parse_rules([rule("get", "gizmos", "example.com")])
     rules = rules_of((VIEW, MANAGE), known) + own
@@ -82,7 +82,7 @@ def it_tells_rules_of_templates_from_others() -> None:
     assert parse_rules(written(rules)) == rules
 
 
-def it_reads_annotations_that_anybody_may_have_written() -> None:
+def test_malformed_aggregation_annotations_are_ignored() -> None:
     for text in ("", "x", "{}", "[[]]", "[1, null]", "[" * 100_000, '"a"'):
         assert aggregated({"iam.kubesphere.io/aggregation-roles": text}) == ()
     names = aggregated({"iam.kubesphere.io/aggregation-roles": '["a", "b", "a"]'})

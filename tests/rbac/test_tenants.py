@@ -1,4 +1,4 @@
-"""Roles of workspaces count in their projects, and nowhere else."""
+"""Workspace roles apply to the projects of the workspace only."""
 
 from typing import Any
 
@@ -38,7 +38,9 @@ EVERYTHING = rule("*", "*", "*")
 
 
 def acme(**more: list[Manifest]) -> FakeRuntime:
-    """Two projects of acme, one of another workspace and one of none; alice has all of acme."""
+    """Return a runtime with two projects of acme, one project of another workspace and one without
+    workspace. Alice has full access to acme.
+    """
     return make_runtime(
         {
             WORKSPACES: [workspace("acme"), workspace("other")],
@@ -63,7 +65,7 @@ def acme(**more: list[Manifest]) -> FakeRuntime:
 
 
 def bound(runtime: FakeRuntime, name: str = ADMIN) -> dict[str, list[str]]:
-    """Who has the role, by project."""
+    """Return the subjects of the role, by project."""
     return {
         item["metadata"]["namespace"]: [subject["name"] for subject in item["subjects"]]
         for item in runtime.console.of(ROLE_BINDINGS).values()
@@ -87,7 +89,7 @@ async def test_a_role_is_bound_in_each_project_of_its_workspace() -> None:
     )
 
 
-async def test_over_the_whole_cluster_it_gives_the_sight_of_the_workspace_alone() -> None:
+async def test_the_cluster_binding_grants_only_reading_the_workspace() -> None:
     runtime = acme()
     await reconcile_all(runtime)
     assert set(runtime.console.of(CLUSTER_ROLE_BINDINGS)) == {ADMIN}
@@ -99,7 +101,7 @@ async def test_over_the_whole_cluster_it_gives_the_sight_of_the_workspace_alone(
     ]
 
 
-async def test_a_role_that_does_not_say_so_does_not_show_the_workspace() -> None:
+async def test_a_role_without_permission_for_workspaces_gets_no_cluster_binding() -> None:
     runtime = acme(
         roles=[workspace_role("acme-pods", "acme", rule("get", "pods"))],
         bindings=[workspace_binding("bob-pods", "acme", "acme-pods", "User bob")],
@@ -109,7 +111,7 @@ async def test_a_role_that_does_not_say_so_does_not_show_the_workspace() -> None
     assert set(bound(runtime, "quarterdeck:workspacerole:acme-pods")) == {"shop", "web"}
 
 
-async def test_all_who_have_the_role_are_in_one_binding() -> None:
+async def test_all_subjects_of_a_role_share_one_binding() -> None:
     runtime = acme(
         bindings=[
             workspace_binding("bob", "acme", "acme-admin", "User bob", "Group devs", "User alice")
@@ -119,7 +121,7 @@ async def test_all_who_have_the_role_are_in_one_binding() -> None:
     assert bound(runtime) == {"shop": ["devs", "alice", "bob"], "web": ["devs", "alice", "bob"]}
 
 
-async def test_a_second_look_does_nothing() -> None:
+async def test_a_second_reconciliation_writes_nothing() -> None:
     runtime = acme()
     await reconcile_all(runtime)
     calls = list(runtime.console.calls)
@@ -140,7 +142,7 @@ async def test_a_second_look_does_nothing() -> None:
         ),
     ],
 )
-async def test_references_out_of_the_workspace_and_reserved_names_give_nothing(
+async def test_references_to_other_workspaces_and_reserved_names_grant_nothing(
     odd: Manifest,
 ) -> None:
     others = [
@@ -154,7 +156,7 @@ async def test_references_out_of_the_workspace_and_reserved_names_give_nothing(
     assert bound(runtime, "quarterdeck:workspacerole:template") == {}
 
 
-async def test_what_was_refused_is_said() -> None:
+async def test_refused_roles_and_subjects_are_reported_as_events() -> None:
     wrong = workspace_binding("b", "other", "acme-admin", "User bob", "Group system:masters")
     runtime = acme(bindings=[wrong])
     await reconcile(runtime, WORKSPACE_ROLE_BINDINGS, "b")
@@ -171,7 +173,7 @@ async def test_what_was_refused_is_said() -> None:
         project("p", "gone"),
     ],
 )
-async def test_a_label_or_an_owner_alone_makes_no_member(forged: Manifest) -> None:
+async def test_a_project_needs_a_matching_label_and_owner(forged: Manifest) -> None:
     runtime = acme(projects=[forged])
     await reconcile_all(runtime)
     assert "p" not in bound(runtime)
@@ -180,14 +182,16 @@ async def test_a_label_or_an_owner_alone_makes_no_member(forged: Manifest) -> No
 @pytest.mark.parametrize(
     "name", ["kube-system", "kubesphere-system", "quarterdeck-system", "quarterdeck-kubeconfigs"]
 )
-async def test_nobody_has_a_role_where_the_cluster_and_the_console_are(name: str) -> None:
-    """Whoever reads all Secrets of a workspace reads none there, whatever label and owner say."""
+async def test_workspace_roles_never_apply_to_system_namespaces(name: str) -> None:
+    """A user who may read all Secrets of a workspace must not read these, regardless of label and
+    owner.
+    """
     runtime = acme(projects=[project(name, "acme")])
     await reconcile_all(runtime)
     assert set(bound(runtime)) == {"shop", "web"}
 
 
-async def test_it_follows_members_and_roles() -> None:
+async def test_bindings_follow_members_and_roles() -> None:
     runtime = acme()
     await reconcile_all(runtime)
     moved = workspace_binding("alice-admin", "acme", "acme-viewer", "User alice")
@@ -203,7 +207,7 @@ async def test_it_follows_members_and_roles() -> None:
     assert runtime.console.of(ROLE_BINDINGS) == {}
 
 
-async def test_a_change_that_could_not_be_made_is_made_the_next_time(
+async def test_a_failed_change_is_retried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def away(*args: object, **kwargs: object) -> None:
@@ -220,7 +224,7 @@ async def test_a_change_that_could_not_be_made_is_made_the_next_time(
     assert bound(runtime) == {}
 
 
-async def test_it_goes_with_the_role() -> None:
+async def test_bindings_are_deleted_with_the_role() -> None:
     runtime = acme()
     await reconcile_all(runtime)
     role = runtime.informer(WORKSPACE_ROLES).store.get(Key("", "acme-admin"))
@@ -231,7 +235,7 @@ async def test_it_goes_with_the_role() -> None:
         assert runtime.console.of(gvr) == {}
 
 
-async def test_it_goes_with_the_workspace_and_with_its_uid() -> None:
+async def test_bindings_are_deleted_when_the_workspace_is_recreated() -> None:
     runtime = acme()
     await reconcile_all(runtime)
     runtime.console.put(WORKSPACES, workspace("acme", uid="second"))
@@ -239,7 +243,7 @@ async def test_it_goes_with_the_workspace_and_with_its_uid() -> None:
     assert bound(runtime) == {}
 
 
-async def test_a_project_that_comes_and_goes() -> None:
+async def test_bindings_follow_projects_that_join_and_leave() -> None:
     runtime = acme()
     await reconcile_all(runtime)
     runtime.console.put(NAMESPACES, project("new", "acme"))
@@ -250,7 +254,7 @@ async def test_a_project_that_comes_and_goes() -> None:
     assert set(bound(runtime)) == {"shop", "web"}
 
 
-async def test_a_project_on_its_way_out_is_left_alone() -> None:
+async def test_a_terminating_project_is_ignored() -> None:
     runtime = acme(projects=[project("old", "acme", deletionTimestamp="2026-03-01T12:00:00Z")])
     await reconcile_all(runtime)
     assert "old" not in bound(runtime)
@@ -260,7 +264,7 @@ async def test_a_project_on_its_way_out_is_left_alone() -> None:
     "change",
     [{"subjects": [{"kind": "User", "name": "mallory"}]}, {"subjects": None}, {"roleRef": {}}],
 )
-async def test_changes_by_hand_are_repaired(change: Manifest) -> None:
+async def test_manual_changes_are_reverted(change: Manifest) -> None:
     runtime = acme()
     await reconcile_all(runtime)
     wanted = runtime.console.of(ROLE_BINDINGS)[f"shop/{ADMIN}"]
@@ -270,7 +274,7 @@ async def test_changes_by_hand_are_repaired(change: Manifest) -> None:
     assert (found["subjects"], found["roleRef"]) == (wanted["subjects"], wanted["roleRef"])
 
 
-async def test_a_binding_of_ours_without_a_source_is_removed() -> None:
+async def test_a_managed_binding_without_a_source_is_removed() -> None:
     forged = native_binding(
         "quarterdeck:workspacerole:acme-admin", "cluster-admin", "User bob", namespace="kube-system"
     )
@@ -279,7 +283,7 @@ async def test_a_binding_of_ours_without_a_source_is_removed() -> None:
     assert "kube-system" not in bound(runtime)
 
 
-async def test_bindings_of_others_are_left_alone() -> None:
+async def test_bindings_of_other_clients_are_ignored() -> None:
     runtime = acme(native=[native_binding("theirs", "view", "User bob", namespace="shop")])
     await reconcile(runtime, ROLE_BINDINGS, "theirs", "shop")
     assert runtime.console.calls == []
@@ -296,7 +300,7 @@ async def test_bindings_of_others_are_left_alone() -> None:
         ROLE_BINDINGS,
     ],
 )
-async def test_nothing_is_done_before_all_is_known(missing: Any) -> None:
+async def test_nothing_is_written_before_all_caches_are_synced(missing: Any) -> None:
     runtime = acme()
     runtime._informers[missing] = Informer(missing, DECODERS[missing])
     for gvr, name, namespace in (
@@ -310,7 +314,7 @@ async def test_nothing_is_done_before_all_is_known(missing: Any) -> None:
     assert runtime.console.calls == []
 
 
-async def test_a_disabled_user_has_nothing_in_any_project_until_enabled() -> None:
+async def test_a_disabled_user_is_removed_from_all_projects_until_enabled() -> None:
     bob = workspace_binding("bob-admin", "acme", "acme-admin", "User bob")
     runtime = acme(bindings=[bob])
     runtime.console.put(USERS, user("bob"))
@@ -329,7 +333,7 @@ async def test_a_disabled_user_has_nothing_in_any_project_until_enabled() -> Non
     assert bound(runtime) == everybody
 
 
-async def test_a_role_that_only_disabled_users_have_is_bound_nowhere() -> None:
+async def test_a_role_of_disabled_users_only_is_not_bound() -> None:
     runtime = acme()
     await reconcile_all(runtime)
     runtime.console.put(USERS, user("alice", state="Disabled"))

@@ -1,4 +1,4 @@
-"""Rules in words, where the words are of two scripts."""
+"""Readable text of rules in mixed Chinese and Latin script."""
 
 import pytest
 from django.utils.translation import override
@@ -20,7 +20,7 @@ READ = ("get", "list", "watch")
         (("*",), ("widgets",), "完全控制 widgets"),
     ],
 )
-def test_a_space_stands_where_chinese_meets_latin_letters(
+def test_chinese_and_latin_text_are_separated_by_a_space(
     verbs: tuple[str, ...], resources: tuple[str, ...], text: str
 ) -> None:
     rule = Rule(verbs=verbs, api_groups=("",), resources=resources)

@@ -23,8 +23,11 @@ def start(
     files: int = 0,
     seconds: Mapping[str, float] | None = None,
 ) -> "subprocess.Popen[bytes]":
-    """`deaf`: SIGINT is ignored from the beginning, as it is in the background of a shell. `files`: how
-    many it may open, at most. `seconds`: of `tests.server.echo.SECONDS`."""
+    """Start the server.
+
+    With `deaf`, SIGINT is ignored from the start, as for a background job of a shell. `files`
+    limits the number of open files. `seconds` overrides `tests.server.echo.SECONDS`.
+    """
 
     def prepare() -> None:
         if deaf:
@@ -58,7 +61,9 @@ class Running:
         return connection
 
     def raw(self, head: bytes, body: Iterable[bytes] = ()) -> tuple[bytes, int]:
-        """Sends until the server stops listening; the answer, and how many bytes of body went out."""
+        """Send until the server stops reading. Return the response and the number of body bytes
+        sent.
+        """
         sent = 0
         with self.connect() as connection:
             connection.sendall(head)
@@ -71,7 +76,7 @@ class Running:
             return read_all(connection), sent
 
     def resident(self) -> int:
-        """Bytes of memory."""
+        """Return the resident memory in bytes."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
@@ -104,13 +109,13 @@ def served(
 
 @pytest.fixture(scope="module")
 def echo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """One for all tests of a file that leave it running."""
+    """A server shared by the tests of a file, which must leave it running."""
     with served(tmp_path_factory.mktemp("echo")) as found:
         yield found
 
 
 @pytest.fixture
 def own_echo(tmp_path: Path) -> Iterator[Running]:
-    """For a test that ends it, or that looks at its memory or its files."""
+    """A server for a test that stops it or measures its memory or open files."""
     with served(tmp_path) as found:
         yield found

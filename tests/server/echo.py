@@ -1,10 +1,11 @@
-"""A tiny application under `console.server.run`, in a process of its own: a reactor runs once.
+"""A small ASGI application under `console.server.run`, in a separate process because a Twisted
+reactor runs only once.
 
-GET /scope answers what the application was told; POST answers the size of the body; GET /slow takes
-a while to finish, GET /never for ever, and GET /long sends 64 MiB as fast as its client reads, or
-/broken half of that and breaks off; GET /sent answers how much it has sent; a websocket answers the
-length of each message, to "big" 200 kB, to "pour" 16 MiB in 64 messages, after which there is a file,
-and to "close N" by closing with N.
+GET /scope returns the ASGI scope. POST returns the size of the body. GET /slow responds after a
+while, GET /never doesn't respond. GET /long sends 64 MiB as fast as its client reads, /broken
+half of that and then aborts. GET /sent returns the number of bytes sent so far. A websocket
+replies with the length of each message, to "big" with 200 kB, to "pour" with 16 MiB in 64
+messages followed by creating a file, and to "close N" by closing with code N.
 """
 
 import asyncio
@@ -21,9 +22,9 @@ from console import server
 from console.edge import harden
 from console.live.flow import Flow, flow_of
 
-#: Limits that a test may have shorter, from the environment.
+#: Time limits that a test may shorten by environment variables.
 SECONDS = ("HEAD_SECONDS", "IDLE_SECONDS", "BODY_SECONDS", "ANSWER_SECONDS")
-#: Bytes of long answers so far.
+#: Bytes of long responses sent so far.
 sent = 0
 
 

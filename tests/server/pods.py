@@ -1,7 +1,9 @@
-"""The live socket on the real server, over a cache that is filled by hand. In a process of its own.
+"""The live websocket on the real server, with a cache filled by the test. Runs in a separate
+process.
 
-Every number on standard input gives all pods so many restarts. GET /state answers with what waits for
-the clients and with counters, any other with the etag of the list. Whoever names itself is signed in.
+Every number on standard input sets the restart count of all pods. GET /state returns the
+buffered bytes and counters, any other path the etag of the list. Every client that sends a name
+is signed in.
 """
 
 import gc
@@ -51,9 +53,12 @@ def follow_input(informer: Informer[Any]) -> None:
 
 
 def state() -> dict[str, int]:
-    """`waiting`: the most bytes that this process keeps for one client. `following`: sockets that have
-    been brought up to date."""
-    # isinstance() would set up each lazy object of Django that there is.
+    """Return the state of the server.
+
+    `waiting` is the highest number of bytes buffered for one client, `following` the number of
+    websockets with an up-to-date list.
+    """
+    # isinstance() would evaluate every lazy object of Django.
     transports = [item._transport for item in gc.get_objects() if type(item) is flow.Outgoing]
     waiting = [len(one.dataBuffer) + one._tempDataLen for one in transports if one is not None]
     return {

@@ -1,4 +1,4 @@
-"""What clients say about the way they came, and what they get for it."""
+"""Handling of request headers that describe the client and the proxy path."""
 
 from ipaddress import ip_network
 from typing import Any
@@ -31,7 +31,7 @@ async def through(scope: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
 @pytest.mark.parametrize("client", [["198.51.100.7", 1], None, ["", 0]])
-async def test_only_trusted_proxies_are_believed(
+async def test_forwarding_headers_are_accepted_from_trusted_proxies_only(
     settings: Settings, kind: str, client: list[Any] | None
 ) -> None:
     settings.TRUSTED_PROXIES = (ip_network("10.0.0.0/8"),)
@@ -51,13 +51,13 @@ async def test_only_trusted_proxies_are_believed(
     assert scope["root_path"] == "/oauth"
 
 
-async def test_other_events_pass_untouched() -> None:
+async def test_other_event_types_pass_unchanged() -> None:
     assert await through({"type": "lifespan"}) == {"type": "lifespan"}
 
 
 @pytest.mark.parametrize("method", ["HEAD", "head", "GET"])
-async def test_head_is_answered_without_content(method: str) -> None:
-    """However many parts Django makes of it."""
+async def test_head_response_has_no_body(method: str) -> None:
+    """Regardless of the number of body parts that Django sends."""
     parts = [
         {"type": "http.response.start", "status": 200, "headers": []},
         {"type": "http.response.body", "body": b"a" * 65536, "more_body": True},

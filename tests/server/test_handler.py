@@ -1,4 +1,4 @@
-"""Requests share one thread for the database, and connections are looked after."""
+"""Requests share one database thread, and connections are checked after each request."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ from console.handler import READERS_WAIT, ConsoleHandler, make_handler
 
 
 def _patience() -> int:
-    """Milliseconds that a statement on a new connection of this thread waits for others who write."""
+    """Return the busy timeout in milliseconds of a new database connection of this thread."""
     connection = connections.create_connection("default")
     try:
         with connection.cursor() as cursor:
@@ -82,14 +82,14 @@ async def test_one_thread_serves_all_requests(handler: ASGIHandler) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_whoever_only_reads_waits_for_nobody_who_writes(handler: ASGIHandler) -> None:
+async def test_read_requests_use_a_short_busy_timeout(handler: ASGIHandler) -> None:
     if connections["default"].vendor != "sqlite":
         pytest.skip("only a file is held by somebody")
     assert int(await ask(handler, "patience")) == READERS_WAIT
     assert int(await ask(handler, "patience", "POST")) > 1_000
 
 
-async def test_connections_are_looked_after_once_after_the_answer(handler: ASGIHandler) -> None:
+async def test_connections_are_checked_once_after_the_response(handler: ASGIHandler) -> None:
     def receivers(signal: Any) -> list[Any]:
         return [found for kind in signal._live_receivers(None) for found in kind]
 
@@ -97,6 +97,6 @@ async def test_connections_are_looked_after_once_after_the_answer(handler: ASGIH
     assert close_old_connections in receivers(request_finished)
 
 
-async def test_sockets_are_not_its_business(handler: Any) -> None:
+async def test_websockets_are_rejected_by_the_http_handler(handler: Any) -> None:
     with pytest.raises(ValueError, match="websocket"):
         await handler({"type": "websocket"}, None, None)

@@ -1,4 +1,4 @@
-"""Django's middleware does inline what it does in its own way."""
+"""Django's middleware runs inline on the event loop with unchanged behavior."""
 
 import threading
 from collections.abc import AsyncIterator
@@ -57,7 +57,7 @@ def client(request: pytest.FixtureRequest, settings: Settings) -> AsyncClient:
     return AsyncClient(enforce_csrf_checks=True)
 
 
-async def test_the_language(client: AsyncClient) -> None:
+async def test_locale_middleware_selects_the_language(client: AsyncClient) -> None:
     response = await client.get("/", headers={"Accept-Language": "zh-hans"})
     assert response.content.decode().startswith("zh-hans")
     assert response["Content-Language"] == "zh-hans"
@@ -75,7 +75,7 @@ async def test_sessions_are_saved(client: AsyncClient) -> None:
     assert [(await client.get("/?count")).content for _ in range(3)] == [b"en 1", b"en 2", b"en 3"]
 
 
-async def test_a_post_needs_the_token(client: AsyncClient, settings: Settings) -> None:
+async def test_post_requires_the_csrf_token(client: AsyncClient, settings: Settings) -> None:
     assert (await client.post("/", {})).status_code == 403
     token = (await client.get("/?token")).content.decode()
     assert (await client.post("/", {"csrfmiddlewaretoken": "wrong"})).status_code == 403
@@ -88,7 +88,7 @@ async def test_a_post_needs_the_token(client: AsyncClient, settings: Settings) -
 
 @pytest.fixture
 async def threads(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[bool]]:
-    """Whether each look at a finished session was on the loop's own thread."""
+    """Record for each finished session whether it was processed on the event loop's thread."""
     found: list[bool] = []
     original = InlineSessionMiddleware.process_response
 
@@ -102,7 +102,9 @@ async def threads(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[bool]]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("client", [INLINE], indirect=True)
-async def test_only_saving_goes_to_another_thread(client: AsyncClient, threads: list[bool]) -> None:
+async def test_only_saving_a_session_uses_another_thread(
+    client: AsyncClient, threads: list[bool]
+) -> None:
     await client.get("/")
     await client.get("/?count")
     await client.get("/")
@@ -111,7 +113,7 @@ async def test_only_saving_goes_to_another_thread(client: AsyncClient, threads: 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("client", [INLINE], indirect=True)
-async def test_what_cannot_be_saved_is_said(
+async def test_failing_session_store_returns_503(
     client: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:

@@ -1,4 +1,6 @@
-"""What is sent to a client that has gone. In a process of its own, as Daphne brings a reactor."""
+"""Frames sent to a disconnected client. Runs in a separate process because Daphne installs a
+Twisted reactor.
+"""
 
 import subprocess
 import sys
@@ -17,7 +19,7 @@ socket.serverSend("late")
 
 
 @pytest.mark.parametrize("state", ["STATE_CLOSED", "STATE_CLOSING", "STATE_CONNECTING"])
-def test_what_comes_too_late_for_a_socket_is_dropped(state: str) -> None:
+def test_frames_after_a_disconnect_are_dropped(state: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SEND.format(state=state)],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Connections and requests have limits of time and number, and nobody who keeps to them notices."""
+"""Limits on the time and number of connections and requests. Well-behaved clients are not affected."""
 
 import resource
 import socket
@@ -19,7 +19,7 @@ SOCKET = (
     b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
     b"Origin: http://x\r\n\r\n"
 )
-#: The tests start servers.
+#: Tests in this file start servers.
 pytestmark = pytest.mark.programs
 QUICK = {
     "HEAD_SECONDS": 0.4,
@@ -38,8 +38,8 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.mark.parametrize(
     "begun", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\n", POST % 100 + b"\r\nabc"]
 )
-def test_a_request_that_does_not_come_is_broken_off(quick: Running, begun: bytes) -> None:
-    """However slowly it comes: a byte now and then is no more time."""
+def test_slow_request_is_aborted(quick: Running, begun: bytes) -> None:
+    """Sending single bytes does not extend the time limit."""
     with quick.connect() as connection:
         connection.sendall(begun)
         connection.settimeout(0.1)
@@ -59,7 +59,7 @@ def test_a_request_that_does_not_come_is_broken_off(quick: Running, begun: bytes
     assert answer == b"" or answer.startswith((b"HTTP/1.1 408 ", b"HTTP/1.1 400 "))
 
 
-def test_a_connection_that_is_kept_waits_for_the_next_request_and_not_for_ever(
+def test_idle_keep_alive_connection_is_closed_after_a_timeout(
     quick: Running,
 ) -> None:
     with quick.connect() as connection:
@@ -70,15 +70,15 @@ def test_a_connection_that_is_kept_waits_for_the_next_request_and_not_for_ever(
         assert read_all(connection).count(b"HTTP/1.1") == 0
 
 
-def test_an_answer_that_does_not_begin_is_given_up(quick: Running) -> None:
+def test_response_that_does_not_start_in_time_is_replaced_by_503(quick: Running) -> None:
     answer, _sent = quick.raw(b"GET /never HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 503 ")
-    # One that has begun goes on.
+    # A response that has started continues.
     answer, _sent = quick.raw(b"GET /slow HTTP/1.0\r\n\r\n")
     assert answer.endswith(b"begun,done")
 
 
-def test_whoever_is_not_signed_in_sends_little(echo: Running) -> None:
+def test_anonymous_clients_have_a_small_body_limit(echo: Running) -> None:
     for size, status in ((10, b"200"), (60_000, b"200"), (1_000_000, b"413"), (4_000_000, b"413")):
         head = POST % size + b"X-Nobody: 1\r\n\r\n"
         answer, sent = echo.raw(head, (b"x" * 10_000 for _ in range(size // 10_000 or 1)))
@@ -89,8 +89,8 @@ def test_whoever_is_not_signed_in_sends_little(echo: Running) -> None:
     assert answer.startswith(b"HTTP/1.1 200 ") and sent == 4_000_000
 
 
-def test_idle_connections_of_one_machine_leave_a_place_for_others(tmp_path: Path) -> None:
-    """More of them than the process may have files."""
+def test_idle_connections_of_one_address_do_not_block_others(tmp_path: Path) -> None:
+    """There are more of them than the process may have open files."""
     number, files = 700, 512
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * number)), hard))
@@ -108,26 +108,26 @@ def test_idle_connections_of_one_machine_leave_a_place_for_others(tmp_path: Path
         assert time.monotonic() - began < 5
         held_now = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
         assert held_now < files
-        # It had 128 and raised them as far as it may.
+        # The soft limit was 128; the server raises it as far as possible.
         limits = Path(f"/proc/{server.process.pid}/limits").read_text()
         assert f"Max open files            {files}" in limits
 
 
-def test_a_socket_that_ends_leaves_its_place(tmp_path: Path) -> None:
-    """Of one that is gone nobody could tell whether it is idle, and so nobody would give way any more."""
+def test_closed_websocket_releases_its_connection_slot(tmp_path: Path) -> None:
+    """A leaked slot would never count as idle, so it could never be reclaimed."""
     with served(tmp_path, files=OTHER_FILES + FEWEST_OF_ONE) as server, ExitStack() as stack:
         for _ in range(FEWEST_OF_ONE):
             with server.connect() as connection:
                 connection.sendall(SOCKET)
                 assert connection.recv(4096).startswith(b"HTTP/1.1 101 ")
         held = [stack.enter_context(server.connect()) for _ in range(FEWEST_OF_ONE + 4)]
-        held[0].settimeout(5)  # sooner than as a request that does not come
+        held[0].settimeout(5)  # sooner than the timeout of an incomplete request
         assert read_all(held[0]) == b""
         held[-1].sendall(GET)
         assert read_all(held[-1]).startswith(b"HTTP/1.1 200 ")
 
 
-def test_there_are_fewer_places_than_files() -> None:
+def test_connection_limits_stay_below_the_open_file_limit() -> None:
     assert Limits.of(1024) == (768, 192)
     assert Limits.of(65_536) == (MOST, MOST_OF_ONE)
     assert Limits.of(OTHER_FILES) == (FEWEST_OF_ONE, FEWEST_OF_ONE)
@@ -145,7 +145,7 @@ def seats(most: int, of_one: int) -> Seats:
     return Seats(Limits(most, of_one), lambda wire: wire.idle, lambda address: address == "proxy")  # type: ignore[attr-defined]
 
 
-def test_the_oldest_idle_one_of_the_address_gives_way() -> None:
+def test_oldest_idle_connection_of_the_address_is_closed() -> None:
     found = seats(10, 2)
     busy, idle, new, other = Wire(idle=False), Wire(), Wire(), Wire()
     assert found.enter(busy, "a") and found.enter(idle, "a") and found.enter(other, "b")
@@ -157,7 +157,8 @@ def test_the_oldest_idle_one_of_the_address_gives_way() -> None:
     assert found.enter(Wire(), "a")
 
 
-def test_of_all_whoever_has_most_gives_way_and_proxies_bring_everybody() -> None:
+def test_address_with_the_most_connections_gives_way() -> None:
+    """Connections of a proxy come from many users, so they are limited only by the total."""
     found = seats(5, 4)
     many = [Wire() for _ in range(3)]
     assert all(found.enter(wire, "a") for wire in many)

@@ -1,4 +1,4 @@
-"""Headers of every response, and the gate against other sites' pages."""
+"""Security headers of every response, and the rejection of cross-site requests."""
 
 import asyncio
 from typing import Any
@@ -53,7 +53,7 @@ def gate(method: str, **given: str) -> int:
 
 
 @pytest.mark.parametrize("status", [200, 302, 403, 404, 500])
-def test_every_response_has_the_headers(status: int) -> None:
+def test_every_response_has_security_headers(status: int) -> None:
     response = headers(view=lambda request: HttpResponse(status=status))
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["X-Frame-Options"] == "DENY"
@@ -65,7 +65,7 @@ def test_every_response_has_the_headers(status: int) -> None:
     assert len(response["X-Request-Id"]) == 16
 
 
-def test_scripts_need_the_nonce_of_this_very_response() -> None:
+def test_scripts_require_the_nonce_of_the_response() -> None:
     nonces = set()
 
     def page(request: Any) -> HttpResponse:
@@ -89,7 +89,7 @@ def test_scripts_need_the_nonce_of_this_very_response() -> None:
     assert min(len(nonce) for nonce in nonces) >= 22
 
 
-def test_a_view_cannot_make_a_page_cacheable() -> None:
+def test_views_cannot_make_pages_cacheable() -> None:
     def cached(request: HttpRequest) -> HttpResponse:
         return HttpResponse("x", headers={"Cache-Control": "public, max-age=60"})
 
@@ -97,23 +97,23 @@ def test_a_view_cannot_make_a_page_cacheable() -> None:
     assert headers("/static/a.css", cached)["Cache-Control"] == "public, max-age=60"
 
 
-def test_a_static_file_that_is_missing_is_not_kept() -> None:
+def test_missing_static_file_is_not_cached() -> None:
     response = headers("/static/a.css", lambda request: HttpResponse(status=404))
     assert response["Cache-Control"] == "private, no-store"
 
 
-def test_over_plain_http_there_is_no_hsts(settings: Settings) -> None:
+def test_plain_http_has_no_hsts(settings: Settings) -> None:
     settings.BASE_URL = "http://127.0.0.1:8000"
     assert "Strict-Transport-Security" not in headers()
 
 
-def test_a_client_cannot_choose_the_request_id() -> None:
+def test_request_id_of_the_client_is_ignored() -> None:
     request = RequestFactory().get("/", headers={"X-Request-Id": "<script>"})
     response = passed(SecurityHeadersMiddleware, answer, request)
     assert "<" not in response["X-Request-Id"]
 
 
-async def test_a_refusal_has_the_headers_too() -> None:
+async def test_rejected_request_has_security_headers() -> None:
     async def view(request: HttpRequest) -> HttpResponse:
         return HttpResponse("ok")
 
@@ -125,7 +125,7 @@ async def test_a_refusal_has_the_headers_too() -> None:
     assert "Content-Security-Policy" in refused
 
 
-def test_our_own_pages_frame_those_of_the_dock_and_nobody_frames_others() -> None:
+def test_only_dock_pages_can_be_framed_by_own_pages() -> None:
     def framing(**about: Any) -> tuple[str, str, str]:
         def page(request: HttpRequest) -> HttpResponse:
             vars(request).update(about)
@@ -149,20 +149,20 @@ UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 
 
 @pytest.mark.parametrize("method", UNSAFE)
-def test_our_own_pages_may_send(method: str) -> None:
+def test_same_origin_requests_are_accepted(method: str) -> None:
     assert gate(method, site="same-origin", origin=OURS) == 200
     assert gate(method, site="same-origin") == 200
     assert gate(method, origin=OURS) == 200
 
 
 @pytest.mark.parametrize("method", UNSAFE)
-def test_a_client_that_is_no_browser_is_left_to_the_token(method: str) -> None:
+def test_request_without_browser_headers_is_left_to_the_csrf_token(method: str) -> None:
     assert gate(method) == 200
 
 
 @pytest.mark.parametrize("method", UNSAFE)
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none", "", "SAME-ORIGIN", "x"])
-def test_other_sites_may_not(method: str, site: str) -> None:
+def test_cross_site_requests_are_rejected(method: str, site: str) -> None:
     assert gate(method, site=site) == 403
     assert gate(method, site=site, origin=OURS) == 403
 
@@ -189,7 +189,7 @@ def test_origins_are_compared_exactly(method: str, origin: str) -> None:
     assert gate(method, origin=origin, site="same-origin") == 403
 
 
-def test_links_from_elsewhere_work_and_nothing_else_does() -> None:
+def test_cross_site_navigation_is_the_only_accepted_cross_site_request() -> None:
     assert gate("GET", site="cross-site", mode="navigate", dest="document") == 200
     assert gate("GET", site="same-site", mode="navigate") == 200
     assert gate("GET", site="none", mode="navigate", dest="document") == 200
@@ -205,7 +205,7 @@ def test_links_from_elsewhere_work_and_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize("method", ["TRACE", "CONNECT", "FOO", "PROPFIND", "get"])
-def test_other_methods_do_not_exist(method: str) -> None:
+def test_unsupported_methods_return_405(method: str) -> None:
     request = RequestFactory().get("/")
     request.method = method
     response = passed(OriginGateMiddleware, answer, request)
@@ -220,14 +220,15 @@ def test_other_methods_do_not_exist(method: str) -> None:
         ("; charset=utf-8", 200),
         ('; charset="UTF-8"', 200),
         ("; charset=latin-1", 415),
-        # Halves of characters, an error that is no UnicodeError, one that is, and no encoding at all.
+        # Lone surrogates, an error other than UnicodeError, a UnicodeError, and an unknown
+        # encoding.
         ("; charset=unicode_escape", 415),
         ("; charset=rot13", 415),
         ("; charset=idna", 415),
         ("; charset=none", 415),
     ],
 )
-def test_forms_are_in_utf_8(charset: str, status: int) -> None:
+def test_forms_must_be_utf_8(charset: str, status: int) -> None:
     def form(request: HttpRequest) -> HttpResponse:
         return HttpResponse(request.POST["text"])
 

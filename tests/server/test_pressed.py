@@ -1,4 +1,6 @@
-"""The console as it is run, pressed hard: it says what it cannot do, and goes on serving all others."""
+"""The console under load: it reports the requests that it cannot serve and continues to serve all
+others.
+"""
 
 import asyncio
 import re
@@ -30,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def disk(folder: Path) -> Iterator[Path]:
-    """Where the database is: a disk of 32 MiB, where one may be mounted."""
+    """Yield the folder of the database: a disk of 32 MiB if mounting is permitted."""
     state = folder / "state"
     state.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "quarterdeck-tests", str(state)]
@@ -46,7 +48,7 @@ def disk(folder: Path) -> Iterator[Path]:
 def console(folder: Path, disk: Path) -> Iterator[Console]:
     cluster = Embedded(folder / "cluster")
     try:
-        # Nobody signs in but the administrator, who was there before.
+        # Only the administrator signs in, whose account exists already.
         with running(cluster, folder, state=disk, controllers=False) as found:
             yield found
     finally:
@@ -55,7 +57,7 @@ def console(folder: Path, disk: Path) -> Iterator[Console]:
 
 @contextmanager
 def full(disk: Path) -> Iterator[None]:
-    """Nothing more can be written there, nor where the database has written before."""
+    """Fill the disk, including the free pages of the database file."""
     with closing(sqlite3.connect(disk / "quarterdeck.sqlite3")) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     filler = disk / "filler"
@@ -79,7 +81,7 @@ class Visitor:
             return answer.status, await answer.text()
 
     async def send(self, page: str, **fields: str) -> tuple[int, str]:
-        """The form that is on the page."""
+        """Submit the form on the page."""
         _status, text = await self.get(page)
         found = _TOKEN.search(text)
         assert found is not None, text
@@ -102,11 +104,10 @@ async def visiting(console: Console) -> AsyncIterator[Visitor]:
         yield Visitor(console.url, session)
 
 
-async def test_whoever_waits_for_the_database_is_in_nobodys_way(
-    console: Console, disk: Path
-) -> None:
-    """Somebody holds the file: a login says after a while that it cannot be written, and pages, whose
-    views are in the database, come meanwhile as ever."""
+async def test_locked_database_does_not_block_other_requests(console: Console, disk: Path) -> None:
+    """Another process locks the database file. A sign-in fails after its timeout, and pages are
+    served meanwhile because their views are read from the database without waiting.
+    """
     async with visiting(console) as reader, visiting(console) as other:
         assert (await reader.login())[0] == 302
         assert (await reader.get("/views"))[0] == 200
@@ -122,14 +123,12 @@ async def test_whoever_waits_for_the_database_is_in_nobodys_way(
             held.execute("ROLLBACK")
         status, text = await login
         assert status == 503 and "the database cannot be used" in text
-        # It has waited for seconds, and a page for none of them.
+        # The sign-in waited for seconds, the pages did not wait.
         assert pages > 5 and slowest < 2, (pages, slowest)
         assert (await other.login())[0] == 302
 
 
-async def test_on_a_full_disk_pages_come_and_what_must_be_written_is_refused(
-    console: Console, disk: Path
-) -> None:
+async def test_full_disk_fails_writes_but_serves_pages(console: Console, disk: Path) -> None:
     if not disk.is_mount():
         missing("a console on a full disk", "a disk of its own can only be mounted by root")
     pages = ("/dashboard", "/clusters/host/pods", "/clusters/host/configmaps", "/views", "/account")
@@ -153,15 +152,15 @@ async def test_on_a_full_disk_pages_come_and_what_must_be_written_is_refused(
 
 
 async def _took(visitor: Visitor, page: str) -> float:
-    """Seconds until it is there."""
+    """Return the seconds until the page is loaded."""
     began = time.monotonic()
     status, _text = await visitor.get(page)
     assert status == 200, page
     return time.monotonic() - began
 
 
-async def test_of_many_logins_at_once_all_get_in(console: Console) -> None:
-    """More than may wait for a thread."""
+async def test_concurrent_sign_ins_all_succeed(console: Console) -> None:
+    """There are more of them than may wait for a thread."""
     async with AsyncExitStack() as stack:
         visitors = [await stack.enter_async_context(visiting(console)) for _ in range(LOGINS)]
         answers = await asyncio.gather(*(visitor.login() for visitor in visitors))

@@ -1,4 +1,4 @@
-"""The limits of the server, against real sockets."""
+"""Limits of the server, tested with real sockets."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ import pytest
 from tests.ports import free_port
 from tests.server.conftest import Running, read_all, start
 
-#: The tests start servers.
+#: Tests in this file start servers.
 pytestmark = pytest.mark.programs
 MIB = 1024 * 1024
 PIECE = b"x" * 65536
@@ -26,11 +26,11 @@ def chunked(total: int) -> Iterator[bytes]:
 
 
 def body(answer: bytes) -> dict[str, object]:
-    """The JSON of an answer in one chunk."""
+    """Return the JSON of a response sent in one chunk."""
     return dict(json.loads(answer.partition(b"{")[1] + answer.partition(b"{")[2].split(b"\r\n")[0]))
 
 
-#: Of a websocket, with what some take for the end of a line.
+#: The handshake of a websocket, with characters that some parsers treat as a line ending.
 UPGRADE = (
     b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
@@ -39,22 +39,22 @@ UPGRADE = (
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
 
 
-def test_a_chunked_body_of_200_mb_is_refused_while_it_arrives(own_echo: Running) -> None:
+def test_oversized_chunked_body_is_refused_while_it_arrives(own_echo: Running) -> None:
     before = own_echo.resident()
     answer, sent = own_echo.raw(CHUNKED, chunked(200 * MIB))
     assert answer.startswith(b"HTTP/1.1 413 ")
-    # What the server reads is about 10 MiB; the rest waited in the two kernels' buffers.
+    # The server reads about 10 MiB; the rest is in the kernel's socket buffers.
     assert sent < 30 * MIB
     assert list(own_echo.temp.iterdir()) == []
     assert own_echo.resident() - before < 20 * MIB
 
 
-def test_an_announced_body_is_refused_before_it_arrives(echo: Running) -> None:
+def test_oversized_content_length_is_refused_before_the_body(echo: Running) -> None:
     answer, _ = echo.raw(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5242881\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_refused_client_that_stays_is_cut_off(echo: Running) -> None:
+def test_refused_client_that_keeps_sending_is_disconnected(echo: Running) -> None:
     with echo.connect() as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n")
         assert read_all(connection).startswith(b"HTTP/1.1 413 ")
@@ -64,9 +64,9 @@ def test_a_refused_client_that_stays_is_cut_off(echo: Running) -> None:
 
 
 @pytest.mark.parametrize("over", [0, 1])
-def test_the_limit_is_five_mebibytes_exactly(echo: Running, over: int) -> None:
+def test_body_limit_is_exactly_five_mebibytes(echo: Running, over: int) -> None:
     pieces = [b"10000\r\n" + PIECE + b"\r\n"] * 80 + [b"1\r\nx\r\n"] * over + [b"0\r\n\r\n"]
-    # In one write: the end arrives together with what is too much.
+    # In one write, so the end arrives together with the excess bytes.
     answer, _ = echo.raw(CHUNKED, [b"".join(pieces)])
     if over:
         assert answer.startswith(b"HTTP/1.1 413 ")
@@ -75,7 +75,7 @@ def test_the_limit_is_five_mebibytes_exactly(echo: Running, over: int) -> None:
         assert body(answer)["size"] == 5 * MIB
 
 
-def test_requests_after_a_body_on_the_same_connection_work(echo: Running) -> None:
+def test_keep_alive_works_after_a_request_with_a_body(echo: Running) -> None:
     request = b"POST /%d HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
     with echo.connect() as connection:
         connection.sendall(request % 1 + request % 2 + b"GET /3 HTTP/1.0\r\n\r\n")
@@ -97,19 +97,19 @@ def test_requests_after_a_body_on_the_same_connection_work(echo: Running) -> Non
     ],
     ids=["many", "long", "path", "both-lengths", "two-lengths", "control", "negative"],
 )
-def test_odd_heads_are_refused(echo: Running, head: bytes) -> None:
+def test_malformed_request_heads_are_refused(echo: Running, head: bytes) -> None:
     answer, _ = echo.raw(head)
     assert answer.startswith(b"HTTP/1.1 400 ")
 
 
-def test_no_header_of_a_handshake_is_two(echo: Running) -> None:
-    """By what Python takes for the end of a line, and HTTP does not."""
+def test_handshake_header_with_embedded_line_break_is_refused(echo: Running) -> None:
+    """Characters that Python treats as line breaks, and HTTP doesn't."""
     for control in (b"\x0b", b"\x0c", b"\x1c", b"\x1d", b"\x1e", b"\x85", b"\r", b"\n"):
         answer, _ = echo.raw(UPGRADE % control)
         assert answer.startswith(b"HTTP/1.1 400 "), control
 
 
-def test_a_client_cannot_move_paths_or_claim_an_address(echo: Running) -> None:
+def test_client_cannot_set_the_root_path_or_its_address(echo: Running) -> None:
     answer, _ = echo.raw(
         b"GET /scope HTTP/1.1\r\nHost: x\r\nDaphne-Root-Path: /oauth\r\nX-Forwarded-For: 1.2.3.4\r\n"
         b"X-Forwarded-Proto: https\r\nForwarded: for=1.2.3.4\r\nConnection: close\r\n\r\n"
@@ -119,7 +119,7 @@ def test_a_client_cannot_move_paths_or_claim_an_address(echo: Running) -> None:
     assert seen["headers"] == ["connection", "host"]
 
 
-def test_nothing_says_which_server_it_is(echo: Running) -> None:
+def test_responses_do_not_reveal_the_server_software(echo: Running) -> None:
     good, _ = echo.raw(b"GET / HTTP/1.0\r\n\r\n")
     bad, _ = echo.raw(b"GET /\xff HTTP/1.0\r\n\r\n")
     refused, _ = echo.raw(b"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n")
@@ -131,7 +131,7 @@ def test_nothing_says_which_server_it_is(echo: Running) -> None:
         assert b"autobahn" not in answer.lower()
 
 
-async def test_a_message_above_64_kib_closes_the_socket_with_1009(echo: Running) -> None:
+async def test_message_above_64_kib_closes_the_websocket_with_1009(echo: Running) -> None:
     url = f"http://127.0.0.1:{echo.port}/ws"
     async with aiohttp.ClientSession() as session:
         async with session.ws_connect(url, headers={"Daphne-Root-Path": "/oauth"}) as ws:
@@ -147,12 +147,13 @@ async def test_a_message_above_64_kib_closes_the_socket_with_1009(echo: Running)
                 assert await ws.receive_json() == [30_000, ""]
 
 
-async def test_a_frame_of_many_mebibytes_is_not_kept(own_echo: Running) -> None:
+async def test_oversized_frame_is_not_buffered(own_echo: Running) -> None:
     before = own_echo.resident()
     async with aiohttp.ClientSession() as session:
         url = f"http://127.0.0.1:{own_echo.port}/ws"
         async with session.ws_connect(url) as ws:
-            # The server hangs up while this is on its way, so the sender may find the line dead.
+            # The server closes the connection during the transfer, so the client may get a
+            # connection error.
             with suppress(ConnectionError):
                 await ws.send_str("a" * (30 * MIB))
             await ws.receive()
@@ -160,7 +161,7 @@ async def test_a_frame_of_many_mebibytes_is_not_kept(own_echo: Running) -> None:
     assert own_echo.resident() - before < 10 * MIB
 
 
-async def test_what_goes_out_may_be_larger(echo: Running) -> None:
+async def test_outgoing_messages_may_be_larger(echo: Running) -> None:
     async with (
         aiohttp.ClientSession() as session,
         session.ws_connect(f"http://127.0.0.1:{echo.port}/ws") as ws,
@@ -170,7 +171,7 @@ async def test_what_goes_out_may_be_larger(echo: Running) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_ends_sockets_with_1001_and_lets_requests_finish(
+async def test_sigterm_closes_websockets_with_1001_and_finishes_requests(
     own_echo: Running, number: signal.Signals
 ) -> None:
     url = f"http://127.0.0.1:{own_echo.port}/ws"
@@ -191,7 +192,7 @@ async def test_a_signal_ends_sockets_with_1001_and_lets_requests_finish(
     assert answer.endswith(b"begun,done")
 
 
-def test_sigint_ends_it_where_it_is_inherited_as_ignored(tmp_path: Path) -> None:
+def test_sigint_stops_a_server_that_inherited_it_as_ignored(tmp_path: Path) -> None:
     process = start(free_port(), tmp_path, deaf=True)
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
@@ -200,7 +201,7 @@ def test_sigint_ends_it_where_it_is_inherited_as_ignored(tmp_path: Path) -> None
     assert process.returncode == 0
 
 
-def test_a_taken_port_is_one_line_and_code_1(echo: Running) -> None:
+def test_port_in_use_is_reported_in_one_line_with_exit_code_1(echo: Running) -> None:
     second = start(echo.port, echo.temp)
     out, errors = second.communicate(timeout=20)
     assert second.returncode == 1
@@ -209,7 +210,7 @@ def test_a_taken_port_is_one_line_and_code_1(echo: Running) -> None:
 
 
 @pytest.mark.parametrize("code", [1000, 1008, 1011, 4001])
-async def test_the_application_may_close_with_any_code(echo: Running, code: int) -> None:
+async def test_application_may_close_with_any_code(echo: Running, code: int) -> None:
     async with (
         aiohttp.ClientSession() as session,
         session.ws_connect(f"http://127.0.0.1:{echo.port}/ws") as ws,

@@ -1,4 +1,4 @@
-"""Answers that are sent bit by bit, to clients that do not read."""
+"""Streamed responses to clients that do not read."""
 
 import socket
 from contextlib import suppress
@@ -18,7 +18,7 @@ def asks(path: str) -> bytes:
 
 
 def read_to_end(connection: socket.socket) -> tuple[int, bytes]:
-    """How much came, and the last of it."""
+    """Return the number of bytes received and the last of them."""
     size, last = 0, b""
     while piece := connection.recv(MIB):
         size, last = size + len(piece), (last + piece)[-10:]
@@ -27,16 +27,16 @@ def read_to_end(connection: socket.socket) -> tuple[int, bytes]:
 
 def sent(echo: Running) -> int:
     answer, _ = echo.raw(asks("/sent"))
-    # In one chunk, with its size before it.
+    # In one chunk, preceded by its size.
     return int(answer.split(b"\r\n")[-4])
 
 
-def test_no_more_is_made_than_is_read(own_echo: Running) -> None:
+def test_response_is_generated_only_as_fast_as_it_is_read(own_echo: Running) -> None:
     before = own_echo.resident()
     with own_echo.connect() as stuck:
         stuck.sendall(asks("/long"))
         until(lambda: 0 < sent(own_echo) == sent(own_echo), "it waits")
-        # The kernel takes some megabytes.
+        # The kernel buffers some megabytes.
         assert sent(own_echo) < SIZE / 4
         assert own_echo.resident() - before < 4 * MIB
         size, last = read_to_end(stuck)
@@ -44,7 +44,7 @@ def test_no_more_is_made_than_is_read(own_echo: Running) -> None:
     assert sent(own_echo) == SIZE
 
 
-def test_whoever_goes_is_no_longer_waited_for(echo: Running) -> None:
+def test_disconnected_client_stops_its_response(echo: Running) -> None:
     with echo.connect() as gone:
         gone.sendall(asks("/long"))
         until(lambda: 0 < sent(echo) == sent(echo), "it waits")
@@ -55,7 +55,7 @@ def test_whoever_goes_is_no_longer_waited_for(echo: Running) -> None:
     assert sent(echo) - before < SIZE + 4 * MIB
 
 
-def test_what_breaks_off_cannot_be_taken_for_whole(echo: Running) -> None:
+def test_aborted_response_is_not_terminated_as_complete(echo: Running) -> None:
     with echo.connect() as client:
         client.sendall(asks("/broken"))
         with suppress(ConnectionResetError):

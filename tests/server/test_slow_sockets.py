@@ -1,4 +1,4 @@
-"""Clients that do not read what they are sent, against the real server."""
+"""Websocket clients that do not read, against the real server."""
 
 import json
 import socket
@@ -21,12 +21,13 @@ from tests.server.conftest import ROOT, Running
 pytestmark = pytest.mark.programs
 
 MIB = 1024 * 1024
-#: Bytes that may wait for one client here: more than the frames of one flush, which show all rows.
+#: Bytes that may be buffered per client here: more than the frames of one flush, which contain all
+#: rows.
 MOST = 2 * MIB
 
 
 class Pods:
-    """A server with live sockets, and the hand on its pods."""
+    """A server with live websockets whose pods the test changes."""
 
     def __init__(self, port: int, drain_seconds: float) -> None:
         self.port = port
@@ -34,7 +35,7 @@ class Pods:
             [
                 sys.executable,
                 *("-W", "error"),
-                # ldap3 asks pyasn1 for the names of before.
+                # ldap3 uses names that pyasn1 has deprecated.
                 *("-W", "ignore:tagMap is deprecated:DeprecationWarning"),
                 *("-W", "ignore:typeMap is deprecated:DeprecationWarning"),
                 "-m",
@@ -53,7 +54,7 @@ class Pods:
         self._restarts = 0
 
     def change_all(self) -> int:
-        """Gives all pods a number of restarts, and returns it."""
+        """Change the restart count of all pods and return it."""
         self._restarts += 1
         assert self.process.stdin is not None
         self.process.stdin.write(b"%d\n" % self._restarts)
@@ -71,7 +72,7 @@ class Pods:
     def stop(self) -> None:
         self.process.terminate()
         _, errors = self.process.communicate(timeout=20)
-        told = [line for line in errors.splitlines() if b"files may be open" not in line]
+        told = [line for line in errors.splitlines() if b"open files (before:" not in line]
         assert (self.process.returncode, told) == (0, [])
 
 
@@ -83,7 +84,9 @@ def pods(request: pytest.FixtureRequest) -> Iterator[Pods]:
 
 
 class Client:
-    """An open websocket that reads only when it is told to. `window`: bytes that the kernel takes."""
+    """An open websocket that reads only on request. `window` is the size of the kernel's receive
+    buffer in bytes.
+    """
 
     def __init__(self, port: int, name: str, *, window: int = 4096) -> None:
         self.socket = socket.socket()
@@ -107,14 +110,14 @@ class Client:
         self.socket.sendall(b"\x81" + bytes([0x80 | len(payload)]) + bytes(4) + payload)
 
     def read(self, size: int) -> bytes:
-        """So many bytes, or fewer at the end."""
+        """Read `size` bytes, or fewer at the end of the stream."""
         found = b""
         while len(found) < size and (piece := self.stream.read(size - len(found))):
             found += piece
         return found
 
     def texts(self) -> Iterator[str]:
-        """Those that come, from now on."""
+        """Yield the text messages from now on."""
         while head := self.read(2):
             size = head[1] & 127
             if size >= 126:
@@ -142,7 +145,7 @@ def following(pods: Pods, count: int) -> None:
     until(lambda: pods.get("/state")["following"] == count, f"{count} sockets follow")
 
 
-async def test_what_waits_for_clients_that_do_not_read_is_bounded_and_others_go_on(
+async def test_buffers_of_slow_clients_are_bounded_and_others_continue(
     pods: Pods,
 ) -> None:
     subscription = pods.subscription()
@@ -167,7 +170,8 @@ async def test_what_waits_for_clients_that_do_not_read_is_bounded_and_others_go_
             state = pods.get("/state")
             assert BUFFER < state["waiting"] < MOST
             assert (state["following"], state["refreshes"]) == (1, 0)
-        # One of them reads on: what was under way, then that it shall fetch its list, and no more.
+        # One of them continues to read: it gets the message in transit, then a single refresh
+        # message.
         texts = stuck[0].texts()
         assert next(text for text in texts if text.startswith("{")) == '{"refresh":true}'
         assert pods.get("/state")["refreshes"] == 1
@@ -179,7 +183,7 @@ async def test_what_waits_for_clients_that_do_not_read_is_bounded_and_others_go_
 
 
 @pytest.mark.parametrize("pods", [1.0], indirect=True)
-def test_a_client_that_does_not_read_in_time_is_cut_off(pods: Pods) -> None:
+def test_client_that_stops_reading_is_disconnected(pods: Pods) -> None:
     with Client(pods.port, "stuck") as stuck:
         stuck.say(pods.subscription())
         following(pods, 1)
@@ -194,7 +198,7 @@ def test_a_client_that_does_not_read_in_time_is_cut_off(pods: Pods) -> None:
             list(stuck.texts())
 
 
-def test_an_application_that_sends_on_costs_the_client_its_connection(own_echo: Running) -> None:
+def test_application_that_keeps_sending_loses_its_slow_client(own_echo: Running) -> None:
     before = own_echo.resident()
     with Client(own_echo.port, "stuck") as stuck:
         stuck.say("pour")
@@ -204,15 +208,15 @@ def test_an_application_that_sends_on_costs_the_client_its_connection(own_echo: 
             list(stuck.texts())
 
 
-def test_a_client_that_reads_gets_all_that_is_poured(echo: Running) -> None:
+def test_reading_client_receives_everything(echo: Running) -> None:
     with Client(echo.port, "reader", window=MIB) as reader:
         reader.say("pour")
         texts = reader.texts()
         assert sum(len(next(texts)) for _ in range(64)) == 16 * MIB
 
 
-def test_a_clogged_socket_can_be_closed(echo: Running) -> None:
-    """What waits is sent before the connection ends."""
+def test_blocked_websocket_can_be_closed(echo: Running) -> None:
+    """Buffered data is sent before the close frame."""
     with Client(echo.port, "slow") as slow:
         slow.say("big")
         slow.say("close 4001")

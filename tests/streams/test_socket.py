@@ -1,4 +1,4 @@
-"""What sockets of streams share, whatever they show."""
+"""Behavior shared by all streaming websockets."""
 
 import asyncio
 import gc
@@ -29,8 +29,8 @@ async def send(_message: dict[str, Any]) -> None: ...
 
 
 @pytest.mark.usefixtures("without_collector")
-async def test_what_a_socket_had_is_free_when_it_ends() -> None:
-    """It does not wait for the collector, which may come after a thousand others."""
+async def test_closed_websocket_is_freed_without_garbage_collection() -> None:
+    """The garbage collector may run only after a thousand other websockets."""
     began, sockets = asyncio.Event(), []
 
     class Socket(StreamSocket):
@@ -60,8 +60,8 @@ async def test_what_a_socket_had_is_free_when_it_ends() -> None:
     assert ended() is None
 
 
-async def test_a_place_is_free_again_when_the_server_does_not_wait_for_the_end() -> None:
-    """What a socket runs may end late, as when the audit trail waits for the database."""
+async def test_connection_slot_is_released_before_the_work_of_a_websocket_ends() -> None:
+    """The work may end late, for example while the audit trail waits for the database."""
     began, ends, free = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     class Socket(StreamSocket):

@@ -1,4 +1,6 @@
-"""A long answer, handed on as it comes: with back-pressure, limits, an end and a record."""
+"""Long responses streamed from the cluster: back-pressure, limits, session checks and audit
+records.
+"""
 
 import asyncio
 import gc
@@ -31,7 +33,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @dataclass
 class Viewer:
-    """Somebody whose session and rights the test ends."""
+    """A user whose session and permissions the test can revoke."""
 
     access: FakeAccess = field(default_factory=lambda: FakeAccess("admin", get_in=None))
     alive: bool = True
@@ -74,7 +76,7 @@ async def outcomes() -> list[tuple[str, int, str]]:
     return [(one.name, one.outcome.code, one.outcome.reason) async for one in rows]
 
 
-async def test_it_is_read_to_its_end(world: World) -> None:
+async def test_stream_is_read_to_its_end(world: World) -> None:
     world.start(world.pod("whole", **{RATE_ANNOTATION: "500"}))
     async with opened(Viewer().order("whole", tailLines="20")) as stream:
         found = b""
@@ -85,8 +87,8 @@ async def test_it_is_read_to_its_end(world: World) -> None:
     assert await outcomes() == [("whole", 200, "")]
 
 
-async def test_what_it_had_is_free_when_it_is_closed(world: World) -> None:
-    """It does not wait for the collector, which may come after a thousand others."""
+async def test_closed_stream_is_freed_without_garbage_collection(world: World) -> None:
+    """The garbage collector may run only after a thousand other streams."""
     world.start(world.pod("freed"))
     gc.disable()
     try:
@@ -98,8 +100,8 @@ async def test_what_it_had_is_free_when_it_is_closed(world: World) -> None:
         gc.enable()
 
 
-async def test_whoever_does_not_read_holds_the_cluster_back(world: World) -> None:
-    """A hundred times as much as is kept: it is all there when it is read."""
+async def test_slow_reader_causes_back_pressure(world: World) -> None:
+    """The response is a hundred times larger than the buffer. All of it arrives when it is read."""
     world.start(world.pod("pour", **{RATE_ANNOTATION: "50000"}))
     async with opened(Viewer().order("pour", follow="true")) as stream:
         await full(stream)
@@ -118,7 +120,7 @@ async def full(stream: Stream) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_it_ends_with_the_session(world: World) -> None:
+async def test_stream_ends_with_the_session(world: World) -> None:
     world.start(world.pod("session"))
     viewer, ended = Viewer(), asyncio.Event()
     async with opened(viewer.order("session", follow="true"), lambda _: ended.set()) as stream:
@@ -133,7 +135,7 @@ async def test_it_ends_with_the_session(world: World) -> None:
     assert await outcomes() == [("session", 401, "Ended")]
 
 
-async def test_it_ends_with_the_right_and_hands_on_nothing_more(world: World) -> None:
+async def test_stream_ends_when_the_permission_is_lost(world: World) -> None:
     world.start(world.pod("right", **{RATE_ANNOTATION: "50000"}))
     viewer = Viewer()
     async with opened(viewer.order("right", follow="true")) as stream:
@@ -148,7 +150,7 @@ async def test_it_ends_with_the_right_and_hands_on_nothing_more(world: World) ->
     assert await outcomes() == [("right", 403, "Ended")]
 
 
-async def test_a_right_that_nobody_can_confirm_is_not_called_lost(world: World) -> None:
+async def test_unconfirmed_permission_ends_the_stream_with_503(world: World) -> None:
     world.start(world.pod("unsure"))
     viewer = Viewer()
     async with opened(viewer.order("unsure", follow="true")) as stream:
@@ -161,7 +163,7 @@ async def test_a_right_that_nobody_can_confirm_is_not_called_lost(world: World) 
         await Stream(viewer.order("unsure")).open()
 
 
-async def test_who_cannot_be_looked_up_is_nobody(
+async def test_stream_of_an_unknown_user_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.start(world.pod("doubt"))
@@ -175,7 +177,7 @@ async def test_who_cannot_be_looked_up_is_nobody(
                 await stream.read()
 
 
-async def test_without_the_right_nothing_is_asked_or_recorded(world: World) -> None:
+async def test_denied_stream_sends_no_request_and_writes_no_record(world: World) -> None:
     mark = world.cluster.audit.mark()
     stream = Stream(Viewer(FakeAccess("eve", get_in=())).order("secret"))
     with pytest.raises(Denied):
@@ -183,7 +185,7 @@ async def test_without_the_right_nothing_is_asked_or_recorded(world: World) -> N
     assert world.asked(mark) == [] and await outcomes() == []
 
 
-async def test_a_refusal_is_the_clusters_own(world: World) -> None:
+async def test_error_of_the_cluster_is_passed_on(world: World) -> None:
     world.start(world.pod("refused"))
     stream = Stream(Viewer().order("refused", previous="true"))
     with pytest.raises(BadRequest) as error:
@@ -192,7 +194,7 @@ async def test_a_refusal_is_the_clusters_own(world: World) -> None:
     assert await outcomes() == [("refused", 400, "BadRequest")]
 
 
-async def test_what_breaks_off_says_so(world: World) -> None:
+async def test_broken_stream_is_reported_as_an_error(world: World) -> None:
     world.start(world.pod("broken", **{RATE_ANNOTATION: "1000"}))
     async with opened(Viewer().order("broken", follow="true")) as stream:
         await stream.read()
@@ -206,7 +208,7 @@ async def test_what_breaks_off_says_so(world: World) -> None:
     assert [(name, code) for name, code, _ in await outcomes()] == [("broken", 503)]
 
 
-async def test_a_user_and_the_process_have_room_for_so_many(
+async def test_streams_are_limited_per_user_and_per_process(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.start(world.pod("many"))
@@ -222,7 +224,7 @@ async def test_a_user_and_the_process_have_room_for_so_many(
         pass
 
 
-async def test_whoever_goes_while_it_opens_leaves_nothing(world: World) -> None:
+async def test_cancelling_while_opening_releases_the_slot(world: World) -> None:
     world.start(world.pod("gone"))
     opening = asyncio.create_task(Stream(Viewer().order("gone", follow="true")).open())
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""A console with the embedded cluster behind it, and browsers with terminals."""
+"""A console in front of the embedded cluster, and browsers with terminals."""
 
 import asyncio
 import json
@@ -27,13 +27,15 @@ def _cap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def typist(name: str = "admin") -> FakeAccess:
-    """Somebody who may do it everywhere."""
+    """Return a user who may open terminals everywhere."""
     return FakeAccess(name, get_in=None)
 
 
 @dataclass
 class Browser:
-    """The other end, as the page's script behaves. `screen`: all bytes that came."""
+    """The client side of a terminal, with the behavior of the page's script. `screen` contains all
+    bytes received.
+    """
 
     path: str
     access: Any = field(default_factory=typist)
@@ -80,7 +82,7 @@ class Browser:
         await self.socket.send_to(bytes_data=data)
 
     async def hear(self) -> dict[str, Any]:
-        """The next message; empty for bytes."""
+        """Return the next message, or an empty one for bytes."""
         message = await self.socket.receive_output(timeout=SOON)
         if message["type"] == "websocket.close":
             return {"close": message["code"]}
@@ -99,27 +101,27 @@ class Browser:
         return found
 
     async def connected(self) -> None:
-        """What is sent before is lost; the page's script keeps it until then."""
+        """Wait for the connection. Input sent earlier would be lost; the page's script buffers it."""
         while not self.begun:
             found = await self.hear()
             assert not {"error", "ended", "close"} & found.keys(), found
 
     async def until(self, text: str) -> None:
-        """It is on the screen."""
+        """Read until the text is on the screen."""
         async with asyncio.timeout(SOON):
             while text.encode() not in self.screen:
                 found = await self.hear()
                 assert not {"error", "ended", "close"} & found.keys(), (found, bytes(self.screen))
 
     async def prompt(self) -> None:
-        """The shell waits for a command."""
+        """Wait for the prompt of the shell."""
         async with asyncio.timeout(SOON):
             while not bytes(self.screen).endswith((b"# ", b"$ ")):
                 found = await self.hear()
                 assert not {"error", "ended", "close"} & found.keys(), (found, bytes(self.screen))
 
     async def run(self, line: str) -> str:
-        """What a command writes."""
+        """Run a command and return its output."""
         await self.prompt()
         at = len(self.screen)
         await self.type(f"{line}\n")
@@ -130,7 +132,7 @@ class Browser:
         return bytes(self.screen[at:]).decode().partition("\n")[2].rpartition("\r\n")[0]
 
     async def last(self) -> dict[str, Any]:
-        """What it says in the end, with the code that it closes with."""
+        """Return the final message with the close code."""
         found: dict[str, Any] = {}
         while "close" not in (heard := await self.hear()):
             found |= heard

@@ -1,5 +1,6 @@
-"""Shells and programs that really run, on a node whose kubelet comes and goes, for people whose rights
-are Kubernetes' own."""
+"""Terminals with real shells and programs on a node whose kubelet restarts, for users with
+Kubernetes RBAC permissions.
+"""
 
 import asyncio
 import json
@@ -34,7 +35,7 @@ __all__ = ["_site"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-#: Nobody but the first has more than the one right.
+#: Every user except the first has a single permission.
 RIGHTS: Rights = {
     "ada": [rule("*", "*", "*")],
     "tess": [rule("create get", "pods/exec")],
@@ -64,13 +65,13 @@ async def _people(monkeypatch: pytest.MonkeyPatch, console: Runtime) -> AsyncIte
 
 @pytest.fixture(scope="module")
 def shell(real_node: RealNode, console: Runtime) -> Iterator[str]:
-    """The path of a terminal in a pod."""
+    """Return the path of a terminal in a pod."""
     with real_node.pod("typed", container("a", "sleep infinity")):
         yield terminal(console, "typed")
 
 
 def terminal(console: Runtime, name: str, query: str = "") -> str:
-    """The path of a terminal, once the console knows that the pod runs."""
+    """Return the path of a terminal after the console received the running pod."""
     pods = console.informer(PODS).store
 
     def runs() -> bool:
@@ -83,7 +84,7 @@ def terminal(console: Runtime, name: str, query: str = "") -> str:
 
 
 async def run(browser: Browser, line: str) -> str:
-    """What a line of shell writes. How the shell draws what is typed is not looked at."""
+    """Return the output of a shell command. The echo of the input is ignored."""
     await browser.connected()
     number = next(_NUMBERS)
     await browser.type(f"echo b'e'gin{number}; {line}; echo o'v'er{number}\r")
@@ -94,8 +95,10 @@ async def run(browser: Browser, line: str) -> str:
 
 @asynccontextmanager
 async def coming_back(path: str, who: str) -> AsyncIterator[Browser]:
-    """As the page's script does while rights are in doubt: a watch that was taken up again may have to be
-    listed anew, so that they are twice."""
+    """Reconnect like the page's script while permissions are unconfirmed.
+
+    A watch that resumed may need a new list, so permissions can become unconfirmed twice.
+    """
     async with asyncio.timeout(SOON):
         while True:
             browser = await Browser(path, rights_of(who)).begin()
@@ -114,13 +117,13 @@ async def page(who: str, path: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("who", ["ada", "tess"])
-async def test_whoever_may_types_into_a_shell(shell: str, who: str) -> None:
+async def test_permitted_user_runs_commands_in_a_shell(shell: str, who: str) -> None:
     code, text = await page(who, shell)
     assert code == 200 and "data-terminal-url" in text, text
     async with typing(Browser(shell, rights_of(who), size=(111, 33))) as browser:
         assert await run(browser, "echo $((6 * 7))") == "42"
         assert await run(browser, "hostname") == "typed"
-        # What there is in this image, and of what people like better nothing.
+        # This image has sh only, none of the preferred shells.
         assert await run(browser, "echo $0; echo $TERM") == "ash\r\nxterm-256color"
         await browser.type("exit 7\r")
         last = await browser.last()
@@ -128,7 +131,7 @@ async def test_whoever_may_types_into_a_shell(shell: str, who: str) -> None:
     assert (last["ended"]["code"], last["close"]) == (7, 1000)
 
 
-async def test_a_program_sees_the_size_of_the_screen(shell: str) -> None:
+async def test_terminal_size_reaches_the_program(shell: str) -> None:
     async with typing(Browser(shell, rights_of("tess"), size=(111, 33))) as browser:
         await until_size(browser, "33 111")
         await browser.say(size=(70, 20))
@@ -136,14 +139,16 @@ async def test_a_program_sees_the_size_of_the_screen(shell: str) -> None:
 
 
 async def until_size(browser: Browser, wanted: str) -> None:
-    """The kubelet passes sizes on beside what is typed, and not in an order with it."""
+    """Repeat the check, because the kubelet delivers sizes separately from the input and in no
+    defined order.
+    """
     async with asyncio.timeout(20):
         while await run(browser, "stty size") != wanted:
             pass
 
 
 @pytest.mark.parametrize("who", ["lee", "nora", "stranger"])
-async def test_whoever_may_not_is_told_so(
+async def test_user_without_permission_is_refused(
     monkeypatch: pytest.MonkeyPatch, shell: str, who: str
 ) -> None:
     decide(monkeypatch, {who: []})
@@ -155,14 +160,14 @@ async def test_whoever_may_not_is_told_so(
     assert last["error"]["message"] == "You may not create exec of pods in project default."
 
 
-async def test_the_cluster_refuses_whatever_the_console_believes(shell: str) -> None:
+async def test_cluster_refuses_even_if_the_console_allows(shell: str) -> None:
     async with typing(Browser(shell, typist("nora"))) as browser:
         last = await browser.last()
     assert (last["error"]["code"], last["close"]) == (403, 4403)
     assert last["error"]["message"].startswith("The cluster did not allow it.")
 
 
-async def test_one_right_is_not_the_other(shell: str) -> None:
+async def test_permissions_for_log_exec_and_attach_are_separate(shell: str) -> None:
     log = shell.replace("/terminal?", "/log")
     assert (await page("lee", log))[0] == 200
     code, text = await page("tess", log)
@@ -173,14 +178,14 @@ async def test_one_right_is_not_the_other(shell: str) -> None:
         assert (await browser.last())["error"]["code"] == 403
 
 
-async def test_who_sees_no_pods_is_told_that_there_is_none(shell: str) -> None:
+async def test_user_without_access_to_pods_gets_not_found(shell: str) -> None:
     path = shell.replace("typed", "nobody")
     async with typing(Browser(path, rights_of("tess"))) as browser:
         last = await browser.last()
     assert last["error"] == {"code": 404, "message": "The pod is gone."}
 
 
-async def test_a_shell_that_there_is_not_is_named(real_node: RealNode, console: Runtime) -> None:
+async def test_missing_shell_is_named(real_node: RealNode, console: Runtime) -> None:
     tools, nothing = {"name": "tools", "mountPath": "/tools"}, {"name": "no", "mountPath": "/bin"}
     bare = {
         **container("a", ""),
@@ -198,7 +203,7 @@ async def test_a_shell_that_there_is_not_is_named(real_node: RealNode, console: 
             assert ended["message"] == f"There is no {what} in this container."
 
 
-async def test_a_lost_right_ends_it_within_two_seconds(
+async def test_losing_the_permission_ends_the_terminal_within_two_seconds(
     real_node: RealNode, console: Runtime, shell: str
 ) -> None:
     async with typing(Browser(shell, rights_of("rob"))) as browser:
@@ -211,7 +216,7 @@ async def test_a_lost_right_ends_it_within_two_seconds(
     right = "You may not create exec of pods in project default."
     assert last["error"] == {"code": 403, "message": f"You may not see this any more. {right}"}
     assert last["close"] == 4403
-    # Nor does what was begun go on in the container.
+    # The process in the container ends as well.
     await asyncio.to_thread(
         eventually, lambda: "sleep 4242" not in processes(real_node), "it has ended"
     )
@@ -222,7 +227,7 @@ def processes(node: RealNode) -> str:
 
 
 @pytest.mark.parametrize("killed", ["kubelet", "kube-apiserver"])
-async def test_a_cluster_that_goes_is_a_clear_end(
+async def test_lost_cluster_connection_ends_the_terminal_with_a_message(
     real_node: RealNode, console: Runtime, shell: str, killed: str
 ) -> None:
     browser = Browser(shell, rights_of("ada"))
@@ -244,7 +249,7 @@ async def test_a_cluster_that_goes_is_a_clear_end(
 
 
 def settled(node: RealNode, console: Runtime) -> None:
-    """Returns when the console follows everybody's rights again, for good: it knows what is new."""
+    """Wait until the console's watches for all permissions are current and stable."""
     allows: dict[str, Any] = {"rules": []}
     binds = {"roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": "settled"}}
     of = (
@@ -269,7 +274,7 @@ def settled(node: RealNode, console: Runtime) -> None:
 
 
 @pytest.mark.parametrize("tty", [False, True])
-async def test_a_container_that_reads_is_attached_to_and_let_go(
+async def test_attach_to_a_container_with_stdin_and_detach(
     real_node: RealNode, console: Runtime, tty: bool
 ) -> None:
     name = f"reads-{'tty' if tty else 'pipe'}"
@@ -287,7 +292,7 @@ async def test_a_container_that_reads_is_attached_to_and_let_go(
         assert "running" in state["state"] and state["restartCount"] == 0
 
 
-async def test_a_container_that_does_not_read_is_looked_at(
+async def test_attach_to_a_container_without_stdin_is_read_only(
     real_node: RealNode, console: Runtime
 ) -> None:
     with real_node.pod("deaf", container("a", "while :; do echo tick; sleep 1; done")):
@@ -297,7 +302,7 @@ async def test_a_container_that_does_not_read_is_looked_at(
             assert not browser.begun["tty"] and not browser.begun["reads"]
 
 
-async def test_a_pod_that_goes_ends_it(real_node: RealNode, console: Runtime) -> None:
+async def test_deleted_pod_ends_the_terminal(real_node: RealNode, console: Runtime) -> None:
     with real_node.pod("going", container("a", "sleep infinity")):
         async with typing(Browser(terminal(console, "going"), rights_of("ada"))) as browser:
             await run(browser, "true")

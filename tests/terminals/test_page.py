@@ -1,4 +1,4 @@
-"""The page of a terminal, as it is without scripts."""
+"""The page of a terminal without scripts."""
 
 from urllib.parse import urlencode
 
@@ -25,7 +25,7 @@ async def get(path: str, status: int = 200, who: str = "admin") -> str:
     return text
 
 
-async def test_it_offers_containers_shells_and_the_line_of_kubectl(world: World) -> None:
+async def test_page_offers_containers_shells_and_the_kubectl_command(world: World) -> None:
     world.start(world.pod("pair", "app", "proxy"))
     html = await get(f"{PODS}/pair/terminal")
     assert "kubectl exec -it pair -c app -n default -- sh" in html
@@ -38,7 +38,7 @@ async def test_it_offers_containers_shells_and_the_line_of_kubectl(world: World)
     assert "kubectl attach -it pair -c app -n default" in html and "terminal-shell" not in html
 
 
-async def test_what_does_not_run_is_said(world: World) -> None:
+async def test_containers_that_are_not_running_are_reported(world: World) -> None:
     world.api.post("/api/v1/namespaces/default/pods", {**world.pod("idle"), "spec": NOWHERE})
     pods = world.runtime.informer(PODS_TYPE).store
     eventually(lambda: pods.get(Key("default", "idle")), "the pod is known")
@@ -48,7 +48,7 @@ async def test_what_does_not_run_is_said(world: World) -> None:
     assert "The container app does not run now." in html
 
 
-async def test_what_there_is_not_is_refused(world: World) -> None:
+async def test_unknown_pod_container_or_shell_is_refused(world: World) -> None:
     world.start(world.pod("one"))
     await get(f"{PODS}/nobody/terminal", 404)
     await get(f"{PODS}/one/terminal?container=zz", 400)
@@ -57,8 +57,8 @@ async def test_what_there_is_not_is_refused(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", TRICKS)
-async def test_no_name_of_a_container_leads_elsewhere(world: World, name: str) -> None:
-    """Neither in the terminal's page nor where it is waited for."""
+async def test_container_name_cannot_redirect_elsewhere(world: World, name: str) -> None:
+    """Neither on the terminal's page nor on the container startup page."""
     world.start(world.pod(f"tricks-{TRICKS.index(name)}"))
     path = f"{PODS}/tricks-{TRICKS.index(name)}/terminal"
     query = urlencode({"container": name})
@@ -70,7 +70,7 @@ async def test_no_name_of_a_container_leads_elsewhere(world: World, name: str) -
     "name", ["..", "%2e%2e", "a%2f..%2fsecret", "a%0ab", "a%3fattach=1", "%00"]
 )
 @pytest.mark.parametrize("page", ["terminal", "terminal/starting"])
-async def test_no_name_of_a_pod_leads_elsewhere(world: World, name: str, page: str) -> None:
+async def test_pod_name_cannot_redirect_elsewhere(world: World, name: str, page: str) -> None:
     mark = world.cluster.audit.mark()
     answer = await ClientAs()("admin").get(f"{PODS}/{name}/{page}?container=app")
     assert answer.status_code in (400, 404)
@@ -78,13 +78,13 @@ async def test_no_name_of_a_pod_leads_elsewhere(world: World, name: str, page: s
         assert world.cluster.audit.requests_since(mark, subresource=subresource) == []
 
 
-async def test_who_may_not_is_told_which_right_is_missing(world: World) -> None:
+async def test_missing_permission_is_named(world: World) -> None:
     world.start(world.pod("rights"))
     html = await get(f"{PODS}/rights/terminal", 403, "bob")
     assert "pods/exec" in html and "create" in html
 
 
-async def test_the_pod_leads_there(world: World) -> None:
+async def test_pod_page_links_to_the_terminal(world: World) -> None:
     world.start(world.pod("leads"))
     wanted = f'href="{PODS}/leads/terminal"'
     assert wanted in await get(f"{PODS}/leads")
@@ -92,7 +92,7 @@ async def test_the_pod_leads_there(world: World) -> None:
     assert wanted in await get("/clusters/host/pods")
 
 
-async def test_each_container_leads_into_itself(world: World) -> None:
+async def test_each_container_links_to_its_terminal(world: World) -> None:
     world.start(world.pod("each", "app", "proxy"))
     html, others = await get(f"{PODS}/each"), await get(f"{PODS}/each", who="bob")
     for name in ("app", "proxy"):
@@ -104,7 +104,7 @@ async def test_each_container_leads_into_itself(world: World) -> None:
             assert below in html
 
 
-async def test_in_the_dock_it_is_the_terminal_alone(world: World) -> None:
+async def test_dock_page_contains_only_the_terminal(world: World) -> None:
     world.start(world.pod("docked"))
     html = await get(f"{PODS}/docked/terminal?frame=dock")
     assert 'data-dock-kind="terminal" data-dock-name="docked · app"' in html

@@ -1,4 +1,4 @@
-"""The pod of a shell goes with its terminal, however that ends; other pods stay."""
+"""The pod of a kubectl or node shell is deleted when its terminal ends. Other pods stay."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ async def _shells(settings: Settings) -> AsyncIterator[None]:
 
 
 def opened(world: World, name: str, *, labelled: bool = True, container: str = CONTAINER) -> str:
-    """The path of a terminal that is attached to the first process of such a pod."""
+    """Return the path of a terminal attached to the main process of a shell pod."""
     typed = {"name": container, "image": "busybox", "stdin": True, "tty": True}
     labels = {LABEL: "node"} if labelled else {}
     body = {
@@ -63,7 +63,7 @@ def is_there(world: World, name: str) -> bool:
 
 
 async def is_gone(world: World, name: str) -> None:
-    """Once it is. The console needs the loop for that."""
+    """Wait until the pod is deleted. The console needs the event loop for the deletion."""
     async with asyncio.timeout(SOON):
         while is_there(world, name):
             await asyncio.sleep(0.05)
@@ -74,7 +74,7 @@ async def deletions() -> list[tuple[str, str, int]]:
     return [(one.actor, one.name, one.outcome.code) async for one in rows]
 
 
-async def test_it_goes_when_the_shell_is_left(world: World) -> None:
+async def test_shell_pod_is_deleted_when_the_shell_exits(world: World) -> None:
     mark = world.cluster.audit.mark()
     async with typing(Browser(opened(world, "left"))) as browser:
         await browser.prompt()
@@ -87,7 +87,7 @@ async def test_it_goes_when_the_shell_is_left(world: World) -> None:
     assert asked.user == "admin"
 
 
-async def test_it_goes_when_nobody_wants_it_any_more(world: World) -> None:
+async def test_shell_pod_is_deleted_when_the_user_closes_the_terminal(world: World) -> None:
     async with typing(Browser(opened(world, "ended"))) as browser:
         await browser.prompt()
         await browser.say(end=True)
@@ -95,7 +95,7 @@ async def test_it_goes_when_nobody_wants_it_any_more(world: World) -> None:
     await is_gone(world, "ended")
 
 
-async def test_the_console_deletes_what_its_opener_may_not(world: World) -> None:
+async def test_console_deletes_the_shell_pod_if_its_user_may_not(world: World) -> None:
     mark = world.cluster.audit.mark()
     browser = Browser(opened(world, "kept"), access=NoDelete("admin", get_in=None))
     async with typing(browser):
@@ -107,7 +107,7 @@ async def test_the_console_deletes_what_its_opener_may_not(world: World) -> None
     assert asked.user != "admin"
 
 
-async def test_it_goes_with_the_session(world: World) -> None:
+async def test_shell_pod_is_deleted_when_the_session_ends(world: World) -> None:
     browser = Browser(opened(world, "over"))
     async with typing(browser):
         await browser.prompt()
@@ -126,7 +126,7 @@ async def test_it_goes_with_the_session(world: World) -> None:
         ("another", "default", True, "app"),
     ],
 )
-async def test_others_stay(
+async def test_other_pods_are_not_deleted(
     world: World, settings: Settings, name: str, place: str, labelled: bool, container: str
 ) -> None:
     settings.NODE_SHELL_NAMESPACE = place
@@ -139,7 +139,7 @@ async def test_others_stay(
     assert is_there(world, name) and await deletions() == []
 
 
-async def test_it_stays_when_another_command_in_it_ends(world: World) -> None:
+async def test_shell_pod_stays_when_an_exec_in_it_ends(world: World) -> None:
     path = opened(world, "used").partition("&attach")[0]
     async with typing(Browser(path)) as browser:
         await browser.prompt()
@@ -150,7 +150,7 @@ async def test_it_stays_when_another_command_in_it_ends(world: World) -> None:
 
 
 class Refusing:
-    """Stands in for the console: kube-apiserver is away once."""
+    """A console client that fails once because kube-apiserver is unavailable."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -161,7 +161,7 @@ class Refusing:
             raise Unavailable("connection refused")
 
 
-async def test_one_that_cannot_be_swept_keeps_no_other_and_ends_nothing() -> None:
+async def test_failed_deletion_does_not_stop_the_cleanup_of_other_pods() -> None:
     pods = preloaded(PODS)
     for name in ("one", "two"):
         body = pod(name, "default", labels={LABEL: "node"})
@@ -172,8 +172,8 @@ async def test_one_that_cannot_be_swept_keeps_no_other_and_ends_nothing() -> Non
     assert sorted(console.asked) == ["one", "two"]
 
 
-async def test_another_pod_of_its_name_stays() -> None:
-    """Nobody knows of it yet. The session has ended, so that the console deletes."""
+async def test_recreated_pod_with_the_same_name_is_not_deleted() -> None:
+    """The console has not received the new pod yet. The session has ended, so the console deletes."""
     body = {**pod("again", "default", labels={LABEL: "node"}), "status": {"phase": "Succeeded"}}
     pods = preloaded(PODS, [body])
     console = FakeConsole({PODS: pods})

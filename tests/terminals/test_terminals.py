@@ -1,4 +1,4 @@
-"""Shells over sockets: what is typed and shown, where they go on, how they end, and who may."""
+"""Shells over websockets: input and output, reconnecting, ending, and permissions."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 async def _held() -> AsyncIterator[Terminals]:
-    """Nothing is held for the next test."""
+    """Check that no terminal is left for the next test."""
     found = get_terminals()
     yield found
     await found.close()
@@ -35,7 +35,7 @@ async def _held() -> AsyncIterator[Terminals]:
 
 @pytest.fixture(scope="module")
 def asked(made: World) -> str:
-    """The name of a pod that is only asked about."""
+    """Return the name of a running pod whose state the tests don't change."""
     name = "asked"
     made.api.post(POD_PATH, made.pod(name))
     pods = made.runtime.informer(PODS).store
@@ -61,14 +61,14 @@ async def outcomes() -> list[tuple[str, int, str, str]]:
     ]
 
 
-async def test_what_is_typed_runs_and_what_it_writes_comes(world: World) -> None:
+async def test_commands_run_and_their_output_arrives(world: World) -> None:
     async with typing(Browser(terminal_of(world, "types"))) as browser:
         assert await browser.run("echo $((6 * 7))") == "42"
         assert await browser.run("hostname") == "types"
         assert browser.begun["container"] == "app" and browser.begun["new"]
 
 
-async def test_the_end_says_the_exit_code_and_the_trail_has_it(world: World) -> None:
+async def test_exit_code_is_shown_and_recorded_in_the_audit_trail(world: World) -> None:
     async with typing(Browser(terminal_of(world, "ends"))) as browser:
         await browser.prompt()
         await browser.type("exit 7\n")
@@ -77,10 +77,10 @@ async def test_the_end_says_the_exit_code_and_the_trail_has_it(world: World) -> 
     assert "exit code 7" in last["ended"]["message"]
     ((what, code, reason, message),) = await outcomes()
     assert (what, code, reason) == ("exec", 200, "Exit 7")
-    assert message.startswith("container app; exit code 7; 7 bytes typed, ")
+    assert message.startswith("container app; exit code 7; 7 bytes of input, ")
 
 
-async def test_the_size_of_the_screen_is_told(world: World) -> None:
+async def test_terminal_size_is_passed_on(world: World) -> None:
     async with typing(Browser(terminal_of(world, "sized"), size=(111, 33))) as browser:
         assert await browser.run("echo $COLUMNS $LINES") == "111 33"
         await browser.say(size=(70, 20))
@@ -88,7 +88,7 @@ async def test_the_size_of_the_screen_is_told(world: World) -> None:
         assert await browser.run("echo $COLUMNS $LINES") == "70 20"
 
 
-async def test_a_socket_that_comes_back_goes_on_with_the_same_shell(world: World) -> None:
+async def test_reconnecting_resumes_the_same_shell(world: World) -> None:
     browser = Browser(terminal_of(world, "again"))
     await browser.begin()
     await browser.run("here=1234")
@@ -98,7 +98,7 @@ async def test_a_socket_that_comes_back_goes_on_with_the_same_shell(world: World
     assert end is not None and not end.cancelled()
     await browser.come_back()
     assert not (await browser.hear())["terminal"]["new"]
-    # It is nobody's turn to end it any more.
+    # The timeout that would end the shell is cancelled.
     assert end.cancelled()
     assert await browser.run("echo $here") == "1234"
     await browser.leave()
@@ -106,8 +106,8 @@ async def test_a_socket_that_comes_back_goes_on_with_the_same_shell(world: World
     assert [code for _, code, _, _ in await outcomes()] == [200]
 
 
-async def test_nothing_is_lost_or_twice_over_a_cut(world: World) -> None:
-    """It writes while nobody is there, and more than is kept."""
+async def test_output_is_neither_lost_nor_repeated_across_a_reconnect(world: World) -> None:
+    """The shell writes more than the buffer holds while no client is connected."""
     browser = Browser(terminal_of(world, "counts"))
     await browser.begin()
     await browser.prompt()
@@ -118,7 +118,8 @@ async def test_nothing_is_lost_or_twice_over_a_cut(world: World) -> None:
         for _ in range(20):
             await browser.hear()
         seen = bytes(browser.screen)
-        # Some of what comes is not answered before the cut: it comes again.
+        # Part of the output is not acknowledged before the disconnect, so the console sends it
+        # again.
         browser.answers = False
         await browser.hear()
         browser.answers = True
@@ -133,7 +134,7 @@ async def test_nothing_is_lost_or_twice_over_a_cut(world: World) -> None:
     await browser.leave()
 
 
-async def test_what_was_typed_into_a_cut_is_counted(world: World) -> None:
+async def test_input_before_a_disconnect_is_acknowledged_after_the_reconnect(world: World) -> None:
     browser = Browser(terminal_of(world, "typed"))
     await browser.begin()
     await browser.prompt()
@@ -146,7 +147,9 @@ async def test_what_was_typed_into_a_cut_is_counted(world: World) -> None:
     await browser.leave()
 
 
-async def test_without_anybody_it_ends(world: World, monkeypatch: MonkeyPatch) -> None:
+async def test_shell_without_a_client_ends_after_a_timeout(
+    world: World, monkeypatch: MonkeyPatch
+) -> None:
     monkeypatch.setattr(terminals, "AWAY", 0.2)
     browser = Browser(terminal_of(world, "away"))
     await browser.begin()
@@ -158,14 +161,14 @@ async def test_without_anybody_it_ends(world: World, monkeypatch: MonkeyPatch) -
         while not await AuditRecord.objects.filter(outcome__isnull=False).aexists():
             await asyncio.sleep(0.05)
     ((_, _, reason, message),) = await outcomes()
-    # Ctrl-C has ended what ran, and Ctrl-D the shell, with what that left.
+    # Ctrl-C ends the running program, Ctrl-D ends the shell with the exit code of that program.
     assert reason == "Exit 130" and "exit code 130" in message
     await browser.come_back()
     assert (await browser.hear())["terminal"]["new"]
     await browser.leave()
 
 
-async def test_whoever_closes_it_for_good_does_not_wait(world: World) -> None:
+async def test_closing_a_terminal_ends_the_shell_immediately(world: World) -> None:
     async with typing(Browser(terminal_of(world, "closed"))) as browser:
         await browser.prompt()
         await browser.say(end=True)
@@ -174,7 +177,7 @@ async def test_whoever_closes_it_for_good_does_not_wait(world: World) -> None:
 
 
 @pytest.mark.parametrize("other", ["session", "account", "address"])
-async def test_an_id_is_worth_nothing_to_others(world: World, other: str) -> None:
+async def test_terminal_id_gives_other_users_no_access(world: World, other: str) -> None:
     path = terminal_of(world, f"stolen-{other}")
     async with typing(Browser(path)) as mine:
         await mine.run("secret=1234")
@@ -193,7 +196,7 @@ async def test_an_id_is_worth_nothing_to_others(world: World, other: str) -> Non
         assert await mine.run("echo $secret") == "1234"
 
 
-async def test_the_last_window_has_it(world: World) -> None:
+async def test_last_window_takes_over_the_terminal(world: World) -> None:
     path = terminal_of(world, "two")
     async with typing(Browser(path)) as first:
         await first.run("x=1")
@@ -206,7 +209,7 @@ async def test_the_last_window_has_it(world: World) -> None:
             assert await second.run("echo $x") == "1"
 
 
-async def test_a_lost_right_ends_it_within_two_seconds(world: World) -> None:
+async def test_losing_the_permission_ends_the_terminal_within_two_seconds(world: World) -> None:
     async with typing(Browser(terminal_of(world, "right"), typist())) as browser:
         await browser.prompt()
         browser.access.delete_in = ()
@@ -225,7 +228,7 @@ async def outcomes_of(count: int) -> list[tuple[str, int, str, str]]:
     return await outcomes()
 
 
-async def test_an_ended_session_ends_it_also_while_nobody_is_there(world: World) -> None:
+async def test_ended_session_ends_a_disconnected_terminal(world: World) -> None:
     browser = Browser(terminal_of(world, "session"))
     await browser.begin()
     await browser.prompt()
@@ -239,7 +242,7 @@ async def test_an_ended_session_ends_it_also_while_nobody_is_there(world: World)
     assert len(get_terminals()) == 0
 
 
-async def test_whoever_does_not_read_holds_the_shell_back(world: World) -> None:
+async def test_slow_reader_causes_back_pressure(world: World) -> None:
     async with typing(Browser(terminal_of(world, "pours"), answers=False)) as browser:
         await browser.prompt()
         await browser.type("cat /dev/zero\n")
@@ -255,7 +258,7 @@ async def test_whoever_does_not_read_holds_the_shell_back(world: World) -> None:
             await browser.hear()
 
 
-async def test_what_nobody_takes_is_not_kept_without_end(world: World) -> None:
+async def test_client_that_never_acknowledges_output_is_disconnected(world: World) -> None:
     async with typing(Browser(terminal_of(world, "flood"))) as browser:
         await browser.prompt()
         (found,) = get_terminals()._held.values()
@@ -266,7 +269,7 @@ async def test_what_nobody_takes_is_not_kept_without_end(world: World) -> None:
         assert (await browser.last())["close"] == 1008
 
 
-async def test_a_command_that_there_is_not_is_told_in_words(world: World) -> None:
+async def test_missing_command_is_explained(world: World) -> None:
     path = terminal_of(world, "bare", "distroless")
     async with typing(Browser(path)) as browser:
         last = await browser.last()
@@ -277,19 +280,19 @@ async def test_a_command_that_there_is_not_is_told_in_words(world: World) -> Non
     assert [code for _, code, _, _ in await outcomes()] == [500, 500]
 
 
-async def test_a_named_shell_runs(world: World) -> None:
+async def test_requested_shell_runs(world: World) -> None:
     async with typing(Browser(terminal_of(world, "named", query="shell=sh"))) as browser:
         assert await browser.run("echo $0") == "sh"
 
 
-async def test_a_pod_that_goes_ends_it(world: World) -> None:
+async def test_deleted_pod_ends_the_terminal(world: World) -> None:
     async with typing(Browser(terminal_of(world, "going"))) as browser:
         await browser.prompt()
         world.stop("going")
         assert (await browser.last())["ended"]["code"] == 137
 
 
-async def test_a_cluster_that_goes_is_no_exit_code(world: World) -> None:
+async def test_lost_cluster_connection_is_not_reported_as_an_exit_code(world: World) -> None:
     async with typing(Browser(terminal_of(world, "broken"))) as browser:
         await browser.prompt()
         world.cluster.kill()
@@ -301,7 +304,9 @@ async def test_a_cluster_that_goes_is_no_exit_code(world: World) -> None:
     assert [code for _, code, _, _ in await outcomes()] == [503]
 
 
-async def test_without_the_trail_nothing_runs(world: World, monkeypatch: MonkeyPatch) -> None:
+async def test_unavailable_audit_trail_prevents_the_shell(
+    world: World, monkeypatch: MonkeyPatch
+) -> None:
     def fail(*_args: object, **_kwargs: object) -> None:
         raise DatabaseError("attempt to write a readonly database")
 
@@ -322,7 +327,7 @@ async def test_without_the_trail_nothing_runs(world: World, monkeypatch: MonkeyP
         "shell=python", "shell=sh%20-c%20id", "shell=%2Fbin%2Fsh", "attach=maybe",
     ],
 )  # fmt: skip
-async def test_what_is_not_offered_is_refused(world: World, asked: str, query: str) -> None:
+async def test_invalid_parameters_are_refused(world: World, asked: str, query: str) -> None:
     path = f"/clusters/host/projects/default/pods/{asked}/terminal?{query}"
     mark = world.cluster.audit.mark()
     async with typing(Browser(path)) as browser:
@@ -332,7 +337,7 @@ async def test_what_is_not_offered_is_refused(world: World, asked: str, query: s
 
 @pytest.fixture(scope="module")
 def waiting(made: World) -> str:
-    """The name of a pod that no node takes."""
+    """Return the name of an unschedulable pod."""
     pod = made.pod("waiting")
     pod["spec"]["nodeSelector"] = {"no": "node"}
     made.api.post(POD_PATH, pod)
@@ -349,7 +354,7 @@ def waiting(made: World) -> str:
         ("container=app&attach=true", "The container app does not run now."),
     ],
 )
-async def test_in_what_does_not_run_nothing_is_opened(
+async def test_container_that_is_not_running_is_refused(
     world: World, waiting: str, query: str, said: str
 ) -> None:
     path = f"/clusters/host/projects/default/pods/{waiting}/terminal?{query}"
@@ -361,7 +366,7 @@ async def test_in_what_does_not_run_nothing_is_opened(
 
 
 @pytest.mark.parametrize("pod", ["nobody", "%2e%2e", "..%2fsecrets", "a%2fb"])
-async def test_names_that_are_none_ask_for_nothing(world: World, pod: str) -> None:
+async def test_invalid_names_send_no_request_to_the_cluster(world: World, pod: str) -> None:
     mark = world.cluster.audit.mark()
     browser = Browser(f"/clusters/host/projects/default/pods/{pod}/terminal")
     socket = browser.connect_as()
@@ -373,7 +378,7 @@ async def test_names_that_are_none_ask_for_nothing(world: World, pod: str) -> No
     assert world.cluster.audit.requests_since(mark, subresource="exec") == []
 
 
-async def test_who_may_not_is_refused_and_nothing_is_asked(world: World) -> None:
+async def test_denied_user_is_refused_without_a_request_to_the_cluster(world: World) -> None:
     path = terminal_of(world, "other")
     mark = world.cluster.audit.mark()
     cast = [
@@ -392,8 +397,8 @@ async def test_who_may_not_is_refused_and_nothing_is_asked(world: World) -> None
     assert await outcomes() == []
 
 
-async def test_the_cluster_has_the_last_word(world: World) -> None:
-    """Somebody whose rights the console knows less well than kube-apiserver does."""
+async def test_cluster_refusal_is_passed_on(world: World) -> None:
+    """The console still has permissions cached that kube-apiserver no longer grants."""
     async with typing(Browser(terminal_of(world, "refused"), typist("mallory"))) as browser:
         last = await browser.last()
     assert last["error"]["code"] == 403
@@ -408,7 +413,7 @@ async def test_the_cluster_has_the_last_word(world: World) -> None:
         '{"begin": "en", "size": [80, 24], "x": 1}', "[" * 5000, '{"ack": 1}',
     ],
 )  # fmt: skip
-async def test_a_message_that_means_nothing_is_the_end(world: World, text: str) -> None:
+async def test_invalid_message_closes_the_websocket(world: World, text: str) -> None:
     browser = Browser("/clusters/host/projects/default/pods/any/terminal")
     browser.socket = browser.connect_as()
     await browser.socket.connect(timeout=20)
@@ -416,7 +421,7 @@ async def test_a_message_that_means_nothing_is_the_end(world: World, text: str) 
     assert await browser.last() == {"close": 1008}
 
 
-async def test_what_never_came_cannot_be_confirmed(world: World) -> None:
+async def test_acknowledging_output_that_was_never_sent_closes_the_websocket(world: World) -> None:
     path = terminal_of(world, "liar")
     async with typing(Browser(path)) as browser:
         await browser.prompt()
@@ -426,14 +431,14 @@ async def test_what_never_came_cannot_be_confirmed(world: World) -> None:
         assert (await other.last())["close"] == 1008
 
 
-async def test_no_screen_has_a_size_that_none_can_have(world: World) -> None:
+async def test_invalid_terminal_size_closes_the_websocket(world: World) -> None:
     async with typing(Browser(terminal_of(world, "flat"))) as browser:
         await browser.prompt()
         await browser.say(size=(80, 0))
         assert (await browser.last())["close"] == 1008
 
 
-async def test_a_flood_of_messages_is_the_end(world: World) -> None:
+async def test_message_flood_closes_the_websocket(world: World) -> None:
     async with typing(Browser(terminal_of(world, "many-messages"), answers=False)) as browser:
         await browser.connected()
         for _ in range(int(TerminalConsumer.per_second) + 20):
@@ -442,7 +447,7 @@ async def test_a_flood_of_messages_is_the_end(world: World) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text_data", "bytes_data"])
-async def test_a_huge_message_is_the_end(world: World, asked: str, kind: str) -> None:
+async def test_huge_message_closes_the_websocket(world: World, asked: str, kind: str) -> None:
     browser = Browser(f"/clusters/host/projects/default/pods/{asked}/terminal")
     browser.socket = browser.connect_as()
     await browser.socket.connect(timeout=20)
@@ -451,7 +456,7 @@ async def test_a_huge_message_is_the_end(world: World, asked: str, kind: str) ->
     assert await browser.last() == {"close": 1009}
 
 
-async def test_one_account_has_so_many(world: World, monkeypatch: MonkeyPatch) -> None:
+async def test_terminals_are_limited_per_account(world: World, monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr(held, "MOST_OF_ONE", 2)
     path = terminal_of(world, "many")
     async with typing(Browser(path)) as one, typing(Browser(path)) as two:
@@ -461,7 +466,7 @@ async def test_one_account_has_so_many(world: World, monkeypatch: MonkeyPatch) -
             assert (await third.last())["error"]["code"] == 429
 
 
-async def test_a_container_is_attached_to_as_it_is(world: World) -> None:
+async def test_attach_uses_the_tty_and_stdin_settings_of_the_container(world: World) -> None:
     path = terminal_of(world, "attached", query="attach=1")
     async with typing(Browser(path)) as browser:
         await browser.connected()

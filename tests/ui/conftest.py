@@ -1,4 +1,4 @@
-"""Pages' addresses, for code that links to them."""
+"""URLs of pages, for code that links to them."""
 
 from collections.abc import Iterator
 
@@ -17,6 +17,6 @@ def _urls(settings: Settings) -> None:
 
 @pytest.fixture
 def host() -> Iterator[Cluster]:
-    """A cluster that addresses can name, in which nothing is."""
+    """An empty cluster that URLs can reference."""
     yield use_host(StaticRuntime({}))
     no_host()

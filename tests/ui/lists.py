@@ -1,4 +1,4 @@
-"""Lists of pods for tests: by query, viewer and world."""
+"""Lists of pods by query, user and objects."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Viewers and objects for tests of pages."""
+"""Users with permissions, and objects, for tests of pages."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -18,12 +18,13 @@ _EMPTY = cluster_of(HOST, StaticRuntime({}))
 
 
 class FakeAccess:
-    """Rights as a table: `list_in`, `delete_in` and `get_in` are namespaces, None for all of them.
-    `names` are single objects that may be listed. Who may delete may patch, create, update and
-    approve, and who may list may `watch`. A right counts for every subresource. `doubt`: nobody can
-    confirm any of it. `cluster`: the host, or an empty one where the test has none, unless one is given.
+    """Permissions as a table.
 
-    The test may change them while a socket is open.
+    `list_in`, `delete_in` and `get_in` are namespaces, None for all. `names` are single objects
+    that may be listed. Delete permission includes patch, create, update and approve; list
+    permission includes `watch`. A permission applies to every subresource. With `doubt`, no
+    permission can be confirmed. `cluster` defaults to the host, or an empty cluster if the test
+    has none. The fields may be changed while a websocket is open.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class FakeAccess:
         self._cluster = cluster
 
     def standing(self) -> None:
-        """What it may do changes with its fields."""
+        """The rights version changes with the fields."""
 
     def in_doubt(self) -> bool:
         return self.doubt
@@ -90,7 +91,7 @@ class FakeAccess:
 
 
 class But(FakeAccess):
-    """May look in shop and in team-a; at one type in one of them alone."""
+    """A user who may list in shop and team-a, except one type in only one of them."""
 
     def __init__(self, gvr: GVR, there: str) -> None:
         super().__init__("erin", list_in={"shop", "team-a"}, delete_in=())
@@ -102,8 +103,7 @@ class But(FakeAccess):
 
 
 class CountingAccess:
-    """Somebody's rights, and how often each question about them was `asked`. What is kept for as long as
-    they stand is kept."""
+    """Count the permission checks in `asked`. Results cached per rights version are still cached."""
 
     def __init__(self, rights: FakeAccess) -> None:
         self.identity = rights.identity
@@ -137,22 +137,22 @@ def admin() -> FakeAccess:
 
 
 def alice() -> FakeAccess:
-    """May look and delete in team-a alone."""
+    """A user who may list and delete in team-a only."""
     return FakeAccess("alice", list_in={"team-a"}, delete_in={"team-a"})
 
 
 def bob() -> FakeAccess:
-    """May look everywhere and delete nowhere."""
+    """A user who may list everywhere and delete nowhere."""
     return FakeAccess("bob", delete_in=())
 
 
 def charlie() -> FakeAccess:
-    """May do nothing."""
+    """A user without permissions."""
     return FakeAccess("charlie", list_in=(), delete_in=())
 
 
 def dora() -> FakeAccess:
-    """May look at one pod, by its name, and at one that there is not."""
+    """A user who may get one pod by name, and a name that doesn't exist."""
     names = (Key("shop", "web-1"), Key("shop", "nobody"))
     return FakeAccess("dora", list_in=(), delete_in=(), names=names)
 
@@ -174,7 +174,7 @@ def pod(
     owner: tuple[str, str] | None = None,
     uid: str = "",
 ) -> dict[str, Any]:
-    """A running pod, or with `waiting` one whose container waits for that reason."""
+    """Return a running pod, or one whose container waits for the reason `waiting`."""
     state: dict[str, Any] = {"running": {"startedAt": created}}
     if waiting:
         state = {"waiting": {"reason": waiting, "message": "as told by the kubelet"}}
@@ -215,7 +215,7 @@ def namespace(name: str) -> dict[str, Any]:
 
 
 def small_world() -> list[dict[str, Any]]:
-    """Six pods in three projects: two failing, one starting."""
+    """Return six pods in three projects: two failing, one starting."""
     return [
         pod("web-1", "shop", labels={"app": "web", "tier": "front"}, restarts=3),
         pod("web-2", "shop", waiting="CrashLoopBackOff", labels={"app": "web"}, node="node-2"),

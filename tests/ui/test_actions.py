@@ -1,4 +1,4 @@
-"""What an action needs, and who may do it to what."""
+"""Permissions and availability of actions."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -46,7 +46,7 @@ from tests.ui.support import FakeAccess, admin, alice, pod
 KEY = Key("team-a", "web")
 
 
-def test_a_right_is_to_an_object_a_part_of_it_or_another_type_in_its_project() -> None:
+def test_permission_applies_to_the_object_a_subresource_or_a_related_type() -> None:
     scale = Permission("patch", "scale")
     assert scale.granted(alice(), DEPLOYMENTS, KEY)
     assert not scale.granted(alice(), DEPLOYMENTS, Key("team-b", "web"))
@@ -62,7 +62,7 @@ def test_a_right_is_to_an_object_a_part_of_it_or_another_type_in_its_project() -
     )
 
 
-def test_a_clone_has_the_modes_and_the_class_of_its_claim() -> None:
+def test_cloned_volume_has_the_modes_and_class_of_its_claim() -> None:
     same = {"accessModes": ["ReadWriteMany"], "storageClassName": "fast", "volumeMode": "Block"}
     claim = {"spec": {**same, "volumeName": "pv-1", "selector": {"matchLabels": {"a": "b"}}}}
     body = Clone().body(Key("shop", "data"), claim, {"name": "copy", "size": "2Gi"})
@@ -73,8 +73,8 @@ def test_a_clone_has_the_modes_and_the_class_of_its_claim() -> None:
     }
 
 
-def test_a_volume_from_a_snapshot_begins_as_the_claim_that_it_is_of() -> None:
-    """With modes that are not the usual ones."""
+def test_volume_from_a_snapshot_starts_with_the_values_of_its_source_claim() -> None:
+    """With uncommon modes."""
     of = {"accessModes": ["ReadWriteMany"], "storageClassName": "fast", "volumeMode": "Block"}
     begins = VolumeForm(None, "data", "3Gi", ["fast", "slow"], of).initial
     assert begins.pop("name").startswith("data-")
@@ -86,7 +86,7 @@ def test_a_volume_from_a_snapshot_begins_as_the_claim_that_it_is_of() -> None:
     }
 
 
-async def test_what_was_made_is_led_to_for_whoever_may_see_it() -> None:
+async def test_created_object_is_linked_if_the_user_may_see_it() -> None:
     informers = {PODS: preloaded(PODS, [])}
     use_host(StaticRuntime(informers))
     try:
@@ -100,7 +100,7 @@ async def test_what_was_made_is_led_to_for_whoever_may_see_it() -> None:
         no_host()
 
 
-async def test_a_binding_of_an_account_that_others_have_changed_meanwhile_stays() -> None:
+async def test_binding_changed_meanwhile_is_not_overwritten() -> None:
     account = {"metadata": {"name": "robot", "namespace": "shop", "uid": "u-robot"}}
     account["metadata"]["resourceVersion"] = "1"
     robot = native_binding("robot", "viewer", "ServiceAccount shop/robot", namespace="shop")
@@ -139,10 +139,10 @@ async def test_a_binding_of_an_account_that_others_have_changed_meanwhile_stays(
     ids=lambda one: one.resource if isinstance(one, GVR) else one.name,
 )
 @pytest.mark.parametrize("running", [True, False])
-def test_nothing_is_made_anew_before_it_is_known_what_is_there(
+def test_form_is_refused_while_existing_objects_are_unknown(
     action: Action, gvr: GVR, missing: GVR, running: bool
 ) -> None:
-    """Else there would be a second autoscaler, or a role beside the one that it has."""
+    """Otherwise a second autoscaler or a second role could be created."""
     kind, key = kinds.of(gvr), Key("shop", "web")
     body = {"metadata": {"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
     assert kind is not None
@@ -162,8 +162,10 @@ def test_nothing_is_made_anew_before_it_is_known_what_is_there(
         form()
 
 
-def test_two_administrators_share_no_list_of_users() -> None:
-    """Neither may delete the own account, so that their menus differ though their rights do not."""
+def test_lists_of_users_are_not_shared_between_administrators() -> None:
+    """Users may not delete their own account, so the menus differ although the permissions are
+    equal.
+    """
     users, pods = kinds.find("users.iam.kubesphere.io"), kinds.find("pods")
     assert users is not None and pods is not None
     ann, bob = FakeAccess("ann"), FakeAccess("bob")
@@ -173,7 +175,7 @@ def test_two_administrators_share_no_list_of_users() -> None:
     assert delete.may(ann, USERS, Key("", "bob")) and not delete.may(ann, USERS, Key("", "ann"))
 
 
-def test_a_detail_may_ask_for_what_its_actions_need() -> None:
+def test_detail_page_may_check_permissions_of_its_actions() -> None:
     pods = kinds.find("pods")
     assert pods is not None
     access = DeclaredAccess(admin(), pods, frozenset())
@@ -184,7 +186,7 @@ def test_a_detail_may_ask_for_what_its_actions_need() -> None:
     assert access.names_where("create", PODS, "binding") == frozenset()
 
 
-def test_a_refusal_names_the_subresource() -> None:
+def test_refusal_names_the_subresource() -> None:
     denied = Denied("patch", DEPLOYMENTS, "shop", "scale")
     assert denied_text(denied, "deployments") == (
         "You may not patch scale of deployments in project shop."
@@ -197,7 +199,7 @@ def test_a_refusal_names_the_subresource() -> None:
 
 
 @pytest.mark.usefixtures("host")
-def test_the_page_of_a_refusal_proposes_the_right_to_the_subresource() -> None:
+def test_refusal_page_proposes_permission_for_the_subresource() -> None:
     request = RequestFactory().get("/clusters/host/deployments")
     request.access = alice()  # type: ignore[attr-defined]
     request.account, request.csp_nonce = "alice", "nonce"  # type: ignore[attr-defined]
@@ -211,8 +213,8 @@ def _actions(base: type[Action] = Action) -> Iterator[type[Action]]:
         yield from _actions(action)
 
 
-def test_what_an_action_is_called_is_translated() -> None:
-    """These are words, and no sentences; also of what is on no page of its own."""
+def test_action_names_are_translated() -> None:
+    """Labels are words, not sentences, and some actions have no page that other tests check."""
     assert kinds.of(PODS) is not None
     names = ("label", "title_text", "button_text", "effect_text", "done_word", "refused_word")
     found = [

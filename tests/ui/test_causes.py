@@ -1,4 +1,4 @@
-"""Causes and conditions in plain words."""
+"""Diagnoses and conditions in plain words."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -72,7 +72,7 @@ def unschedulable(message: str) -> dict[str, Any]:
         ("", "No node was found."),
     ],
 )
-def test_why_no_node_takes_a_pod(message: str, text: str) -> None:
+def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
     cause = cause_of(unschedulable(message))
     assert cause is not None
     assert cause.text == text
@@ -140,7 +140,7 @@ def test_why_no_node_takes_a_pod(message: str, text: str) -> None:
         ),
     ],
 )
-def test_the_cause(manifest: dict[str, Any], text: str, reason: str) -> None:
+def test_diagnosis_is_as_expected(manifest: dict[str, Any], text: str, reason: str) -> None:
     found = cause_of(manifest)
     assert found is not None
     assert (found.text, found.reason) == (text, reason)
@@ -156,11 +156,11 @@ def test_the_cause(manifest: dict[str, Any], text: str, reason: str) -> None:
         {"status": {"conditions": [{"type": "Odd", "status": "False"}]}},
     ],
 )
-def test_where_nothing_is_told_nothing_is_said(manifest: dict[str, Any]) -> None:
+def test_object_without_a_problem_has_no_diagnosis(manifest: dict[str, Any]) -> None:
     assert cause_of(manifest) is None
 
 
-def test_conditions_are_judged_by_their_type_the_worst_first() -> None:
+def test_conditions_are_rated_by_type_and_sorted_by_severity() -> None:
     told = [("Ready", "True"), ("DiskPressure", "True"), ("MemoryPressure", "False")]
     told += [("Odd", "True"), ("Failed", "True"), ("Available", "Unknown")]
     items = [{"type": kind, "status": status} for kind, status in told]
@@ -175,7 +175,7 @@ def test_conditions_are_judged_by_their_type_the_worst_first() -> None:
     ]
 
 
-def test_of_a_job_that_has_failed_it_is_said_that_it_has_and_not_that_it_will() -> None:
+def test_failed_job_hides_the_condition_that_it_will_fail() -> None:
     items = [{"type": kind, "status": "True"} for kind in ("FailureTarget", "Failed")]
     assert [one.state for one in conditions_of({"status": {"conditions": items}})] == [
         "Failed=True",
@@ -183,13 +183,13 @@ def test_of_a_job_that_has_failed_it_is_said_that_it_has_and_not_that_it_will() 
     ]
 
 
-def test_a_completed_pod_need_not_be_ready() -> None:
+def test_completed_pod_need_not_be_ready() -> None:
     item = {"type": "Ready", "status": "False", "reason": "PodCompleted"}
     [found] = conditions_of({"status": {"conditions": [item]}})
     assert not found.troubled
 
 
-def test_templates_have_containers_without_a_state() -> None:
+def test_containers_of_templates_have_no_state() -> None:
     spec = {
         "initContainers": [{"name": "net", "restartPolicy": "Always"}],
         "containers": [

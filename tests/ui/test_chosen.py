@@ -1,4 +1,4 @@
-"""Which columns a list shows, by its address: on the page, on the socket and in exports."""
+"""The column selection in the URL of a list: on the page, on the websocket and in exports."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from tests.ui.lists import spec_of, table
 from tests.ui.support import admin, small_world
 
 USUAL = ("name", "namespace", "status", "ready", "restarts", "node", "ip", "age")
-#: With those that are there only where usage is measured.
+#: Includes columns that exist only if usage is measured.
 WHOLE = (*USUAL[:5], "cpu_used", "memory_used", *USUAL[5:])
 
 
@@ -48,7 +48,9 @@ def ids(query: str) -> tuple[str, ...]:
         ("columns=label:+a.b/c-d", ("name", "label:a.b/c-d"), "columns=name,label%3Aa.b%2Fc-d"),
     ],
 )
-def test_the_address_names_them(query: str, shown: tuple[str, ...], canonical: str) -> None:
+def test_columns_are_selected_by_the_url(
+    query: str, shown: tuple[str, ...], canonical: str
+) -> None:
     assert ids(query) == shown
     assert spec_of(query).query == canonical
     assert spec_of(canonical) == spec_of(query)
@@ -61,7 +63,7 @@ def test_the_address_names_them(query: str, shown: tuple[str, ...], canonical: s
         ",".join(f"label:k{number}" for number in range(MOST_LABELS + 1)),
     ],
 )  # fmt: skip
-def test_what_is_no_column_is_said(text: str) -> None:
+def test_unknown_column_is_reported(text: str) -> None:
     query = QueryDict(mutable=True)
     query["columns"] = text
     spec = ViewSpec.parse(spec_of("").kind, query, cluster="host")
@@ -70,7 +72,7 @@ def test_what_is_no_column_is_said(text: str) -> None:
 
 
 @given(st.lists(st.text(max_size=60), max_size=20))
-def test_any_text_is_read_or_refused(texts: list[str]) -> None:
+def test_any_text_is_parsed_or_refused(texts: list[str]) -> None:
     query = QueryDict(mutable=True)
     query.setlist("columns", texts)
     spec = ViewSpec.parse(spec_of("").kind, query, cluster="host")
@@ -78,7 +80,7 @@ def test_any_text_is_read_or_refused(texts: list[str]) -> None:
         assert spec_of(spec.query).columns == spec.columns
 
 
-def test_rows_and_heads_have_them() -> None:
+def test_rows_and_headers_have_the_selected_columns() -> None:
     found = table("columns=label:app,age&q=web-2")
     assert [head.id for head in found.columns] == ["name", "label:app", "age"]
     [row] = found.rows
@@ -88,8 +90,8 @@ def test_rows_and_heads_have_them() -> None:
     assert (found.columns[2].sort_url or "").endswith("columns=name,label%3Aapp,age&sort=age")
 
 
-def test_one_row_with_other_columns_is_another_row() -> None:
-    """Pages and sockets share rows; never across sets of columns."""
+def test_rows_are_cached_per_column_selection() -> None:
+    """Pages and websockets share rows only for equal column selections."""
     informer: Informer[Any] = preloaded(PODS, small_world())
     entry = next(iter(informer.store.snapshot().entries.values()))
     usual, few = spec_of(""), spec_of("columns=name,age")
@@ -100,7 +102,7 @@ def test_one_row_with_other_columns_is_another_row() -> None:
     assert found is rows[1]
 
 
-def test_a_change_of_what_is_not_shown_is_no_change() -> None:
+def test_change_of_a_hidden_column_does_not_change_the_row() -> None:
     informer: Informer[Any] = preloaded(PODS, small_world())
     few, key = spec_of("columns=name,label:app"), next(iter(informer.store.snapshot().entries))
     before = find_row(ListQuery.of(few, admin()), key, informer)
@@ -115,7 +117,7 @@ def test_a_change_of_what_is_not_shown_is_no_change() -> None:
     assert after.signature == before.signature
 
 
-def test_exports_have_them() -> None:
+def test_exports_have_the_selected_columns() -> None:
     informer: Informer[Any] = preloaded(PODS, small_world())
     entry = next(iter(informer.store.snapshot().entries.values()))
     spec = spec_of("columns=name,label:tier")
@@ -125,7 +127,7 @@ def test_exports_have_them() -> None:
     assert {"namespace", "name", "status", "labels"} <= set(found)
 
 
-def test_filters_sorts_and_pages_keep_them() -> None:
+def test_filters_sorts_and_pages_keep_the_selection() -> None:
     found = table("columns=name,age&sort=age&limit=2&status=error")
     links = [
         *(head.sort_url for head in found.columns), *(item.url for item in found.tally),
@@ -135,7 +137,7 @@ def test_filters_sorts_and_pages_keep_them() -> None:
     assert ("columns", "name,age") in found.filters.hidden
 
 
-def test_the_form_offers_all_columns_and_carries_the_rest() -> None:
+def test_column_form_offers_all_columns_and_keeps_other_parameters() -> None:
     picker = column_picker(spec_of("columns=name,age,label:app&q=web&status=error&page=3"))
     assert picker.hidden == (("q", "web"), ("status", "error"))
     assert picker.default_url == "/clusters/host/pods?q=web&status=error"
@@ -145,8 +147,8 @@ def test_the_form_offers_all_columns_and_carries_the_rest() -> None:
     assert column_picker(spec_of("q=web")).default_url is None
 
 
-def test_what_is_kept_of_a_lists_form_is_kept_for_each_language() -> None:
-    """Whoever reads it first does not choose the language of all others."""
+def test_cached_form_is_kept_per_language() -> None:
+    """The first request must not determine the language of later ones."""
     spec, said = spec_of("label=app%3Dweb"), []
     for lang in ("en", "zh-hans"):
         with override(lang):

@@ -1,4 +1,4 @@
-"""The menu's numbers equal those that counting gives, whatever happened to the store."""
+"""The counts in the menu equal counts computed from the whole store after any changes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ def test_counts_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
                 )
 
 
-def test_counting_again_looks_at_what_changed() -> None:
+def test_only_changed_objects_are_counted_again() -> None:
     informer = preloaded(PODS, small_world())
     counts = counts_of(pods_kind(), informer)
     counts.of(Readable(None))
@@ -79,16 +79,16 @@ def numbers(access: FakeAccess, namespace: str = "") -> tuple[int | None, int | 
 URL = "/clusters/host/pods"
 
 
-def test_the_menu_counts_what_the_viewer_may_see() -> None:
+def test_menu_counts_objects_the_viewer_may_see() -> None:
     assert numbers(admin()) == (6, 2)
     assert numbers(admin(), "shop") == (3, 1)
     assert numbers(alice()) == (2, 1)
     assert numbers(alice(), "team-a") == (2, 1)
-    # Where alice may not look the menu leads to all she sees.
+    # Where Alice may not list, the menu links to everything she may see.
     assert numbers(alice(), "shop") == (2, 1)
 
 
-def test_the_menu_says_no_number_that_nobody_keeps_true() -> None:
+def test_menu_shows_no_count_that_is_not_updated() -> None:
     informers = {PODS: preloaded(PODS, small_world())}
     viewer = admin()
 
@@ -106,7 +106,7 @@ def test_the_menu_says_no_number_that_nobody_keeps_true() -> None:
     assert ">1<" in count().html("en")
 
 
-def test_an_entry_of_the_rail_says_how_many_fail_of_all_its_kinds() -> None:
+def test_menu_entry_shows_the_failing_objects_of_all_its_kinds() -> None:
     informers = {PODS: preloaded(PODS, small_world())}
     viewer = admin()
     viewer.cluster = cluster_of("host", StaticRuntime(informers))

@@ -1,4 +1,4 @@
-"""Whom a list offers to create another one, where that leads, and what a manifest begins with."""
+"""The create link of lists and the initial manifest."""
 
 import pytest
 import yaml
@@ -37,12 +37,14 @@ TWO = FakeAccess("two", delete_in={"shop", "team-b"})
         (bob(), "namespace=shop", ""),
     ],
 )
-def test_where_it_leads(access: FakeAccess, query: str, url: str) -> None:
-    """Into what the list shows, and nowhere for whoever may create none there."""
+def test_create_link_leads_into_the_listed_project(
+    access: FakeAccess, query: str, url: str
+) -> None:
+    """It is omitted if the user may not create objects there."""
     assert create_url(spec_of(query), access) == table(query, access).create_url == url
 
 
-def test_an_empty_list_offers_it_too() -> None:
+def test_empty_list_offers_the_create_link() -> None:
     state = table(objects=[]).state
     assert state is not None
     assert (state.action_url, state.action_label) == (IMPORT, "Create pod")
@@ -54,11 +56,11 @@ def test_an_empty_list_offers_it_too() -> None:
 @pytest.mark.parametrize(
     ("access", "offered"), [(admin(), True), (alice(), True), (bob(), False), (charlie(), False)]
 )
-def test_who_may_create_something_is_known(access: FakeAccess, offered: bool) -> None:
+def test_permission_to_create_something_is_recognized(access: FakeAccess, offered: bool) -> None:
     assert may_create_any(access) is offered
 
 
-def test_a_right_within_a_project_is_none_to_what_is_in_no_project() -> None:
+def test_permission_in_a_project_does_not_cover_cluster_scoped_objects() -> None:
     class InAProject(FakeAccess):
         def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str]:
             return frozenset({"shop"} if (verb, gvr) == ("create", NODES) else ())
@@ -66,7 +68,7 @@ def test_a_right_within_a_project_is_none_to_what_is_in_no_project() -> None:
     assert not may_create_any(InAProject())
 
 
-def test_who_may_create_shares_no_list_with_who_may_not() -> None:
+def test_lists_are_not_shared_between_users_with_different_create_permissions() -> None:
     kind = spec_of("").kind
     assert rights_key(kind, TWO) != rights_key(kind, bob())
     assert table("").etag != table("", FakeAccess("b", delete_in={"nowhere"})).etag
@@ -85,7 +87,7 @@ def test_who_may_create_shares_no_list_with_who_may_not() -> None:
         ("nodes", "", "/clusters/host/import?kind=nodes"),
     ],
 )
-def test_what_has_a_page_of_its_own_is_created_there(segment: str, query: str, url: str) -> None:
+def test_kind_with_a_create_form_links_to_it(segment: str, query: str, url: str) -> None:
     kind = next(one for one in kinds if one.gvr.resource == segment)
     spec = ViewSpec.parse(kind, QueryDict(query.removeprefix("?")), cluster="host")
     assert create_url(spec, admin()).endswith(url)
@@ -95,7 +97,7 @@ def test_what_has_a_page_of_its_own_is_created_there(segment: str, query: str, u
 
 
 @pytest.mark.parametrize("kind", list(kinds), ids=lambda kind: kind.segment)
-def test_a_manifest_begins_with_what_the_kind_needs(kind: ResourceKind) -> None:
+def test_initial_manifest_has_the_required_fields(kind: ResourceKind) -> None:
     found = yaml.safe_load(skeleton(kind, "shop"))
     assert found["apiVersion"] == kind.gvr.group_version and found["kind"] == kind.api_kind
     assert found["metadata"]["name"]
@@ -103,7 +105,7 @@ def test_a_manifest_begins_with_what_the_kind_needs(kind: ResourceKind) -> None:
     assert "namespace" not in yaml.safe_load(skeleton(kind, ""))["metadata"]
 
 
-def test_a_custom_kind_begins_with_its_type() -> None:
+def test_initial_manifest_of_a_custom_kind_has_its_type() -> None:
     gvr = GVR("example.com", "v1", "widgets")
     custom = CustomType(gvr, "Widget", "widget", (), True, (), False, "u", True)
     assert skeleton(generic_kind(custom), "shop") == (

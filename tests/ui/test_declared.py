@@ -1,4 +1,4 @@
-"""Nothing of a detail is drawn from a right that was not compared."""
+"""Detail pages use only permissions that were compared for sharing the rendering."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def narrowed() -> DeclaredAccess:
         ("list", SERVICES, False),
     ],
 )
-def test_only_what_was_declared_is_answered(verb: str, gvr: Any, allowed: bool) -> None:
+def test_only_declared_permissions_are_granted(verb: str, gvr: Any, allowed: bool) -> None:
     access = narrowed()
     assert isinstance(access, Access)
     assert access.can(verb, gvr, namespace="shop", name="web-1") is allowed
@@ -41,7 +41,7 @@ def test_only_what_was_declared_is_answered(verb: str, gvr: Any, allowed: bool) 
     assert access.names_where(verb, gvr) == frozenset()
 
 
-def test_rights_differ_where_those_to_what_is_needed_do() -> None:
+def test_rights_keys_differ_if_required_permissions_differ() -> None:
     place = find_place("/clusters/host/projects/shop/pods/web-1")
     assert isinstance(place, DetailPlace)
     assert EVENTS in place.needs
@@ -66,18 +66,18 @@ def test_rights_differ_where_those_to_what_is_needed_do() -> None:
         "//evil/clusters/host/nodes/n-1",
     ],
 )
-def test_what_is_no_detail_is_none(url: str) -> None:
+def test_url_that_is_no_detail_page_is_not_found(url: str) -> None:
     assert find_place(url) is None
 
 
-def test_a_first_tab_has_one_address() -> None:
+def test_first_tab_has_one_url() -> None:
     place = find_place("/clusters/host/nodes/n-1/overview?x=y")
     assert isinstance(place, DetailPlace)
     assert place.url == "/clusters/host/nodes/n-1"
 
 
-def test_names_are_found_as_their_pages_write_them() -> None:
-    """RBAC takes any name without a slash or a percent sign."""
+def test_names_are_parsed_as_their_pages_encode_them() -> None:
+    """RBAC accepts any name without a slash or percent sign."""
     for name in ("system:node-proxier", "my role", "角色?x#y&z=1"):
         kind = kinds.find("clusterroles")
         assert kind is not None

@@ -1,4 +1,4 @@
-"""What differs between two texts, whatever they are, and how soon that is known."""
+"""Line differences of two texts, and their computation time."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ _lines = st.lists(st.sampled_from(["a", "b", "c"]), max_size=12)
 
 
 @given(_lines, _lines)
-def test_the_lines_that_came_and_went_make_one_of_the_other(
+def test_removed_and_added_lines_transform_one_text_into_the_other(
     before: list[str], after: list[str]
 ) -> None:
     found = compared(before, after)
@@ -22,13 +22,13 @@ def test_the_lines_that_came_and_went_make_one_of_the_other(
     assert all(after[at - 1] == text for at, text in come.items() if at)
 
 
-def test_the_end_of_a_text_is_no_line() -> None:
+def test_missing_final_newline_is_not_a_difference() -> None:
     lines = difference("a\nb\n", "a\nc\n").lines
     assert [(one.sign, one.text) for one in lines] == [("", "a"), ("-", "b"), ("+", "c")]
     assert difference("a\n", "a\n").lines == ()
 
 
-def test_long_texts_take_no_long_time() -> None:
+def test_long_texts_are_compared_quickly() -> None:
     before = "".join(f"line {at}\n" for at in range(20_000))
     with at_most(2):
         found = difference(before, before.replace("line 1", "line x"))
@@ -37,5 +37,5 @@ def test_long_texts_take_no_long_time() -> None:
     assert gone == "a" and len(come) == WIDEST + 1
 
 
-def test_what_cannot_be_seen_is_written_out() -> None:
+def test_invisible_characters_are_shown_as_code_points() -> None:
     assert [one.text for one in difference("a", "a\u202eb").lines] == ["a", "a⟨U+202E⟩b"]

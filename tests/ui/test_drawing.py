@@ -1,4 +1,4 @@
-"""Drawings are shared, and never with another viewer's rights, in another language or with an old age."""
+"""Cached fragments are shared only between equal permissions and languages, and show current ages."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -28,7 +28,7 @@ LANGUAGES = ("en", "zh-hans")
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The templates that are drawn from now on, beginning with nothing kept."""
+    """Clear the cache and record the templates rendered from now on."""
     found: list[str] = []
 
     def noted(template: str, values: dict[str, Any]) -> str:
@@ -45,13 +45,13 @@ def rows_of(informer: Informer[Any], access: FakeAccess) -> tuple[Row, ...]:
 
 
 def anew(row: Row, lang: str) -> str:
-    """The row as its template draws it now, for nobody else."""
+    """Render the row with its template, without the cache."""
     with override(lang):
         return render_to_string("ui/_row.html", {"row": row})
 
 
 class Clock:
-    """Stands for `datetime` where ages are worked out."""
+    """Replacement of `datetime` where ages are computed."""
 
     def __init__(self) -> None:
         self.moment = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -68,7 +68,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_kept_row_is_what_its_template_draws() -> None:
+def test_cached_row_equals_its_rendered_template() -> None:
     informer = preloaded(PODS, small_world())
     for access in (admin(), bob(), FakeAccess("x", delete_in={"shop"})):
         for _ in range(2):
@@ -78,7 +78,7 @@ def test_a_kept_row_is_what_its_template_draws() -> None:
                 assert rows_html(shown, lang) == "".join(anew(row, lang) for row in shown)
 
 
-def test_a_row_is_drawn_once_for_all_with_the_same_rights(drawn: list[str]) -> None:
+def test_row_is_rendered_once_for_equal_permissions(drawn: list[str]) -> None:
     informer = preloaded(PODS, small_world())
     first = [row_html(row, "en") for row in rows_of(informer, admin())]
     assert drawn.count("ui/_row.html") == 6
@@ -92,7 +92,7 @@ def test_a_row_is_drawn_once_for_all_with_the_same_rights(drawn: list[str]) -> N
     assert len(set(again) - set(first)) == 1
 
 
-def test_a_row_never_shows_another_viewers_menu() -> None:
+def test_row_menu_depends_on_the_permissions() -> None:
     informer = preloaded(PODS, small_world())
     viewers = (admin(), bob(), FakeAccess("x", delete_in={"shop"}), bob(), admin())
     for access in viewers:
@@ -102,10 +102,10 @@ def test_a_row_never_shows_another_viewers_menu() -> None:
             assert bool(row.menu) is may
 
 
-def test_a_row_never_shows_another_language() -> None:
+def test_row_is_cached_per_language() -> None:
     informer = preloaded(PODS, small_world())
     for lang in ("en", "zh-hans", "en", "zh-hans"):
-        # Whichever language is active where the row was made or is sent.
+        # Regardless of the language active when the row was created or sent.
         for active in LANGUAGES:
             with override(active):
                 html = "".join(row_html(row, lang) for row in rows_of(informer, admin()))
@@ -113,7 +113,7 @@ def test_a_row_never_shows_another_language() -> None:
             assert (">Delete<" in html) is (lang == "en")
 
 
-def test_ages_go_on_though_the_row_is_kept(drawn: list[str], clock: Clock) -> None:
+def test_ages_are_current_in_cached_rows(drawn: list[str], clock: Clock) -> None:
     created = clock.moment
     informer = preloaded(PODS, [pod("web", created=created.isoformat())])
     for seconds, shown in ((8, "8s"), (61, "1m"), (7200, "2h")):
@@ -122,7 +122,7 @@ def test_ages_go_on_though_the_row_is_kept(drawn: list[str], clock: Clock) -> No
     assert drawn.count("ui/_row.html") == 1
 
 
-def test_a_part_is_drawn_once_for_the_same_values_and_language(drawn: list[str]) -> None:
+def test_fragment_is_rendered_once_per_values_and_language(drawn: list[str]) -> None:
     mark = (("severity", "ok"),)
     with override("en"):
         html = part_html("ui/_mark.html", mark)
@@ -138,8 +138,8 @@ def test_a_part_is_drawn_once_for_the_same_values_and_language(drawn: list[str])
     assert drawn.count("ui/_help.html") == 2
 
 
-def test_escaped_text_is_not_taken_for_text() -> None:
-    """They are equal and have the same hash, and one of the two needs escaping."""
+def test_safe_and_plain_strings_are_cached_separately() -> None:
+    """They are equal and have the same hash, but only one of them needs escaping."""
     name = "<b>"
     with override("en"):
         trusted = part_html("ui/_mark.html", (("severity", mark_safe(name)),))  # noqa: S308
@@ -147,7 +147,7 @@ def test_escaped_text_is_not_taken_for_text() -> None:
         assert "<b>" not in part_html("ui/_mark.html", (("severity", name),))
 
 
-def test_the_tag_draws_what_an_include_draws() -> None:
+def test_tag_renders_like_an_include() -> None:
     context = Context({"it": "ok", "other": "unseen"})
     part = Template('{% load quarterdeck %}{% part "ui/_mark.html" severity=it %}')
     include = Template('{% include "ui/_mark.html" with severity=it only %}')
@@ -155,13 +155,13 @@ def test_the_tag_draws_what_an_include_draws() -> None:
 
 
 @pytest.mark.parametrize("tag", ["part", "part name", 'part "ui/_mark.html" severity', 'part "x'])
-def test_a_wrong_tag_does_not_compile(tag: str) -> None:
+def test_invalid_tag_does_not_compile(tag: str) -> None:
     with pytest.raises(TemplateSyntaxError):
         Template(f"{{% load quarterdeck %}}{{% {tag} %}}")
 
 
 class Request:
-    """What a page's context knows of its request."""
+    """The attributes of a request that the page context reads."""
 
     csp_nonce = ""
     get_full_path = "/clusters/host/pods?q=<b>"
@@ -177,7 +177,7 @@ def page(token: str, nonce: str) -> str:
     return Template(source).render(Context({"csrf_token": token, "request": request}))
 
 
-def test_what_belongs_to_a_request_reaches_no_other(drawn: list[str]) -> None:
+def test_request_data_is_not_shared_between_requests(drawn: list[str]) -> None:
     with override("en"):
         first, second = page("token-1", "nonce-1"), page("token-2", "nonce-2")
     assert drawn.count("ui/account_menu.html") == drawn.count("ui/scripts.html") == 1
@@ -187,12 +187,12 @@ def test_what_belongs_to_a_request_reaches_no_other(drawn: list[str]) -> None:
     assert "gap-" not in first
 
 
-def test_what_a_request_gives_is_escaped() -> None:
+def test_request_data_is_escaped() -> None:
     with override("en"):
         assert 'value="/clusters/host/pods?q=&lt;b&gt;"' in page("t", "n")
 
 
-def test_a_page_without_it_has_nothing_there() -> None:
+def test_page_without_request_data_leaves_placeholders_empty() -> None:
     with override("en"):
         html = Template('{% load quarterdeck %}{% part "ui/scripts.html" %}').render(Context())
     assert 'nonce=""' in html
@@ -200,22 +200,22 @@ def test_a_page_without_it_has_nothing_there() -> None:
 
 
 @pytest.mark.parametrize("tag", ["given", "given a b"])
-def test_what_is_given_has_one_name(tag: str) -> None:
+def test_placeholder_names_are_unique(tag: str) -> None:
     with pytest.raises(TemplateSyntaxError):
         Template(f"{{% load quarterdeck %}}{{% {tag} %}}")
 
 
-def test_what_is_kept_is_bounded_by_its_weight() -> None:
+def test_lru_cache_is_limited_by_weight() -> None:
     kept: Weighed[int, str] = Weighed(100, len)
     for number in range(50):
         assert kept.get(number, lambda: "x" * 30) == "x" * 30
         assert kept.get(0, lambda: "y" * 30)[0] == "x", "what is asked for stays"
     assert (len(kept), kept.weight) == (3, 90)
-    # One that is too heavy for all is made each time, and takes no place.
+    # An entry heavier than the limit is computed each time and not cached.
     assert len(kept.get(99, lambda: "z" * 101)) == 101
     assert (len(kept), kept.weight) == (0, 0)
 
 
-def test_parts_ask_for_parts_from_within() -> None:
+def test_fragments_may_render_nested_fragments() -> None:
     kept: Weighed[str, str] = Weighed(100, len)
     assert kept.get("a", lambda: kept.get("b", lambda: "b") + "a") == "ba"

@@ -1,4 +1,4 @@
-"""Exports hold what the page holds, as data that no spreadsheet calculates."""
+"""Exports contain the data of the page and no spreadsheet formulas."""
 
 import csv
 import io
@@ -57,7 +57,7 @@ async def test_json_has_items_total_and_version() -> None:
     }
 
 
-async def test_everything_is_exported_unless_a_page_is_asked_for() -> None:
+async def test_export_contains_everything_unless_a_page_is_requested() -> None:
     objects = [pod(f"p-{n:04}") for n in range(2 * CHUNK + 1)]
     found = json.loads(await export("json", objects=objects))
     assert [item["name"] for item in found["items"]] == [f"p-{n:04}" for n in range(2 * CHUNK + 1)]
@@ -66,7 +66,7 @@ async def test_everything_is_exported_unless_a_page_is_asked_for() -> None:
     assert paged["total"] == found["total"] == 2 * CHUNK + 1
 
 
-async def test_no_items_are_json_too() -> None:
+async def test_empty_json_export_is_valid() -> None:
     assert json.loads(await export("json", objects=[])) == {
         "items": [],
         "total": 0,
@@ -74,7 +74,7 @@ async def test_no_items_are_json_too() -> None:
     }
 
 
-async def test_exports_obey_rights_and_filters() -> None:
+async def test_exports_respect_permissions_and_filters() -> None:
     assert {i["namespace"] for i in json.loads(await export("json", "", alice()))["items"]} == {
         "team-a"
     }
@@ -82,7 +82,7 @@ async def test_exports_obey_rights_and_filters() -> None:
 
 
 @pytest.mark.parametrize(("fmt", "delimiter"), [("csv", ","), ("tsv", "\t")])
-async def test_the_header_is_the_columns(fmt: str, delimiter: str) -> None:
+async def test_csv_header_contains_the_columns(fmt: str, delimiter: str) -> None:
     kind = kinds.find("pods")
     assert kind is not None
     lines = list(csv.reader(io.StringIO(await export(fmt)), delimiter=delimiter))
@@ -104,16 +104,16 @@ def test_formulas_are_quoted(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["web-1", "a=b", "1/2", 'say "hi"', "a,b\nc", "", 0, -3])
-def test_other_values_stay(value: str | int) -> None:
+def test_other_values_are_unchanged(value: str | int) -> None:
     assert safe(value) == value
 
 
-def test_nothing_is_empty() -> None:
+def test_none_is_an_empty_cell() -> None:
     assert safe(None) == ""
 
 
 @pytest.mark.parametrize("fmt", ["csv", "tsv"])
-async def test_hostile_cells_survive_the_round_trip_as_text(fmt: str) -> None:
+async def test_hostile_cells_round_trip_as_text(fmt: str) -> None:
     objects = [pod(f"p-{n}", node=text) for n, text in enumerate([*HOSTILE, 'a"b,c\td'])]
     text = await export(fmt, objects=objects)
     delimiter = "," if fmt == "csv" else "\t"

@@ -1,4 +1,4 @@
-"""Forms: what they take, what they refuse, and what is drawn of it."""
+"""Validation and rendering of forms."""
 
 from django import forms
 from django.http import QueryDict
@@ -31,7 +31,7 @@ def drawn(form: ConsoleForm) -> str:
     return render_to_string("ui/_form.html", {"form": form})
 
 
-def it_takes_what_it_offers() -> None:
+def test_valid_values_are_accepted() -> None:
     form = sent(name=" zoe ", agreed="on", secret=" as \0 typed ")
     assert form.is_valid() and form.page_status == 200
     assert form.cleaned_data == {
@@ -44,7 +44,7 @@ def it_takes_what_it_offers() -> None:
     }
 
 
-def it_takes_nothing_else() -> None:
+def test_invalid_choices_are_refused() -> None:
     for given in ("junk", "", "Viewer", "viewer "):
         form = sent(role=given)
         assert (list(form.errors), form.page_status) == (["role"], 400), given
@@ -55,24 +55,24 @@ def it_takes_nothing_else() -> None:
         assert form.is_valid() and form.cleaned_data["agreed"] is False
 
 
-def it_needs_a_name_and_no_more_than_fits() -> None:
+def test_required_text_is_limited_in_length() -> None:
     assert list(sent(name=" \u202e\0 ").errors) == ["name"]
     assert sent(name="x" * 256).is_valid()
     assert sent(name="x" * 257).errors == {"name": ["Use at most 256 characters."]}
 
 
-def it_sees_nothing_that_cannot_be_seen() -> None:
+def test_invisible_characters_are_removed() -> None:
     form = sent(name="a\0b\u202ec")
     assert form.cleaned_data["name"] == "a b c" if form.is_valid() else False
     assert 'value="a b c"' in drawn(form)
 
 
-def it_draws_no_secret_again() -> None:
+def test_submitted_secret_is_not_rendered() -> None:
     html = drawn(sent(name="", secret="Canary-1", code="Canary-2"))
     assert "Canary" not in html
 
 
-def it_has_one_look() -> None:
+def test_fields_are_rendered_consistently() -> None:
     html = drawn(AForm())
     assert '<label for="some-name">Name</label>' in html
     assert 'aria-describedby="some-name_helptext"' in html and 'id="some-name_helptext"' in html
@@ -83,7 +83,7 @@ def it_has_one_look() -> None:
     assert "problem-line" not in html
 
 
-def it_says_what_is_wrong_above_and_beside() -> None:
+def test_errors_are_shown_above_the_form_and_at_the_field() -> None:
     form = sent(name="")
     form.add_error(None, "Not now.")
     html = drawn(form)

@@ -1,4 +1,4 @@
-"""Words of lines of kubectl, as a shell reads them."""
+"""Shell quoting of arguments in kubectl commands."""
 
 import subprocess
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.programs
         "\xad\x7f\x85",
     ],
 )
-def test_a_shell_reads_the_word_that_was_meant(word: str) -> None:
+def test_shell_reads_the_quoted_word_back(word: str) -> None:
     line = quoted(word)
     assert line.isprintable()
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The order of what happened last equals that of sorting, whatever happened to the store."""
+"""The incremental list of recent changes equals sorting the whole store after any changes."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from tests.ui.test_ordered import RIGHTS, change, changes
 
 
 @given(st.lists(changes, max_size=20))
-def test_the_last_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
+def test_recent_changes_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
     informer = preloaded(PODS, small_world())
     latest = Latest(informer.store, changed)
     for what, given_ in [*then, ("read", None)]:
@@ -37,7 +37,7 @@ def test_the_last_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
                 assert latest.of(readable, 3, wanted) == expected[:3]
 
 
-def test_of_events_only_warnings_count_by_when_they_were_last_seen() -> None:
+def test_recent_events_are_warnings_sorted_by_last_occurrence() -> None:
     normal = {**warning("n", "shop", "2026-11-20T12:00:00Z"), "type": "Normal"}
     late = warning("late", "shop", "2026-11-20T11:00:00Z")
     early = warning("early", "team-a", "2026-11-20T10:00:00Z")

@@ -1,4 +1,4 @@
-"""What cells link."""
+"""Links in cells."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ def _pods() -> Iterator[None]:
     no_host()
 
 
-def test_a_name_says_whether_there_is_one_to_whoever_may_list_it() -> None:
+def test_link_reveals_a_missing_object_only_to_users_who_may_list_it() -> None:
     links = Links(alice())
     assert links.to(Target("pods", "team-a", "api-1")).url
     assert links.to(Target("pods", "team-a", "nobody")) == Linked("", missing=True)

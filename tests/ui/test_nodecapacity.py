@@ -1,4 +1,4 @@
-"""How full a node is, on its detail, for those who may know."""
+"""The capacity panel of a node and its permissions."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def drawn(runtime: StaticRuntime, access: FakeAccess, name: str = "node-1") -> s
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
-async def it_says_what_is_reserved_and_used(runtime: StaticRuntime) -> None:
+async def test_reserved_and_used_resources_are_shown(runtime: StaticRuntime) -> None:
     await runtime.usage.take()
     text = drawn(runtime, admin())
     assert "CPU of 4 Used 1 25 % Requested 1.2 31 % Limits 2 50 %" in text
@@ -42,7 +42,7 @@ async def it_says_what_is_reserved_and_used(runtime: StaticRuntime) -> None:
     assert "Pods of 110 Not ended 2 1 %" in text
 
 
-async def it_tells_no_sums_over_what_the_viewer_may_not_see(runtime: StaticRuntime) -> None:
+async def test_sums_over_invisible_pods_are_hidden(runtime: StaticRuntime) -> None:
     await runtime.usage.take()
     text = drawn(runtime, alice())
     assert (
@@ -51,10 +51,10 @@ async def it_tells_no_sums_over_what_the_viewer_may_not_see(runtime: StaticRunti
     )
 
 
-def it_says_what_it_waits_for(runtime: StaticRuntime) -> None:
+def test_pending_usage_reading_is_explained(runtime: StaticRuntime) -> None:
     assert "Usage is not known yet." in drawn(runtime, admin())
 
 
-async def it_knows_a_node_that_is_not_measured(runtime: StaticRuntime) -> None:
+async def test_unmeasured_node_shows_no_usage(runtime: StaticRuntime) -> None:
     await runtime.usage.take()
     assert "Used" not in drawn(runtime, admin(), "node-3")

@@ -1,4 +1,4 @@
-"""A list that follows the store equals one that is made anew, whatever happened to the store."""
+"""An incrementally sorted list equals a newly computed one after any changes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def change(informer: Informer[Any], what: str, given: Any) -> None:
 
 
 def made_anew(informer: Informer[Any], spec: ViewSpec, readable: Readable) -> Selection:
-    """By looking at everything: what the list is meant to be."""
+    """Compute the expected list from all objects."""
     found: list[Entry[Any]] = [
         entry
         for key, entry in informer.store.snapshot().entries.items()
@@ -131,7 +131,7 @@ def check(view: OrderedView, informer: Informer[Any], spec: ViewSpec, readable: 
     RIGHTS[0],
     1000,
 )
-def test_what_follows_the_store_equals_what_is_made_anew(
+def test_incremental_list_equals_a_new_one(
     first: Sequence[dict[str, Any]],
     then: Sequence[tuple[str, Any]],
     sort: str,
@@ -140,7 +140,7 @@ def test_what_follows_the_store_equals_what_is_made_anew(
     readable: Readable,
     remembered: int,
 ) -> None:
-    """`remembered`: with few changes remembered, views have to start over now and then."""
+    """`remembered` limits the change history, so that views must be rebuilt now and then."""
     spec = spec_of(f"{query}&sort={'-' if descending and sort else ''}{sort}")
     assert not spec.errors
     with patch.object(store_module, "_REMEMBERED", remembered):
@@ -159,7 +159,7 @@ def many(count: int) -> list[dict[str, Any]]:
     return [pod(f"p-{n:05}", NAMESPACE_NAMES[n % 3], restarts=n % 7) for n in range(count)]
 
 
-def test_thousands_are_in_order_too() -> None:
+def test_thousands_of_entries_are_in_order() -> None:
     informer = preloaded(PODS, many(5001))
     for sort in ("", "sort=restarts", "sort=-restarts", "sort=-name"):
         spec = spec_of(sort)
@@ -170,7 +170,7 @@ def test_thousands_are_in_order_too() -> None:
         assert middle.entries == wanted.entries[2500:2550]
 
 
-def test_a_selection_stays_as_it_was() -> None:
+def test_returned_selection_is_immutable() -> None:
     informer = preloaded(PODS, many(10))
     view = OrderedView(informer.store, question_of(spec_of(""), RIGHTS[0]))
     before = view.read()
@@ -181,7 +181,7 @@ def test_a_selection_stays_as_it_was() -> None:
     assert (before.entries, before.total, before.tally, before.resource_version) == copy
 
 
-def test_a_change_looks_at_its_object_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_change_evaluates_only_the_changed_object(monkeypatch: pytest.MonkeyPatch) -> None:
     informer = preloaded(PODS, many(200))
     looked = _count_looks(monkeypatch)
     view = OrderedView(informer.store, question_of(spec_of("q=p"), RIGHTS[0]))
@@ -197,7 +197,7 @@ def test_a_change_looks_at_its_object_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert view.rebuilds == 1
 
 
-def test_a_tenant_pays_for_the_own_namespaces_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tenant_view_evaluates_only_the_tenants_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     informer = preloaded(PODS, [pod(f"p-{n}", f"team-{n % 100}") for n in range(1000)])
     looked = _count_looks(monkeypatch)
     readable = Readable(frozenset({"team-1", "team-2"}), frozenset({Key("team-3", "p-3")}))
@@ -212,7 +212,7 @@ def test_a_tenant_pays_for_the_own_namespaces_alone(monkeypatch: pytest.MonkeyPa
 
 
 def _count_looks(monkeypatch: pytest.MonkeyPatch) -> list[Key]:
-    """The keys of the objects that filters look at from now on."""
+    """Record the keys of objects evaluated by filters from now on."""
     looked: list[Key] = []
 
     def test(entry: Entry[Any]) -> bool:

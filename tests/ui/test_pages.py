@@ -1,4 +1,4 @@
-"""What is put aside while a page is drawn is in its content, in its place."""
+"""Streamed parts of a page end up in their places in the content."""
 
 from typing import Any
 
@@ -22,12 +22,14 @@ def content(monkeypatch: pytest.MonkeyPatch) -> bytes:
     return page(HttpRequest(), "any.html", {})
 
 
-def test_a_page_is_what_its_template_draws(content: bytes) -> None:
+def test_streamed_content_equals_the_rendered_template(content: bytes) -> None:
     assert content.decode() == "<p>…</p><b>é</b><p>&amp;</p><i>中文</i>"
     assert drawn() == content.decode()
 
 
-def test_nothing_is_put_aside_in_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_fragments_are_not_split_into_streamed_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     kept = []
 
     def keeping(*_arguments: Any) -> str:

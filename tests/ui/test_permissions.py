@@ -1,4 +1,4 @@
-"""A list shows what the viewer may see, in every form, and refuses before it looks."""
+"""Lists contain only objects that the user may see, and check permissions before reading."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.ui.support import (
 )
 
 
-def test_alice_sees_her_project_alone() -> None:
+def test_alice_sees_only_her_project() -> None:
     found = table("", alice())
     assert keys(found) == ["team-a/api-1", "team-a/api-2"]
     assert found.total == 2
@@ -34,13 +34,13 @@ def test_no_query_shows_alice_more(query: str) -> None:
 
 
 @pytest.mark.parametrize("namespace", ["shop", "nowhere"])
-def test_a_forbidden_project_is_refused_whether_or_not_it_exists(namespace: str) -> None:
+def test_forbidden_project_is_refused_whether_or_not_it_exists(namespace: str) -> None:
     with pytest.raises(Denied) as caught:
         table(f"namespace={namespace}", alice())
     assert caught.value.namespace == namespace
 
 
-def test_a_forbidden_project_beside_an_allowed_one_is_refused() -> None:
+def test_forbidden_project_beside_a_permitted_one_is_refused() -> None:
     with pytest.raises(Denied):
         table("namespace=team-a&namespace=shop", alice())
 
@@ -51,7 +51,7 @@ def test_charlie_is_refused() -> None:
             table(query, charlie())
 
 
-def test_a_selection_is_not_shared_across_rights() -> None:
+def test_selections_are_not_shared_across_permissions() -> None:
     informer = preloaded(PODS, small_world())
     spec = spec_of("")
     assert rows(ListQuery.of(spec, admin()), informer).total == 6
@@ -59,7 +59,7 @@ def test_a_selection_is_not_shared_across_rights() -> None:
     assert rows(ListQuery.of(spec, admin()), informer).total == 6
 
 
-def test_only_allowed_actions_are_offered() -> None:
+def test_only_permitted_actions_are_offered() -> None:
     offered = ["edit", "labels", "log", "terminal", "debug", "evict", "open-port", "delete"]
     assert all([item.name for item in row.menu] == offered for row in table().rows)
     assert all(row.menu == () for row in table("", bob()).rows)
@@ -68,7 +68,7 @@ def test_only_allowed_actions_are_offered() -> None:
     assert delete.url == "/clusters/host/projects/team-a/pods/api-1/actions/delete"
 
 
-def test_one_row_by_its_key() -> None:
+def test_row_is_found_by_its_key_if_permitted() -> None:
     informer = preloaded(PODS, small_world())
     found = find_row(ListQuery.of(spec_of("q=zzz"), admin()), Key("shop", "web-2"), informer)
     assert found is not None

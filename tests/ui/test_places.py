@@ -1,4 +1,4 @@
-"""Addresses from outside are lists of ours or nothing."""
+"""Parsing of page URLs sent by clients."""
 
 import time
 
@@ -11,7 +11,7 @@ from console.ui.places import find_list, find_place
 pytestmark = pytest.mark.usefixtures("host")
 
 
-def test_a_list_is_found_with_its_state() -> None:
+def test_list_url_is_parsed_with_its_parameters() -> None:
     place = find_list("/clusters/host/pods?namespace=shop&sort=-age")
     assert place is not None
     assert place.kind.segment == "pods"
@@ -19,7 +19,7 @@ def test_a_list_is_found_with_its_state() -> None:
     assert place.spec.url == "/clusters/host/pods?namespace=shop&sort=-age"
 
 
-def test_errors_are_the_pages_own() -> None:
+def test_parameter_errors_are_kept() -> None:
     place = find_list("/clusters/host/pods?limit=abc")
     assert place is not None
     assert [error.field for error in place.spec.errors] == ["limit"]
@@ -46,19 +46,19 @@ def test_errors_are_the_pages_own() -> None:
         "/clusters/host/pods?" + "&".join(f"x{n}" for n in range(1100)),
     ],
 )
-def test_everything_else_is_nothing(url: str) -> None:
+def test_other_urls_are_refused_quickly(url: str) -> None:
     started = time.thread_time()
     assert find_list(url) is None
     assert time.thread_time() - started < 0.25
 
 
 @given(st.one_of(st.text(), st.text().map(lambda text: f"/clusters/host/pods?{text}")))
-def test_any_text_is_read_or_nothing(url: str) -> None:
+def test_any_text_is_parsed_or_refused(url: str) -> None:
     place = find_list(url)
     assert place is None or place.kind.segment == "pods"
 
 
 @pytest.mark.parametrize("name", ["%2e%2e", ".", "a%252Fb", "a%25b", "A", "x" * 64])
-def test_what_no_project_is_called_has_no_objects(name: str) -> None:
+def test_invalid_project_name_is_refused(name: str) -> None:
     assert find_place("/clusters/host/projects/shop/secrets/a") is not None
     assert find_place(f"/clusters/host/projects/{name}/secrets/a") is None

@@ -1,4 +1,4 @@
-"""What the resources of a quota are called."""
+"""Labels of quota resources."""
 
 import pytest
 from django.utils.translation import override
@@ -18,7 +18,7 @@ from tests.ui.support import admin
         ("", "", ""),
     ],
 )
-def test_a_resource_has_a_name_in_both_languages(key: str, english: str, chinese: str) -> None:
+def test_resource_has_a_label_in_both_languages(key: str, english: str, chinese: str) -> None:
     with override("en"):
         assert resource_label(admin().cluster.kinds, key) == english
     with override("zh-hans"):

@@ -1,4 +1,4 @@
-"""A kind that cannot work as it is declared is refused when it is declared."""
+"""Invalid kind declarations are refused at registration."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_pods_are_registered_by_their_url_segment() -> None:
     assert kinds.find("planets") is None
 
 
-def test_a_custom_resource_has_its_group_in_the_segment() -> None:
+def test_custom_resource_has_its_group_in_the_url_segment() -> None:
     registry = Registry()
     registry.add(declare(gvr=PODS.__class__("example.com", "v1", "widgets")))
     assert registry.find("widgets.example.com") is not None
@@ -47,34 +47,34 @@ def _text(column_id: str, priority: int = 2) -> TextColumn:
         ({"scope": "Namespaced"}, "scope is missing"),
         ({"columns": None}, "columns is missing"),
         ({"projection": "Pod"}, "projection is missing"),
-        ({"nav": Nav("nowhere", 1)}, "no group 'nowhere'"),
-        ({"nav": Nav("custom", 1, "nowhere")}, "no entry 'nowhere'"),
+        ({"nav": Nav("nowhere", 1)}, "navigation group 'nowhere'"),
+        ({"nav": Nav("custom", 1, "nowhere")}, "navigation entry 'nowhere'"),
         ({"columns": (StatusColumn(),)}, "exactly one NameColumn"),
         ({"columns": (NameColumn(), NameColumn(id="n2"))}, "exactly one NameColumn"),
         ({"columns": (NameColumn(), _text("a"), _text("a"))}, "column a is declared twice"),
         ({"columns": (NameColumn(), _text("a", 5))}, "priority 5"),
         ({"columns": (NameColumn(), _text("a&b"))}, "letters, digits"),
-        ({"columns": (NameColumn(), "name")}, "no Column"),
-        ({"columns": (NameColumn(),), "filters": (StatusFilter(),)}, "needs a StatusColumn"),
+        ({"columns": (NameColumn(), "name")}, "not of type Column"),
+        ({"columns": (NameColumn(),), "filters": (StatusFilter(),)}, "requires a StatusColumn"),
         ({"filters": (SearchFilter(), SearchFilter())}, "filter q is declared twice"),
-        ({"filters": ("q",)}, "no Filter"),
-        ({"actions": ("delete",)}, "no Action"),
+        ({"filters": ("q",)}, "not of type Filter"),
+        ({"actions": ("delete",)}, "not of type Action"),
     ],
 )
-def test_a_wrong_declaration_is_refused(changes: dict[str, Any], problem: str) -> None:
+def test_invalid_declaration_is_refused(changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(WrongDeclaration, match=problem):
         Registry().add(declare(**changes))
 
 
-def test_a_kind_is_declared_once() -> None:
+def test_kind_cannot_be_declared_twice() -> None:
     registry = Registry()
     registry.add(declare())
     with pytest.raises(WrongDeclaration, match="already declared"):
         registry.add(declare())
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_problems_of_a_declaration_are_reported_together() -> None:
     with pytest.raises(WrongDeclaration) as caught:
         Registry().add(declare(columns=(_text("a", 9), _text("a")), filters=("q",)))
-    for part in ("priority 9", "declared twice", "NameColumn", "no Filter"):
+    for part in ("priority 9", "declared twice", "NameColumn", "not of type Filter"):
         assert part in str(caught.value)

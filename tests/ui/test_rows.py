@@ -1,4 +1,4 @@
-"""When a row or a list counts as changed, and what it carries."""
+"""Signatures of rows and etags of lists, and their content."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ from tests.ui.support import (
 )
 
 
-def test_a_signature_changes_with_what_is_shown_and_with_nothing_else() -> None:
+def test_signature_changes_only_with_displayed_values() -> None:
     informer = preloaded(PODS, [pod("web-1", restarts=1)])
     before = rows(ListQuery.of(spec_of(""), admin()), informer)
     same = pod("web-1", restarts=1)
@@ -35,7 +35,7 @@ def test_a_signature_changes_with_what_is_shown_and_with_nothing_else() -> None:
     assert changed.rows[0].status_key == before.rows[0].status_key
 
 
-def test_a_recreated_pod_is_another_row_version() -> None:
+def test_recreated_pod_has_a_new_signature() -> None:
     informer = preloaded(PODS, [pod("web-1", uid="1")])
     before = rows(ListQuery.of(spec_of(""), admin()), informer).rows[0]
     bring(informer, pod("web-1", uid="2"))
@@ -44,7 +44,7 @@ def test_a_recreated_pod_is_another_row_version() -> None:
     assert after.signature != before.signature
 
 
-def test_the_etag_knows_of_what_is_not_on_the_page() -> None:
+def test_etag_depends_on_objects_on_other_pages() -> None:
     objects = [pod(f"p-{n}") for n in range(4)]
     one = table("limit=2", objects=objects)
     assert one.etag == table("limit=2", objects=objects).etag
@@ -55,8 +55,8 @@ def test_the_etag_knows_of_what_is_not_on_the_page() -> None:
     )
 
 
-def test_a_row_that_is_shared_is_in_the_language_of_each_who_looks() -> None:
-    """Also what the console itself says of a state."""
+def test_shared_row_is_rendered_in_each_viewers_language() -> None:
+    """Including status texts of the console itself."""
     status = {"replicas": 3, "updatedReplicas": 3, "readyReplicas": 2, "availableReplicas": 2}
     web = {
         "metadata": {"name": "web", "namespace": "shop", "uid": "1", "resourceVersion": "1"},
@@ -73,11 +73,11 @@ def test_a_row_that_is_shared_is_in_the_language_of_each_who_looks() -> None:
         assert said[lang] in html and said[others] not in html
 
 
-def test_rights_are_part_of_a_row() -> None:
+def test_permissions_are_part_of_a_row() -> None:
     assert table("", bob()).rows[0].signature != table().rows[0].signature
 
 
-def test_a_table_cannot_be_changed() -> None:
+def test_table_is_immutable() -> None:
     found = table()
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.total = 0  # type: ignore[misc]
@@ -85,7 +85,7 @@ def test_a_table_cannot_be_changed() -> None:
         found.rows[0].name = ""  # type: ignore[misc]
 
 
-def test_generated_suffixes_are_told_from_names() -> None:
+def test_generated_suffix_is_separated_from_the_name() -> None:
     generated = pod(
         "web-7f9c8d6b5-x2x9q",
         owner=("ReplicaSet", "web-7f9c8d6b5"),
@@ -95,7 +95,7 @@ def test_generated_suffixes_are_told_from_names() -> None:
     assert (row.stem, row.suffix) == ("web", "-7f9c8d6b5-x2x9q")
 
 
-def test_the_form_keeps_what_it_has_no_field_for() -> None:
+def test_filter_form_keeps_parameters_without_a_field() -> None:
     form = table("q=web&namespace=shop&label=app%3Dweb&status=error&sort=-age&limit=20").filters
     assert form.hidden == (
         ("label", "app=web"),
@@ -114,7 +114,7 @@ def test_the_form_keeps_what_it_has_no_field_for() -> None:
     assert several.hidden == (("namespace", "shop"), ("namespace", "team-a"))
 
 
-def test_a_store_that_changes_is_read_anew() -> None:
+def test_changed_store_is_read_again() -> None:
     informer = preloaded(PODS, [])
     seen = []
     for name in ("c", "a", "b"):
@@ -129,7 +129,7 @@ def test_a_store_that_changes_is_read_anew() -> None:
     ]
 
 
-def test_what_people_do_most_is_a_button_and_what_ends_an_object_is_last_in_the_menu() -> None:
+def test_frequent_actions_are_buttons_and_destructive_ones_are_last_in_the_menu() -> None:
     menu = table().rows[0].menu
     bar = action_bar(menu)
     assert [item.name for item in bar.buttons] == ["log", "terminal", "open-port", "edit"]

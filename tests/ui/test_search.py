@@ -1,4 +1,4 @@
-"""Searching all kinds: what is found, in which order, and who may see it."""
+"""Search over all kinds: matches, ranking and permissions."""
 
 from typing import Any
 
@@ -72,30 +72,32 @@ def look(world: dict[Any, Informer[Any]], text: str, access: Access | None = Non
         ("label=", {}),
     ],
 )
-def test_what_is_found(world: dict[Any, Informer[Any]], text: str, wanted: Found) -> None:
+def test_matching_objects_are_found(
+    world: dict[Any, Informer[Any]], text: str, wanted: Found
+) -> None:
     assert look(world, text) == wanted
 
 
-def test_owners_are_found(world: dict[Any, Informer[Any]]) -> None:
+def test_objects_are_found_by_owner(world: dict[Any, Informer[Any]]) -> None:
     bring(world[PODS], pod("abc", owner=("Job", "nightly")))
     assert look(world, "job/nightly") == {"pods": (1, ["abc"])}
 
 
-def test_the_kind_whose_names_fit_best_comes_first(world: dict[Any, Informer[Any]]) -> None:
+def test_kind_with_the_best_matches_is_first(world: dict[Any, Informer[Any]]) -> None:
     assert list(look(world, "web")) == ["deployments", "namespaces", "pods"]
     assert look(world, "web")["deployments"] == (2, ["web", "webhook"])
-    # Web-1 is there twice, and web-2 is the third.
+    # Two pods are named web-1, and web-2 is the third match.
     assert look(world, "web")["pods"] == (3, ["web-1", "web-1", "web-2"])
 
 
-def test_the_kind_that_is_named_leads(world: dict[Any, Informer[Any]]) -> None:
+def test_named_kind_is_first(world: dict[Any, Informer[Any]]) -> None:
     assert next(iter(look(world, "po web"))) == "pods"
-    # All words may still be text, of other kinds.
+    # The words may also be text to find in other kinds.
     bring(world[DEPLOYMENTS], deployment("pods-web"))
     assert look(world, "pods web")["deployments"] == (1, ["pods-web"])
 
 
-def test_better_names_come_first() -> None:
+def test_better_matches_are_ranked_higher() -> None:
     names = ["b-app", "app", "xappy", "apply", "zz", "app-2", "a.app"]
     found = best_of(matches(names), ("app",), 9)
     assert [key.name for _rank, key in found] == [
@@ -112,16 +114,16 @@ def matches(names: list[str]) -> list[Match]:
     return [Match(block, block.every) for block in blocks]
 
 
-def test_letters_that_all_have_make_no_word() -> None:
+def test_index_block_matches_substrings() -> None:
     [match] = matches(["a-b", "b-a"])
     assert [match.block.having([word]) for word in ("a", "b", "a", "ab", "a-b")] == [3, 3, 3, 0, 1]
 
 
-def test_only_what_may_be_listed_is_found(world: dict[Any, Informer[Any]]) -> None:
+def test_only_objects_the_viewer_may_list_are_found(world: dict[Any, Informer[Any]]) -> None:
     assert look(world, "web", charlie()) == {}
     assert look(world, "api", alice()) == {"pods": (2, ["api-1", "api-2"])}
     assert look(world, "web", alice()) == {}
-    # By its name alone, in one project and in every one.
+    # Permission by resource name, in one project and in all projects.
     assert look(world, "web", dora())["pods"] == (1, ["web-1"])
     everywhere = FakeAccess("eve", list_in=(), names=[Key("", "web-1")])
     assert look(world, "web", everywhere)["pods"] == (2, ["web-1", "web-1"])
@@ -130,7 +132,7 @@ def test_only_what_may_be_listed_is_found(world: dict[Any, Informer[Any]]) -> No
 
 
 @pytest.mark.parametrize("text", ["web", "label=app=web", "app!=web", "web 10.0", "web tier=front"])
-def test_what_is_found_of_a_kind_is_what_its_list_shows(
+def test_search_total_equals_the_total_of_the_linked_list(
     world: dict[Any, Informer[Any]], text: str
 ) -> None:
     query, [pods] = (
@@ -143,7 +145,7 @@ def test_what_is_found_of_a_kind_is_what_its_list_shows(
     assert group.total == select(ListQuery.of(spec, admin()), world[PODS]).total
 
 
-def test_the_texts_follow_the_store(world: dict[Any, Informer[Any]]) -> None:
+def test_search_index_follows_the_store(world: dict[Any, Informer[Any]]) -> None:
     pods = world[PODS]
     assert look(world, "cart") != {}
     take_away(pods, pod("cart-1"))
@@ -155,7 +157,7 @@ def test_the_texts_follow_the_store(world: dict[Any, Informer[Any]]) -> None:
     assert (len(kept), kept.rebuilds) == (5, 1)
 
 
-def test_a_namespace_may_empty_and_fill_again(world: dict[Any, Informer[Any]]) -> None:
+def test_emptied_namespace_can_be_filled_again(world: dict[Any, Informer[Any]]) -> None:
     assert look(world, "ledger") != {}
     take_away(world[PODS], pod("web-1", "team-b"))
     assert look(world, "ledger") == {}
@@ -184,7 +186,7 @@ def test_a_namespace_may_empty_and_fill_again(world: dict[Any, Informer[Any]]) -
         "\ud800",
     ],
 )
-def test_it_takes_anything(world: dict[Any, Informer[Any]], text: str) -> None:
+def test_any_text_is_accepted(world: dict[Any, Informer[Any]], text: str) -> None:
     query = parse_search(KINDS, text)
     assert len(query.text) <= MAX_LENGTH
     look(world, text)
@@ -201,7 +203,7 @@ def test_it_takes_anything(world: dict[Any, Informer[Any]], text: str) -> None:
         ("deployments.apps", "deployments"), ("ns", "namespaces"),
     ],
 )  # fmt: skip
-def test_kinds_have_short_names(word: str, segment: str) -> None:
+def test_kinds_are_found_by_short_names(word: str, segment: str) -> None:
     kind = kind_named(KINDS, word)
     assert kind is not None
     assert kind.segment == segment

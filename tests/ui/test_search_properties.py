@@ -1,4 +1,6 @@
-"""A search finds exactly what looking at every object finds: after any changes, for whatever rights."""
+"""The search returns exactly the objects that a linear scan finds, after any changes and for any
+permissions.
+"""
 
 from collections.abc import Iterator
 from random import Random
@@ -69,7 +71,7 @@ viewers = st.one_of(
 
 @pytest.fixture(autouse=True, scope="module")
 def _small_blocks() -> Iterator[None]:
-    """So that they are split and joined all the time."""
+    """Use small index blocks, so that they are split and merged constantly."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textblocks, "SIZE", 4)
         yield
@@ -87,7 +89,7 @@ def _small_blocks() -> Iterator[None]:
         max_size=4,
     )
 )
-def test_it_finds_what_looking_at_every_object_finds(
+def test_search_equals_a_linear_scan(
     steps: list[tuple[int, int, int, list[tuple[str, FakeAccess, int]]]],
 ) -> None:
     pods = preloaded(PODS)
@@ -99,7 +101,7 @@ def test_it_finds_what_looking_at_every_object_finds(
 
 
 def change(pods: Informer[Any], random: Random, number: int, removals: int) -> None:
-    """Of ten changes so many take something away."""
+    """Apply a random change; `removals` out of ten remove something."""
     for _ in range(number):
         name, space = random.choice(NAMES), random.choice(SPACES)
         if random.randrange(10) < removals:
@@ -112,7 +114,7 @@ def change(pods: Informer[Any], random: Random, number: int, removals: int) -> N
 def found(
     query: SearchQuery, viewer: Access, pods: Informer[Any], first: int
 ) -> tuple[int, list[str]]:
-    """How many, and the addresses of those that are shown."""
+    """Return the number of matches, and the URLs of those shown."""
     where = [(one, pods) for one in searchable(viewer) if one.kind.gvr == PODS]
     groups = search(query, where, cluster="host", first=first).groups
     return next(((one.total, [hit.url for hit in one.hits]) for one in groups), (0, []))

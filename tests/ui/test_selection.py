@@ -1,4 +1,4 @@
-"""What was worked out for a list is shared by those who ask the same with the same rights."""
+"""List selections are shared between requests with equal filters and permissions."""
 
 import threading
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OrderedView]]:
-    """The views that are made from now on, beginning with none."""
+    """Clear the cache and record the views created from now on."""
     found: list[OrderedView] = []
 
     class Noted(OrderedView):
@@ -39,7 +39,7 @@ def names_only(*keys: Key) -> FakeAccess:
     return FakeAccess("named", list_in=(), delete_in=(), names=keys)
 
 
-def test_pages_and_directions_share_a_view(made: list[OrderedView]) -> None:
+def test_pages_and_sort_directions_share_a_view(made: list[OrderedView]) -> None:
     informer = preloaded(PODS, small_world())
     for query in ("", "page=2&limit=2", "sort=-status", "sort=status", "limit=5"):
         rows(ListQuery.of(spec_of(query), admin()), informer)
@@ -49,7 +49,7 @@ def test_pages_and_directions_share_a_view(made: list[OrderedView]) -> None:
     assert len(made) == 2
 
 
-def test_equal_rights_share_and_different_ones_never(made: list[OrderedView]) -> None:
+def test_equal_permissions_share_a_view_and_different_ones_do_not(made: list[OrderedView]) -> None:
     informer = preloaded(PODS, small_world())
     seen = {
         name: {entry.key for entry in select(ListQuery.of(spec_of(""), access), informer).entries}
@@ -68,7 +68,7 @@ def test_equal_rights_share_and_different_ones_never(made: list[OrderedView]) ->
     assert seen["named elsewhere"] == {Key("shop", "web-1"), Key("team-b", "web-1")}
 
 
-def test_rights_that_change_are_followed_at_once(made: list[OrderedView]) -> None:
+def test_changed_permissions_apply_immediately(made: list[OrderedView]) -> None:
     informer = preloaded(PODS, small_world())
     access = FakeAccess("changing", list_in={"shop", "team-a"})
     assert select(ListQuery.of(spec_of(""), access), informer).total == 5
@@ -79,13 +79,13 @@ def test_rights_that_change_are_followed_at_once(made: list[OrderedView]) -> Non
         select(ListQuery.of(spec_of(""), access), informer)
 
 
-def test_stores_do_not_share(made: list[OrderedView]) -> None:
+def test_stores_do_not_share_views(made: list[OrderedView]) -> None:
     assert select(ListQuery.of(spec_of(""), admin()), preloaded(PODS, small_world())).total == 6
     assert select(ListQuery.of(spec_of(""), admin()), preloaded(PODS, [])).total == 0
     assert len(made) == 2
 
 
-def test_what_nobody_asks_for_is_forgotten() -> None:
+def test_least_recently_used_entry_is_evicted() -> None:
     now = 0.0
     shelf: Shelf[str, list[int]] = Shelf(places=3, room=10, idle=60, clock=lambda: now)
     first = shelf.get("a", list)
@@ -93,13 +93,13 @@ def test_what_nobody_asks_for_is_forgotten() -> None:
         shelf.get(key, list)
     assert shelf.get("a", list) is first
     shelf.get("d", list)
-    # "b" was asked for least recently.
+    # "b" is the least recently used entry.
     assert shelf.get("a", list) is first
     assert len(shelf) == 3
     first.extend(range(11))
     kept = shelf.get("d", list)
     shelf.get("e", list)
-    # "a" has grown: it had to go, as did what was asked for before it.
+    # "a" has grown, so it was evicted together with less recently used entries.
     assert shelf.get("a", list) is not first
     assert shelf.get("d", list) is kept
     now = 61.0
@@ -107,13 +107,13 @@ def test_what_nobody_asks_for_is_forgotten() -> None:
     assert len(shelf) == 1
 
 
-def test_the_largest_alone_has_a_place() -> None:
+def test_single_entry_may_exceed_the_limit() -> None:
     shelf: Shelf[str, list[int]] = Shelf(places=3, room=10, idle=60)
     large = shelf.get("large", lambda: list(range(100)))
     assert shelf.get("large", list) is large
 
 
-def test_what_is_found_counts_as_asked_for() -> None:
+def test_find_counts_as_use() -> None:
     now = 0.0
     shelf: Shelf[str, str] = Shelf(places=2, room=10, idle=60, clock=lambda: now)
     assert shelf.find("a") is None
@@ -127,7 +127,7 @@ def test_what_is_found_counts_as_asked_for() -> None:
     assert shelf.get("a", lambda: "again") == "made"
 
 
-def test_views_are_bounded_by_number_and_by_size(made: list[OrderedView]) -> None:
+def test_views_are_limited_by_number_and_size(made: list[OrderedView]) -> None:
     informer = preloaded(PODS, [pod(f"p-{n}") for n in range(15)])
     for query in ("", "sort=name", "sort=age", "sort=ip", "sort=node", "sort=restarts"):
         assert select(ListQuery.of(spec_of(query), admin()), informer).total == 15
@@ -136,7 +136,7 @@ def test_views_are_bounded_by_number_and_by_size(made: list[OrderedView]) -> Non
         assert sum(len(view) for view, _asked in kept._kept.values()) <= 40 + 15
 
 
-async def test_a_large_store_is_prepared_in_another_thread(
+async def test_large_store_is_prepared_in_another_thread(
     made: list[OrderedView], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(selection, "QUICK", 3)
@@ -160,7 +160,7 @@ async def test_a_large_store_is_prepared_in_another_thread(
         await selected(ListQuery.of(spec_of(""), charlie()), informer, seconds=0.0)
 
 
-def test_single_objects_open_the_list_and_nothing_else() -> None:
+def test_permission_for_single_objects_lists_only_these() -> None:
     informer = preloaded(PODS, small_world())
     access = names_only(Key("team-a", "api-1"), Key("shop", "no-such-pod"))
     table = rows(ListQuery.of(spec_of(""), access), informer)
@@ -181,13 +181,13 @@ def test_single_objects_open_the_list_and_nothing_else() -> None:
         assert (find_row(ListQuery.of(spec_of(""), access), key, informer) is not None) is seen
 
 
-def test_a_name_beyond_what_is_allowed_anyway_changes_nothing() -> None:
+def test_redundant_permission_for_a_name_changes_nothing() -> None:
     more = FakeAccess("more", list_in={"team-a"}, names=(Key("team-a", "api-1"),))
     kind = spec_of("").kind
     assert readable(kind, more) == readable(kind, alice()) == Readable(frozenset({"team-a"}))
 
 
-def test_who_does_nothing_with_single_objects_is_refused_them() -> None:
+def test_code_without_support_for_single_objects_denies_them() -> None:
     kind, access = spec_of("").kind, names_only(Key("team-a", "api-1"))
     with pytest.raises(Denied):
         whole_namespaces(kind, readable(kind, access))
@@ -199,7 +199,7 @@ def test_who_does_nothing_with_single_objects_is_refused_them() -> None:
         whole_namespaces(kind, readable(kind, mixed), ("team-a",))
 
 
-def test_rights_keys_are_equal_for_equal_rights_alone() -> None:
+def test_rights_keys_are_equal_only_for_equal_permissions() -> None:
     kind = spec_of("").kind
     viewers: dict[str, Access] = {
         "admin": admin(),

@@ -1,4 +1,4 @@
-"""Forms that show a part of an object change nothing that nobody changed."""
+"""Forms for a part of a spec leave everything else unchanged."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ FORMS: dict[str, type[SpecForm]] = {
     "volumes": VolumesForm,
     "strategy": DeploymentStrategyForm,
 }
-#: What each is drawn with beside what the objects of its fixtures have.
+#: Specs to test in addition to those of the fixtures.
 OF_PODS = ("environment", "probes", "volumes")
 PROBED = {
     "env": [{"name": "A", "value": " x\n"}, {"name": "B", "valueFrom": {"fieldRef": {"x": "y"}}}],
@@ -56,7 +56,7 @@ def manifests() -> list[Any]:
 
 
 def sent(form: SpecForm, **typed: str) -> QueryDict:
-    """What a browser would send."""
+    """Return the data that a browser would submit."""
     found = QueryDict(mutable=True)
     for field in form:
         value = field.value()
@@ -72,7 +72,7 @@ def drawn(segment: str, spec: Any) -> SpecForm:
 
 
 @pytest.mark.parametrize(("segment", "spec"), manifests())
-def it_is_no_change_when_it_is_sent_back_as_it_was(segment: str, spec: Any) -> None:
+def test_unchanged_form_is_refused_as_no_change(segment: str, spec: Any) -> None:
     if segment in OF_PODS and "template" in spec:
         spec = mapping(spec, "template", "spec")
     again = form(segment, sent(drawn(segment, spec)), {})
@@ -128,8 +128,8 @@ def it_is_no_change_when_it_is_sent_back_as_it_was(segment: str, spec: Any) -> N
         ("strategy", {"minReadySeconds": "1"}),
     ],
 )
-def it_says_what_it_cannot_show(segment: str, spec: Any) -> None:
-    """And takes no form that says that it did."""
+def test_unrepresentable_spec_is_refused_with_an_explanation(segment: str, spec: Any) -> None:
+    """The refusal also applies to submitted forms."""
     with pytest.raises(Refused):
         drawn(segment, spec)
     said = "The form is not complete. Load the page again."
@@ -137,7 +137,7 @@ def it_says_what_it_cannot_show(segment: str, spec: Any) -> None:
     assert found.errors["__all__"] == [said]
 
 
-def it_keeps_what_no_field_can_show() -> None:
+def test_values_without_a_field_are_kept() -> None:
     bell, odd = {"name": "A", "value": "\a"}, {"name": "v", "emptyDir": {"medium": []}, "x": 1}
     spec = {"containers": [{"name": "c", "env": [bell]}], "volumes": [odd]}
     for segment, typed in (
@@ -153,7 +153,7 @@ def it_keeps_what_no_field_can_show() -> None:
             assert changed == {"volumes": [odd, {"name": "w", "emptyDir": {}}]}
 
 
-def it_takes_so_many_new_rows_at_once() -> None:
+def test_number_of_new_rows_is_limited() -> None:
     spec = {"ports": [{"name": "web", "port": 80, "protocol": "TCP"}], "selector": {"a": "b"}}
     new: dict[str, str] = {}
     for n in range(1, MOST_NEW + 1):
@@ -166,7 +166,7 @@ def it_takes_so_many_new_rows_at_once() -> None:
     assert found.errors["__all__"] == ["The form is not complete. Load the page again."]
 
 
-def it_leaves_alone_what_it_does_not_show() -> None:
+def test_unsupported_parts_are_left_unchanged() -> None:
     backend = {"service": {"name": "a", "port": {"number": 1}, "x": 1}}
     path = {"path": "/", "pathType": "Prefix", "backend": backend, "x": 1}
     spec = {"rules": [{"host": "a", "x": 1, "http": {"paths": [path], "x": 1}}]}

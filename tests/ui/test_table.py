@@ -1,4 +1,4 @@
-"""What a list shows: permission first, then filters, tally, order and page."""
+"""Computation of lists: permissions, then filters, status counts, order and page."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.ui.lists import keys, spec_of, table
 from tests.ui.support import admin, bob, pod
 
 
-def test_the_worst_come_first_then_by_name() -> None:
+def test_worst_status_is_first_then_by_name() -> None:
     assert keys(table()) == [
         "team-a/api-1",
         "shop/web-2",
@@ -25,7 +25,7 @@ def test_the_worst_come_first_then_by_name() -> None:
     ]
 
 
-def test_totals_and_tally_are_exact() -> None:
+def test_totals_and_status_counts_are_exact() -> None:
     found = table()
     assert found.total == 6
     assert [(item.severity, item.count) for item in found.tally] == [
@@ -36,13 +36,13 @@ def test_totals_and_tally_are_exact() -> None:
     assert sum(item.share for item in found.tally) == pytest.approx(100, abs=0.1)
 
 
-def test_each_number_of_the_tally_links_to_the_rows_that_it_counts() -> None:
+def test_status_count_links_to_the_counted_rows() -> None:
     for query in ("", "namespace=team-a", "q=web", "status=error"):
         for item in table(query).tally:
             assert table(item.url.partition("?")[2]).total == item.count
 
 
-def test_a_status_narrows_the_rows_and_not_the_tally() -> None:
+def test_status_filter_does_not_change_the_status_counts() -> None:
     found = table("status=error")
     assert keys(found) == ["team-a/api-1", "shop/web-2"]
     assert found.total == 2
@@ -73,7 +73,7 @@ def test_a_status_narrows_the_rows_and_not_the_tally() -> None:
         ("q=web&status=running&namespace=shop", ["shop/web-1"]),
     ],
 )
-def test_filters(query: str, expected: list[str]) -> None:
+def test_filters_are_applied(query: str, expected: list[str]) -> None:
     found = table(query)
     assert keys(found) == expected
     assert found.total == len(expected)
@@ -93,17 +93,17 @@ def test_filters(query: str, expected: list[str]) -> None:
         ("ready", "team-a/api-1"),
     ],
 )
-def test_sorts(sort: str, first: str) -> None:
+def test_sort_orders_are_applied(sort: str, first: str) -> None:
     assert keys(table(f"sort={sort}"))[0] == first
 
 
-def test_addresses_sort_by_number() -> None:
+def test_ip_addresses_are_sorted_numerically() -> None:
     ips = ["10.0.0.20", "fd00::1", "", "10.0.0.3", "10.0.0.100"]
     objects = [pod(f"p-{n}", ip=ip) for n, ip in enumerate(ips)]
     assert [key[-1] for key in keys(table("sort=ip", objects=objects))] == ["3", "0", "4", "1", "2"]
 
 
-def test_every_sort_shows_every_row_and_equals_in_name_order() -> None:
+def test_every_sort_contains_every_row_with_ties_by_name() -> None:
     kind = kinds.find("pods")
     assert kind is not None
     same = [pod(f"p-{n}", namespace) for n in range(5) for namespace in ("b", "a")]
@@ -115,7 +115,7 @@ def test_every_sort_shows_every_row_and_equals_in_name_order() -> None:
                 assert keys(table(f"sort={sign}{column}", objects=same)) == by_name
 
 
-def test_headers_lead_through_the_three_orders() -> None:
+def test_header_links_cycle_through_the_three_sort_orders() -> None:
     def header(query: str, column: str) -> tuple[str | None, str]:
         found = next(h for h in table(query).columns if h.id == column)
         return found.sort_url, found.aria_sort
@@ -129,7 +129,7 @@ def test_headers_lead_through_the_three_orders() -> None:
     assert header("sort=age", "status") == (base, "none")
 
 
-def test_pages() -> None:
+def test_pages_contain_all_rows_once() -> None:
     first, second, third = (table(f"limit=2&page={n}") for n in (1, 2, 3))
     assert keys(first) + keys(second) + keys(third) == keys(table())
     assert (second.pager.first, second.pager.last, second.pager.pages) == (3, 4, 3)
@@ -139,7 +139,7 @@ def test_pages() -> None:
     assert third.pager.next_url is None
 
 
-def test_a_page_beyond_the_last_leads_back() -> None:
+def test_page_beyond_the_last_links_to_the_last_page() -> None:
     found = table("limit=2&page=9")
     assert found.rows == ()
     assert found.total == 6
@@ -152,7 +152,7 @@ def test_a_page_beyond_the_last_leads_back() -> None:
     assert found.pager.prev_url == "/clusters/host/pods?page=3&limit=2"
 
 
-def test_an_unknown_project_is_named() -> None:
+def test_unknown_project_is_named() -> None:
     found = table("namespace=nowhere")
     assert found.state is not None
     assert found.state.kind == "no-match"
@@ -160,8 +160,10 @@ def test_an_unknown_project_is_named() -> None:
     assert found.state.action_url == "/clusters/host/pods"
 
 
-def test_an_empty_project_has_nothing_yet() -> None:
-    """Nothing was filtered, so nothing could match; whoever may create none there sees the others."""
+def test_empty_project_shows_the_first_use_state() -> None:
+    """No filter was set, so "no match" would be wrong. Users who may not create objects get a link
+    to all projects.
+    """
     for access, offered in (
         (admin(), ("/clusters/host/import?kind=pods&namespace=shop", "Create pod")),
         (bob(), ("/clusters/host/pods", "Show all pods")),
@@ -174,13 +176,13 @@ def test_an_empty_project_has_nothing_yet() -> None:
     assert state is not None and state.title == "No pods in shop, team-a yet"
 
 
-def test_a_filter_in_an_empty_project_is_one() -> None:
+def test_filter_in_an_empty_project_shows_the_no_match_state() -> None:
     state = table("namespace=shop&q=zzz", objects=[]).state
     assert state is not None
     assert (state.kind, state.title) == ("no-match", "No pods match")
 
 
-def test_a_filter_without_a_match_offers_to_drop_it() -> None:
+def test_filter_without_a_match_offers_to_clear_it() -> None:
     found = table("q=zzz&limit=20")
     assert found.state is not None
     assert (found.state.kind, found.state.action_url) == (
@@ -189,14 +191,14 @@ def test_a_filter_without_a_match_offers_to_drop_it() -> None:
     )
 
 
-def test_nothing_at_all() -> None:
+def test_empty_list_shows_the_first_use_state() -> None:
     found = table(objects=[])
     assert found.state is not None
     assert found.state.kind == "first-use"
     assert found.total == 0
 
 
-def test_bad_input_shows_nothing_but_what_is_wrong() -> None:
+def test_invalid_parameters_show_only_the_errors() -> None:
     found = table("limit=abc&q=web")
     assert found.rows == ()
     assert found.total == 0
@@ -206,7 +208,7 @@ def test_bad_input_shows_nothing_but_what_is_wrong() -> None:
     assert [error.field for error in found.filters.errors] == ["limit"]
 
 
-def test_a_cold_cache_shows_that_it_is_loading() -> None:
+def test_unsynced_list_is_shown_as_loading() -> None:
     informer: Informer[Any] = Informer(PODS, DECODERS[PODS])
     found = rows(ListQuery.of(spec_of(""), admin()), informer)
     assert found.state is not None

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from console.ui.text import dom_id, visible
 
 
-def test_visible_leaves_what_can_be_read() -> None:
+def test_visible_text_is_unchanged() -> None:
     assert visible("容器组 x-1 — “ok”") == "容器组 x-1 — “ok”"
 
 
 @pytest.mark.parametrize("char", ["\u202e", "\u200b", "\u2066", "\x00", "\x1b", "\u00ad", "\ufeff"])
-def test_visible_shows_what_hides(char: str) -> None:
+def test_invisible_characters_are_shown_as_code_points(char: str) -> None:
     assert visible(f"a{char}b") == f"a⟨U+{ord(char):04X}⟩b"
 
 
@@ -19,7 +19,7 @@ def test_dom_id_keeps_plain_names() -> None:
 
 
 @given(st.text(), st.text())
-def test_dom_ids_differ_when_keys_do(one: str, other: str) -> None:
+def test_dom_ids_differ_when_keys_differ(one: str, other: str) -> None:
     assert (dom_id("pods", one) == dom_id("pods", other)) == (one == other)
 
 

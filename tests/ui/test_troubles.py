@@ -1,4 +1,4 @@
-"""Causes and their numbers equal those that counting gives, whatever happened to the store."""
+"""Incrementally grouped problems equal those computed from the whole store after any changes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def counted(
 
 
 def owners(informer: Informer[Any], keys: set[Key]) -> dict[tuple[str, str], set[Key]]:
-    """Those of each namespace and owner, or, where they have none, each by itself."""
+    """Group the keys by namespace and owner; objects without an owner form their own group."""
     found: dict[tuple[str, str], set[Key]] = {}
     for key in keys:
         entry = informer.store.get(key)
@@ -49,7 +49,7 @@ def owners(informer: Informer[Any], keys: set[Key]) -> dict[tuple[str, str], set
 
 
 @given(st.lists(changes, max_size=20))
-def test_causes_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
+def test_problems_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
     informer = preloaded(PODS, small_world())
     troubles = Troubles(informer.store, kind_of("pods"))
     for what, given_ in [*then, ("read", None)]:
@@ -76,7 +76,7 @@ def test_causes_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
             assert failing == sum(len(everything[f.cause.word]) for f in errors)
 
 
-def test_the_worst_and_the_most_come_first() -> None:
+def test_problems_are_sorted_by_severity_and_count() -> None:
     informer = preloaded(PODS, [])
     for at in range(3):
         bring(informer, pod(f"crash-{at}", waiting="CrashLoopBackOff"))
@@ -85,7 +85,7 @@ def test_the_worst_and_the_most_come_first() -> None:
     assert [(f.cause.word, f.count) for f in found] == [("Crash loop", 3), ("Image pull failed", 1)]
 
 
-def test_a_claim_without_a_volume_is_trouble_though_it_is_in_progress() -> None:
+def test_pending_claim_is_a_problem_although_it_is_in_progress() -> None:
     claim = {"metadata": {"name": "data", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
     claim |= {"spec": {"storageClassName": "fast"}, "status": {"phase": "Pending"}}
     informer = preloaded(PERSISTENT_VOLUME_CLAIMS, [claim])

@@ -1,4 +1,4 @@
-"""The parser of a list's URL takes anything, quickly, and says what is wrong."""
+"""Parsing of list URLs: any input is handled quickly, and errors are reported."""
 
 import pytest
 from django.http import QueryDict
@@ -16,13 +16,13 @@ def parse(query: str) -> ViewSpec:
     return ViewSpec.parse(KIND, QueryDict(query), cluster="host")
 
 
-def test_nothing_is_the_default_view() -> None:
+def test_empty_query_is_the_default_view() -> None:
     spec = parse("")
     assert (spec.values, spec.sort, spec.page, spec.limit, spec.errors) == ((), "", 1, 50, ())
     assert spec.url == "/clusters/host/pods"
 
 
-def test_everything_comes_back_in_the_canonical_url() -> None:
+def test_all_parameters_are_in_the_canonical_url() -> None:
     spec = parse(
         "limit=20&page=3&sort=-age&status=failing&status=warn&label=app%3Dweb&label=tier"
         "%3Dfront&q=+node-1++web+&namespace=shop&namespace=team-a&unknown=1"
@@ -37,7 +37,7 @@ def test_everything_comes_back_in_the_canonical_url() -> None:
 @pytest.mark.parametrize(
     "query", ["", "q=a%26b%3Dc&sort=-name", "label=app+in+(a,b)&page=2", "namespace=shop&limit=500"]
 )
-def test_the_canonical_query_is_a_fixed_point(query: str) -> None:
+def test_canonical_query_is_a_fixed_point(query: str) -> None:
     spec = parse(query)
     assert not spec.errors
     assert parse(spec.query) == parse(query)
@@ -81,7 +81,7 @@ def test_the_canonical_query_is_a_fixed_point(query: str) -> None:
         ("q=a&q=b", "q"),
     ],
 )
-def test_what_is_wrong_is_said_of_its_field_without_much_work(query: str, field: str) -> None:
+def test_invalid_parameter_is_reported_at_its_field_quickly(query: str, field: str) -> None:
     with at_most(0.5):
         spec = parse(query)
     assert [error.field for error in spec.errors] == [field]
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_said_of_its_field_without_much_work(query: str, field:
     assert len(spec.errors[0].value) <= 60
 
 
-def test_several_wrong_fields_are_all_named() -> None:
+def test_several_invalid_fields_are_all_reported() -> None:
     assert {error.field for error in parse("limit=abc&sort=x&page=0").errors} == {
         "limit",
         "sort",
@@ -97,25 +97,25 @@ def test_several_wrong_fields_are_all_named() -> None:
     }
 
 
-def test_a_page_of_a_billion_is_a_page() -> None:
+def test_very_large_page_number_is_valid() -> None:
     assert parse("page=999999999").page == 999_999_999
 
 
-def test_empty_values_are_no_values() -> None:
+def test_empty_values_are_ignored() -> None:
     assert parse("q=&namespace=&label=&status=&sort=&page=&limit=") == parse("page=&limit=")
     assert not parse("q=&namespace=&sort=").errors
 
 
-def test_ascending_by_status_is_the_order_that_there_is_anyway() -> None:
+def test_ascending_status_is_the_default_sort() -> None:
     assert parse("sort=status").sort == ""
     assert parse("sort=-status").sort == "-status"
 
 
-def test_repeated_values_count_once() -> None:
+def test_repeated_values_are_merged() -> None:
     assert parse("namespace=shop&namespace=shop").namespaces == ("shop",)
 
 
-def test_what_changes_the_rows_leads_to_the_first_page() -> None:
+def test_changes_of_filters_sort_or_limit_reset_the_page() -> None:
     spec = parse("page=7&q=web&limit=20")
     assert spec.with_sort("name").page == 1
     assert spec.with_values("status", ("error",)).page == 1
@@ -127,7 +127,7 @@ def test_what_changes_the_rows_leads_to_the_first_page() -> None:
 @given(
     st.text(max_size=300), st.sampled_from(["q", "label", "namespace", "status", "sort", "page"])
 )
-def test_any_text_is_read_or_refused(text: str, param: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str, param: str) -> None:
     query = QueryDict(mutable=True)
     query.appendlist(param, text)
     spec = ViewSpec.parse(KIND, query, cluster="host")

@@ -1,4 +1,4 @@
-"""Every word that a projection can say, and every sentence of the core, is in the catalogue's lists."""
+"""Every status word of projections and every message of the core is in the catalog."""
 
 import ast
 import re
@@ -23,14 +23,14 @@ from console.ui.states import loading_block
 from console.ui.words import SENTENCES, SEVERITY_WORDS, STATUS_WORDS, spoken, translate
 from tests.informers import preloaded
 
-#: Calls that take what people are told.
+#: Functions whose arguments are shown to users.
 TELLING = {"disconnected", "ApiError", *(error.__name__ for error in ApiError.__subclasses__())}
-#: Names are the same in every language.
+#: Proper names, identical in every language.
 NAMES = re.compile(r"kube-apiserver|Kubernetes API|MiB|OpenAPI|WebSocket")
 
 
 def _spoken() -> set[str]:
-    """The second argument of each `Status(...)` in the projections' source."""
+    """Return the second argument of each `Status(...)` in the source of projections."""
     found: set[str] = set()
     for path in Path(projections.__path__[0]).glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -43,7 +43,7 @@ def _spoken() -> set[str]:
     return found
 
 
-def test_every_word_of_a_projection_is_listed() -> None:
+def test_every_status_word_is_listed() -> None:
     spoken = _spoken()
     assert "Crash loop" in spoken
     assert spoken <= STATUS_WORDS
@@ -53,14 +53,14 @@ def test_every_severity_has_a_word() -> None:
     assert set(SEVERITY_WORDS) == set(Severity)
 
 
-def test_words_are_translated_when_they_are_shown() -> None:
+def test_words_are_translated_when_displayed() -> None:
     word = translate("Crash loop")
     with translation.override("en"):
         assert str(word) == "Crash loop"
 
 
 def _calls() -> Iterator[tuple[str, list[ast.expr]]]:
-    """Function and arguments of every call in the core."""
+    """Yield function and arguments of every call in the core."""
     for path in Path(kube.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
@@ -68,14 +68,14 @@ def _calls() -> Iterator[tuple[str, list[ast.expr]]]:
                 yield name, [*node.args, *(keyword.value for keyword in node.keywords)]
 
 
-def test_every_sentence_of_the_core_is_listed() -> None:
+def test_every_message_of_the_core_is_listed() -> None:
     told = [args[0] for name, args in _calls() if name in ("Sentence", "SelectorError")]
-    # `SelectorError` itself hands on what it was given.
+    # `SelectorError` passes its argument on.
     assert [ast.unparse(arg) for arg in told if not isinstance(arg, ast.Constant)] == ["template"]
     assert {arg.value for arg in told if isinstance(arg, ast.Constant)} == SENTENCES
 
 
-def test_the_core_tells_people_nothing_but_sentences() -> None:
+def test_errors_of_the_core_use_messages_only() -> None:
     plain = [
         ast.unparse(arg)
         for name, args in _calls()
@@ -95,7 +95,7 @@ def _stale(problem: str) -> Informer[Any]:
 
 @pytest.mark.parametrize("template", sorted(SENTENCES))
 @pytest.mark.parametrize("part", ["ui/_banner.html", "ui/_freshness.html"])
-def it_says_each_sentence_in_chinese(template: str, part: str) -> None:
+def test_each_message_is_shown_in_chinese(template: str, part: str) -> None:
     params = dict.fromkeys(re.findall(r"%\((\w+)\)s", template), "77")
     sentence = Sentence(template, **params)
     live = live_state(_stale(sentence))
@@ -107,7 +107,7 @@ def it_says_each_sentence_in_chinese(template: str, part: str) -> None:
     assert told.count("77") == len(params)
 
 
-def test_a_sentence_in_a_sentence_is_translated_too() -> None:
+def test_nested_message_is_translated() -> None:
     why = Sentence("No answer from the Kubernetes API: %(why)s", why=Sentence("it took too long"))
     problem = Sentence("%(namespace)s: %(problem)s", namespace="team-a", problem=why)
     assert problem == "team-a: No answer from the Kubernetes API: it took too long"
@@ -115,7 +115,7 @@ def test_a_sentence_in_a_sentence_is_translated_too() -> None:
         assert spoken(problem) == "team-a：Kubernetes API 没有响应：等待超时"
 
 
-def test_an_error_keeps_its_sentence() -> None:
+def test_error_keeps_its_message() -> None:
     with translation.override("zh-hans"):
         assert (
             spoken(Unavailable(Sentence("An answer was cut off")).message) == "响应中断，内容不完整"
@@ -123,14 +123,14 @@ def test_an_error_keeps_its_sentence() -> None:
         assert spoken(error_from_status(500, {}).message) == "kube-apiserver 返回 500"
 
 
-def test_kube_apiservers_own_words_stay_as_they_are() -> None:
-    """Even those that the catalogue knows, and those that look like a template."""
+def test_messages_of_kube_apiserver_are_not_translated() -> None:
+    """Even if the catalog contains them or they look like a template."""
     with translation.override("zh-hans"):
         for said in ("This list is closed", "100% (of) %(why)s"):
             assert spoken(error_from_status(500, {"message": said}).message) == said
 
 
-def test_a_list_that_has_not_arrived_says_why_in_chinese() -> None:
+def test_unsynced_list_explains_the_reason_in_chinese() -> None:
     kind = kinds.of(PODS)
     assert kind is not None
     with translation.override("zh-hans"):

@@ -1,4 +1,4 @@
-"""YAML that reads back as what it was made from, and shows what cannot be seen."""
+"""YAML output that parses back to the same value and shows invisible characters."""
 
 import unicodedata
 from typing import Any
@@ -34,7 +34,7 @@ def written(value: Any) -> str:
 
 
 @given(_values)
-def test_it_reads_back_as_it_was(value: Any) -> None:
+def test_output_parses_back_to_the_same_value(value: Any) -> None:
     text = written(value)
     assert yaml.safe_load(text) == {"apiVersion": "v1", "kind": "Pod", "spec": value}
     assert same(read_yaml(text)["spec"], value)
@@ -44,21 +44,21 @@ def test_it_reads_back_as_it_was(value: Any) -> None:
 @pytest.mark.parametrize(
     "text", ["no", "y", "0777", "0o17", "1e3", "1:30", "null", "~", ".5e3", "on", "08"]
 )
-def test_texts_that_look_like_something_else_are_quoted(text: str) -> None:
+def test_ambiguous_strings_are_quoted(text: str) -> None:
     assert f"spec: {text}\n" not in written(text)
     assert read_yaml(written(text))["spec"] == text
 
 
-def test_lines_stay_lines() -> None:
+def test_lines_are_written_as_a_block() -> None:
     assert "spec: |\n  one\n    two\n" in written("one\n  two\n")
 
 
-def test_what_deceives_is_an_escape() -> None:
+def test_bidirectional_characters_are_escaped() -> None:
     assert 'spec: "a\\u202Eb' in written("a\u202eb")
 
 
-def test_every_character_that_cannot_be_seen_is_an_escape() -> None:
-    """Each of them: the values above come to few."""
+def test_every_invisible_character_is_escaped() -> None:
+    """The generated values above contain only a few of them."""
     hidden = {"Cc", "Cf", "Zl", "Zp", "Zs"}
     unseen = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) in hidden]
     for character in unseen:
@@ -66,7 +66,7 @@ def test_every_character_that_cannot_be_seen_is_an_escape() -> None:
         assert text.replace("\n", "").isprintable(), ascii(character)
 
 
-def test_type_comes_first_and_the_objects_own_wins() -> None:
+def test_type_comes_first_and_the_objects_own_type_takes_precedence() -> None:
     assert KIND is not None
     text = yaml_text(KIND, {"spec": 1, "kind": "Own", "metadata": {"name": "x"}})
     assert text == "apiVersion: v1\nkind: Own\nmetadata:\n  name: x\nspec: 1\n"

@@ -1,4 +1,4 @@
-"""What goes into the query of an address is quoted: with a `&` or `#` a value would end early."""
+"""Values in URL queries are quoted; otherwise an `&` or `#` would truncate them."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from tests.unit.templates.test_locale import PACKAGES
 
 _IN_CODE = re.compile(r"[?&][\w-]+=\{(?!quote\()[^}]*\}")
 _IN_TEMPLATES = re.compile(r"[?&](?:amp;)?[\w-]+=\{\{(?![^}]*\|urlencode)[^}]*\}\}")
-#: Words of ours, numbers, and names of clusters, which have nothing to quote.
+#: Constants, numbers and cluster names, which need no quoting.
 _PLAIN = {
     *("?level={level.value}", "?range={label}"),
     *("?undo={{ change.number }}", "?revision={{ revision.number }}", "?cluster={{ member }}"),
@@ -16,7 +16,7 @@ _PLAIN = {
 
 
 def _found() -> Iterator[tuple[str, str]]:
-    """Where it is, and what."""
+    """Yield the location and the expression."""
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             for one in _IN_CODE.findall(path.read_text()):

@@ -1,4 +1,4 @@
-"""What is done to many is done to a few at a time, so that the cluster has room for others."""
+"""Bulk operations are limited in concurrency, to leave capacity of the cluster for other requests."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ MANY = 100
 
 
 class Crowd:
-    """`most`: of those who were there at once."""
+    """Track concurrent calls. `most` is their maximum number."""
 
     def __init__(self) -> None:
         self.here = self.most = 0
@@ -52,7 +52,7 @@ async def actions(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.parametrize("do", [writes, reviews, actions])
-async def test_a_few_at_a_time(
+async def test_concurrency_is_limited(
     do: Callable[[Crowd, pytest.MonkeyPatch], Awaitable[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crowd = Crowd()

@@ -1,4 +1,4 @@
-"""The bench can be started. It runs seldom, and nothing else imports all of it."""
+"""The benchmark can be started. It runs rarely, and no other test imports all of it."""
 
 import os
 import subprocess
@@ -9,8 +9,8 @@ import pytest
 
 
 @pytest.mark.programs
-def test_it_starts_from_a_shell() -> None:
-    """No test has set Django up there."""
+def test_benchmark_starts_from_a_shell() -> None:
+    """No test setup has configured Django there."""
     done = subprocess.run(
         [sys.executable, "-m", "bench", "--help"],
         env={"PATH": os.environ["PATH"]},

@@ -1,4 +1,4 @@
-"""When the soak calls a page flat."""
+"""Detection of memory growth in the soak test."""
 
 import pytest
 
@@ -18,22 +18,22 @@ def samples(minutes: int, *, heap_a_minute: int = 0, jitter: int = 0) -> list[Sa
     ]
 
 
-def it_is_flat_if_nothing_grows() -> None:
+def test_constant_memory_is_flat() -> None:
     assert is_flat(growth(samples(60, jitter=300_000)))
 
 
-def it_sees_what_grows_slowly() -> None:
+def test_slow_growth_is_detected() -> None:
     growths = growth(samples(60, heap_a_minute=2_500))
     assert growths["heap"] == pytest.approx(1.136, abs=0.01)
     assert growths["nodes"] == 1
     assert not is_flat(growths)
 
 
-def it_leaves_out_the_warm_up() -> None:
+def test_warm_up_is_ignored() -> None:
     assert is_flat(growth([Sample(0, 1, 1, 1, 1), *samples(60)[1:]]))
 
 
-def it_needs_two_ends() -> None:
+def test_measurement_requires_three_minutes() -> None:
     assert is_flat(growth(samples(3)))
     with pytest.raises(ValueError, match="at least 3 minutes"):
         growth(samples(2))

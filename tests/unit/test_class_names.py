@@ -1,4 +1,4 @@
-"""A class name means one thing in a package: no two of its modules have a public class of one name."""
+"""Public class names are unique within a package."""
 
 import ast
 from collections import defaultdict
@@ -9,9 +9,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 APPS = ("access", "accounts", "rbac", "workspaces")
-#: Django's own names.
+#: Names defined by Django.
 _DJANGO = frozenset({"Command", "Meta", "Migration"})
-#: Packages that have names of two meanings yet. One that has none any more leaves this list.
+#: Packages that still have duplicate names. A package without duplicates must be removed from this
+#: list.
 _NOT_YET = frozenset({"draining", "logs", "ui", "views"})
 
 
@@ -27,7 +28,7 @@ def classes(module: Path) -> Iterator[str]:
 
 
 def twice(package: Path) -> dict[str, list[str]]:
-    """Names that more than one module has, with these modules."""
+    """Return names defined in several modules, with these modules."""
     found = defaultdict(set)
     for module in package.rglob("*.py"):
         for name in set(classes(module)) - _DJANGO:
@@ -36,5 +37,5 @@ def twice(package: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("package", packages(), ids=lambda one: one.relative_to(ROOT).as_posix())
-def test_a_class_name_means_one_thing(package: Path) -> None:
+def test_class_names_are_unique_within_a_package(package: Path) -> None:
     assert (twice(package) != {}) == (package.name in _NOT_YET), twice(package)

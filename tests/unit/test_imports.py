@@ -1,5 +1,6 @@
-"""No module is needed, by way of others, by what it needs itself: each can be imported first, and known
-without what is built on it."""
+"""Imports between modules have no cycles: each module can be imported first and understood without
+the modules built on it.
+"""
 
 from graphlib import TopologicalSorter
 
@@ -8,8 +9,8 @@ import grimp
 PACKAGES = ("console", "access", "accounts", "rbac", "workspaces", "devcluster")
 
 
-#: What is imported for types alone: rights are those in a cluster, which has kinds; these have actions,
-#: which are told of which kind.
+#: Imports for type annotations only: permissions apply to a cluster, which has kinds; kinds have
+#: actions, which receive their kind.
 FOR_TYPES = {
     ("console.kube.controller", "console.kube.runtime"),
     ("console.ui.access", "console.ui.clusters"),
@@ -32,12 +33,12 @@ def imports(*, for_types: bool) -> set[tuple[str, str]]:
     }
 
 
-def test_imports_go_in_no_circle() -> None:
+def test_imports_have_no_cycles() -> None:
     needs: dict[str, set[str]] = {}
     for module, needed in imports(for_types=False):
         needs.setdefault(module, set()).add(needed)
     TopologicalSorter(needs).prepare()
 
 
-def test_few_modules_know_of_each_other() -> None:
+def test_type_only_imports_are_limited_to_the_known_ones() -> None:
     assert imports(for_types=True) - imports(for_types=False) == FOR_TYPES

@@ -1,4 +1,6 @@
-"""What is so of one kind alone is said by its declaration: no table elsewhere lists kinds."""
+"""Properties of a single kind are part of its declaration: no other module contains a table of
+kinds.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -9,10 +11,11 @@ from console.kube.gvr import GVR
 
 ROOT = Path(__file__).parents[2]
 TYPES = {name for name, value in vars(gvr).items() if isinstance(value, GVR)}
-#: Types that a module may name because it is about them: an action on snapshots knows classes and claims.
+#: Types that a module may reference because it implements them: an action on snapshots references
+#: classes and claims.
 MOST = 4
-#: What workloads and pods have in common: the types that the specification of pods may name. Pages of the
-#: rails, which ask for rights on types.
+#: Common to workloads and pods: types that a pod spec may reference. Menu pages, which check
+#: permissions for types.
 SHARED = {"console/ui/workloads/kind.py", "console/ui/nav.py"}
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
@@ -22,7 +25,7 @@ FILES = sorted(
 
 
 def named(tree: ast.AST) -> Iterator[str]:
-    """Types by the constants of `console.kube.gvr`."""
+    """Return the types referenced by constants of `console.kube.gvr`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "console.kube.gvr":
             yield from (one.name for one in node.names)

@@ -1,5 +1,6 @@
-"""Whatever goes into a line of kubectl is quoted: people copy these, and what others call their roles and
-bindings may mean something to a shell."""
+"""Arguments of displayed kubectl commands are quoted. Users copy these commands, and names of roles
+and bindings may contain shell syntax.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -9,12 +10,12 @@ import pytest
 from tests.unit.templates.files import ROOT
 from tests.unit.templates.test_locale import PACKAGES
 
-#: What they return is words or lines as they should be.
+#: Functions that return quoted words or lines.
 _QUOTE = frozenset({"quoted", "_json", "_target"})
 _LINES = frozenset(
     {"kubectl", "kubectl_patch", "kubectl_create", "command_of", "exec_line", "rollout"}
 )
-#: Words of ours, and numbers.
+#: Constants and numbers.
 _PLAIN = frozenset(
     {
         *("gvr.qualified", "kind.gvr.qualified", "ROLE_BINDINGS.qualified", "self.name"),
@@ -34,7 +35,7 @@ _PLAIN = frozenset(
 
 
 def unquoted(tree: ast.Module) -> Iterator[str]:
-    """What is put into lines as it is, in a module."""
+    """Return the expressions of a module that are put into commands unquoted."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef) and any(map(_makes_words, ast.walk(function))):
             for node in ast.walk(function):
@@ -111,12 +112,12 @@ def _called(node: ast.AST) -> str:
         ("return ' '.join((kubectl('get', key), *map(str, some)))", ["map(str, some)"]),
     ],
 )
-def test_what_is_not_quoted_is_found(line: str, found: list[str]) -> None:
+def test_unquoted_values_are_detected(line: str, found: list[str]) -> None:
     tree = ast.parse(f"def command():\n  {line}")
     assert sorted(set(unquoted(tree))) == found
 
 
-def test_whatever_goes_into_a_line_is_quoted() -> None:
+def test_all_values_in_commands_are_quoted() -> None:
     paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text() for path in paths}
     made = {name: text for name, text in texts.items() if "console.ui.kubectl import" in text}

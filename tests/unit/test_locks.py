@@ -1,6 +1,9 @@
-"""What several threads use is changed by one at a time: whoever changes it takes its lock, as often as is
-said here, and has it while it changes. What a lost lock does shows itself once in many thousand times, so
-it is not waited for."""
+"""State shared between threads is changed only while its lock is held, and the lock is acquired the
+expected number of times.
+
+A race caused by a missing lock shows up once in many thousand runs, so the tests check the
+locking itself.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -43,7 +46,7 @@ A = Key("shop", "a")
 
 
 class Turns:
-    """In place of a lock: how often it was taken, and whether somebody has it. Nobody waits."""
+    """Replacement of a lock that counts acquisitions and never blocks."""
 
     def __init__(self) -> None:
         self.taken, self.held = 0, False
@@ -57,7 +60,9 @@ class Turns:
         self.held = False
 
     def set_without(self, of: Any) -> set[str]:
-        """The attributes that are set from now on while nobody has it: of it, and of what it keeps."""
+        """Return the set of attributes that are set without holding the lock, on `of` and on the
+        objects it contains.
+        """
         found = set[str]()
 
         def note(self: Any, name: str, value: object) -> None:
@@ -79,14 +84,18 @@ class Turns:
 
 
 def parts_of(whole: Any) -> list[Any]:
-    """What it keeps by a key, if that is of its own module: whoever looks one up may change it."""
+    """Return the contained objects by key if their class is in the same module, because any caller
+    that looks one up may change it.
+    """
     kept = [held for held in vars(whole).values() if isinstance(held, dict)]
     found = [one for held in kept for one in held.values()]
     return [one for one in found if type(one).__module__ == type(whole).__module__]
 
 
 class Use(NamedTuple):
-    """`call` takes the lock of `of` so many times, and sets `own`, attributes of one thread alone."""
+    """A tested call. `call` acquires the lock of `of` this number of times and sets `own`, the
+    attributes used by one thread only.
+    """
 
     of: Any
     call: Callable[[], object]
@@ -181,7 +190,7 @@ def of_tokens() -> Iterator[Use]:
 @pytest.mark.parametrize(
     "uses", [of_factory, of_listeners, of_feed, of_shelves, of_index, of_customs, of_tokens]
 )
-def test_whoever_changes_it_takes_turns(uses: Callable[[], Iterator[Use]]) -> None:
+def test_shared_state_is_changed_under_its_lock(uses: Callable[[], Iterator[Use]]) -> None:
     for number, use in enumerate(uses()):
         use.of._lock = turns = Turns()
         loose = turns.set_without(use.of)
@@ -190,7 +199,7 @@ def test_whoever_changes_it_takes_turns(uses: Callable[[], Iterator[Use]]) -> No
         assert loose == {*use.own}, number
 
 
-def test_credentials_are_read_anew_by_one(tmp_path: Path) -> None:
+def test_credentials_are_reloaded_by_one_thread(tmp_path: Path) -> None:
     context = {"name": "x", "context": {"cluster": "c", "user": "u"}}
     path = tmp_path / "kubeconfig"
     path.write_text(
@@ -211,18 +220,18 @@ def test_credentials_are_read_anew_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_pins_are_remembered_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pins_are_cached_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "_lock", turns := Turns())
     pins.pins_of("ann")
     assert turns.taken == 1
 
 
-def test_what_is_known_of_rights_is_changed_by_one() -> None:
+def test_permission_index_is_changed_by_one_thread() -> None:
     types = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
     authorizer = Authorizer(StaticRuntime({gvr: preloaded(gvr) for gvr in types}))
     known: Any = authorizer._sources()
     known.lock = turns = Turns()
     loose = turns.set_without(known)
     authorizer.allows(Identity("ann"), "get", PODS)
-    # How fresh it is somebody else may say as well: it is the same for all who ask.
+    # Another thread may set the freshness as well: it is the same for all callers.
     assert (turns.taken, loose) == (2, {"fresh"})

@@ -1,4 +1,6 @@
-"""Markup that is made in Python is written there, or a template drew it and has escaped what it shows."""
+"""Markup marked as safe in Python code is either a literal or rendered by a template, which escapes
+its values.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ from tests.unit.templates.files import ROOT
 from tests.unit.templates.test_locale import PACKAGES
 
 _SAFE = frozenset({"SafeString", "SafeText", "mark_safe", "format_html", "format_html_join"})
-#: Files of the console's own, and what templates drew.
+#: The console's own files, and rendered templates.
 _DRAWN = frozenset(
     {
         *("shapes", "''.join(pieces)", "left"),
@@ -19,10 +21,11 @@ _DRAWN = frozenset(
 
 
 def made(module: ast.Module) -> Iterator[str]:
-    """What is said to be markup and is written nowhere."""
+    """Return expressions marked as safe that are not literals."""
     for node in ast.walk(module):
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _SAFE:
-            # The first two of the join are markup; what else is formatted is escaped.
+            # The first two arguments of format_html_join are markup; the remaining values are
+            # escaped.
             many = 2 if ast.unparse(node.func).endswith("format_html_join") else 1
             yield from (ast.unparse(one) for one in node.args[:many] if not _is_written(one))
 
@@ -43,11 +46,11 @@ def _is_written(node: ast.expr) -> bool:
         ("format_html_join(name, '<b>{}</b>', names)", ["name"]),
     ],
 )
-def test_what_others_could_write_is_found(code: str, found: list[str]) -> None:
+def test_non_literal_markup_is_detected(code: str, found: list[str]) -> None:
     assert list(made(ast.parse(code))) == found
 
 
-def test_what_others_could_write_is_no_markup() -> None:
+def test_safe_markup_is_always_literal() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}: {what}"
         for package in PACKAGES

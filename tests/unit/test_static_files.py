@@ -1,4 +1,4 @@
-"""How static files are stored."""
+"""Storage of static files."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from console.staticfiles import StaticFilesStorage
 
 
 def _stored(folder: Path, settings: Settings, **files: str) -> StaticFilesStorage:
-    """Those stylesheets of `css/`, as `manage.py collectstatic` stores them."""
+    """Collect these stylesheets of `css/` like `manage.py collectstatic`."""
     settings.STATIC_ROOT = folder / "stored"
     storage = StaticFilesStorage(location=settings.STATIC_ROOT, base_url="/static/")
     source = FileSystemStorage(folder / "source")
@@ -25,7 +25,7 @@ def _stored(folder: Path, settings: Settings, **files: str) -> StaticFilesStorag
     return storage
 
 
-def test_a_stylesheet_holds_those_that_it_imports(tmp_path: Path, settings: Settings) -> None:
+def test_imported_stylesheets_are_inlined(tmp_path: Path, settings: Settings) -> None:
     storage = _stored(
         tmp_path,
         settings,
@@ -42,6 +42,6 @@ def test_a_stylesheet_holds_those_that_it_imports(tmp_path: Path, settings: Sett
         )
 
 
-def test_one_that_is_missing_is_said(tmp_path: Path, settings: Settings) -> None:
+def test_missing_import_is_reported(tmp_path: Path, settings: Settings) -> None:
     with pytest.raises(ValueError, match="one.css"):
         _stored(tmp_path, settings, app='@import url("one.css") layer(b);\n')

@@ -1,4 +1,4 @@
-"""What the console's own code says is translated, when somebody reads it."""
+"""Texts in the console's code are translated if users read them."""
 
 import ast
 import re
@@ -10,34 +10,35 @@ from console.ui.words import STATUS_WORDS
 from tests.unit.templates.files import ROOT
 from tests.unit.templates.test_locale import PACKAGES
 
-#: What gives texts to the translation, and what only operators or programs read.
+#: Functions that translate their arguments, and texts read only by operators or programs.
 _LOOKED_UP = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Sentence|SelectorError")
 _TRANSLATED = re.compile(rf"{_LOOKED_UP.pattern}|log\.\w+")
 _FOR_PROGRAMS = re.compile(
     r"accounts/(oauth/|federation/backchannel\.py)|console/(metrics/|live/counters\.py)"
     r"|.*/(management|migrations)/"
 )
-#: Phrases that stay English: objects' conditions, what the audit trail is told, and Kubernetes' own.
+#: Phrases that stay English: conditions of objects, audit records and terms of Kubernetes.
 _IN_ENGLISH = re.compile(
     r"accounts/(bootstrap\.py|kubeconfigs/csr\.py|users/)|rbac/platform\.py"
     r"|console/(audit/trail\.py|kube/leader\.py|proxying/closing\.py|streams/stream\.py|server\.py)"
     r"|console/ui/(attention|scheduling)\.py"
 )
 _AT_ONCE = re.compile("n?p?gettext")
-#: Threads that do not begin with the language of who began them, and where they are for no text.
+#: Threads that don't inherit the language of their creator, where they produce no text.
 _OTHER_THREADS = re.compile(r"(.*\.)?(run_in_executor|to_thread|Thread|ThreadPoolExecutor)")
 _SAYS_NOTHING_IN_THREADS = re.compile(
     r"accounts/(providers/directory|signin/passwords)\.py|console/(handler\.py|kube/.*)|devcluster/.*"
 )
 _SENTENCE = re.compile(r"[A-Z].*[a-z] .*[.!?…]", re.DOTALL)
 _PHRASE = re.compile(r"[A-Z][a-z]+(?= .*\b[a-z]{2})( [\w%(){},'-]+)+")
-#: What fields, pages and actions are given to say, also in less than a sentence.
+#: Names of arguments and attributes of fields, pages and actions that are displayed, even if
+#: shorter than a sentence.
 _GIVEN = {"label", "help_text", "title", "title_text", "button", "button_text", "about"}
 
 
 @pytest.fixture(scope="module")
 def modules() -> Mapping[str, ast.Module]:
-    """By path from the root."""
+    """Return the modules by path relative to the root."""
     return {
         path.relative_to(ROOT).as_posix(): ast.parse(path.read_text())
         for package in PACKAGES
@@ -45,7 +46,7 @@ def modules() -> Mapping[str, ast.Module]:
     }
 
 
-def test_no_sentence_and_no_phrase_is_left_untranslated(modules: Mapping[str, ast.Module]) -> None:
+def test_no_sentence_or_phrase_is_untranslated(modules: Mapping[str, ast.Module]) -> None:
     wrong = [
         f"{name}: {text}"
         for name, module in modules.items()
@@ -58,7 +59,7 @@ def test_no_sentence_and_no_phrase_is_left_untranslated(modules: Mapping[str, as
 
 
 def _untranslated(node: ast.AST) -> Iterator[str]:
-    """Its texts, but for those that are given to the translation, and what documents it."""
+    """Return the string constants except docstrings and translated ones."""
     if isinstance(node, ast.Call) and _TRANSLATED.fullmatch(ast.unparse(node.func)):
         return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -70,10 +71,12 @@ def _untranslated(node: ast.AST) -> Iterator[str]:
         yield from _untranslated(child)
 
 
-def test_who_is_answered_from_a_thread_is_answered_in_their_language(
+def test_threads_inherit_the_language_of_the_request(
     modules: Mapping[str, ast.Module],
 ) -> None:
-    """`console.ui.threads.in_thread` takes it along; other threads know none but the first."""
+    """`console.ui.threads.in_thread` passes the language on; other threads use the default
+    language.
+    """
     wrong = [
         f"{name}:{node.lineno}"
         for name, module in modules.items()
@@ -84,8 +87,8 @@ def test_who_is_answered_from_a_thread_is_answered_in_their_language(
     assert not wrong, wrong
 
 
-def test_what_is_looked_up_is_not_filled_in_yet(modules: Mapping[str, ast.Module]) -> None:
-    """The catalogue has the text with its gaps: with names and numbers in them nothing is found."""
+def test_translated_texts_are_formatted_after_the_lookup(modules: Mapping[str, ast.Module]) -> None:
+    """The catalog contains the text with its placeholders, so a formatted text would not be found."""
     wrong = [
         f"{name}: {ast.unparse(text)}"
         for name, module in modules.items()
@@ -106,13 +109,13 @@ def _is_filled_in(text: ast.expr) -> bool:
     return False
 
 
-def test_no_label_is_left_untranslated(modules: Mapping[str, ast.Module]) -> None:
+def test_no_label_is_untranslated(modules: Mapping[str, ast.Module]) -> None:
     wrong = [f"{name}: {text}" for name, module in modules.items() for text in _labels(module)]
     assert not wrong, "\n".join(wrong)
 
 
 def _labels(module: ast.Module) -> Iterator[str]:
-    """The words that arguments and attributes of these names are, untranslated."""
+    """Return the untranslated words passed as arguments or set as attributes with these names."""
     for node in ast.walk(module):
         match node:
             case (
@@ -124,10 +127,10 @@ def _labels(module: ast.Module) -> Iterator[str]:
                     yield text
 
 
-def test_no_text_among_translated_ones_is_left_untranslated(
+def test_no_text_beside_translated_ones_is_untranslated(
     modules: Mapping[str, ast.Module],
 ) -> None:
-    """What one table, list or choice says is either for people or not."""
+    """The texts of one table, list or choice are either all displayed or all internal."""
     wrong = [
         f"{name}: {text}"
         for name, module in modules.items()
@@ -140,8 +143,9 @@ def test_no_text_among_translated_ones_is_left_untranslated(
 
 
 def _alike(node: ast.AST) -> Iterator[Sequence[ast.expr | None]]:
-    """What is of one sort: the values of a table, the items of a list, the first of several pairs and the
-    second ones, and the two of a choice."""
+    """Return groups of similar values: the values of a dict, the items of a list, the first and the
+    second elements of several pairs, and the two branches of a conditional expression.
+    """
     match node:
         case ast.Dict(values=values):
             yield values
@@ -155,7 +159,7 @@ def _alike(node: ast.AST) -> Iterator[Sequence[ast.expr | None]]:
 
 
 def _beside_translated(alike: Sequence[ast.expr | None]) -> Iterator[str]:
-    """Those that are words, where another is translated."""
+    """Return the words that are untranslated beside a translated one."""
     calls = (ast.unparse(one.func) for one in alike if isinstance(one, ast.Call))
     if any(map(_TRANSLATED.fullmatch, calls)):
         for one in alike:
@@ -164,10 +168,12 @@ def _beside_translated(alike: Sequence[ast.expr | None]) -> Iterator[str]:
                     yield text
 
 
-def test_what_is_worked_out_at_import_waits_for_the_readers_language(
+def test_texts_evaluated_at_import_are_translated_lazily(
     modules: Mapping[str, ast.Module],
 ) -> None:
-    """Nobody reads yet when a module or a class is made: a text there is `gettext_lazy`'s."""
+    """No language is active when a module or class is created, so such texts must use
+    `gettext_lazy`.
+    """
     wrong = [
         f"{name}: {call}"
         for name, module in modules.items()
@@ -177,14 +183,14 @@ def test_what_is_worked_out_at_import_waits_for_the_readers_language(
 
 
 def _names_of_gettext(module: ast.Module) -> frozenset[str]:
-    """What the module calls the functions that translate at once."""
+    """Return the names under which the module calls non-lazy translation functions."""
     imports = (node for node in ast.walk(module) if isinstance(node, ast.ImportFrom))
     names = (one for node in imports for one in node.names if _AT_ONCE.fullmatch(one.name))
     return frozenset(one.asname or one.name for one in names)
 
 
 def _at_import(node: ast.AST, names: Collection[str]) -> Iterator[str]:
-    """The translations that are made when the module is imported."""
+    """Return the translations evaluated when the module is imported."""
     children: Iterable[ast.AST]
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -200,16 +206,18 @@ def _at_import(node: ast.AST, names: Collection[str]) -> Iterator[str]:
         yield from _at_import(child, names)
 
 
-#: What looks into an error's message without showing it to anybody.
+#: Code that inspects the message of an error without displaying it.
 _LOOKS = re.compile(r"log\.\w+|\w+\.search|_fields|words_of|recording\.answered")
-#: Of these an error is what is wrong in an address, or what is kept is in nobody's language.
+#: Errors that describe an invalid URL, or whose message is stored independently of a language.
 _NOT_TOLD = re.compile(r"console/(kube/.*|audit/trail|draining/running|ui/states|views/lists)\.py")
 
 
-def test_what_an_error_tells_is_said_in_the_readers_language(
+def test_displayed_error_messages_are_translated(
     modules: Mapping[str, ast.Module],
 ) -> None:
-    """The core's errors are English sentences: whoever shows one says it (`spoken`)."""
+    """Errors of the core are English sentences. Code that displays one must translate it
+    (`spoken`).
+    """
     wrong = [
         f"{name}: {text}"
         for name, module in modules.items()
@@ -220,7 +228,7 @@ def test_what_an_error_tells_is_said_in_the_readers_language(
 
 
 def _unspoken(node: ast.AST) -> Iterator[str]:
-    """The messages of errors in it that are neither said nor looked into."""
+    """Return the error messages that are neither translated nor only inspected."""
     match node:
         case ast.Compare():
             return

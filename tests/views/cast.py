@@ -1,4 +1,4 @@
-"""Signs requests in without a login: the cast by the header `X-Cast`."""
+"""Authenticate requests of the test users by the header `X-Cast`, without signing in."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -43,13 +43,15 @@ class CastMiddleware:
     async def process_view(
         self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]
     ) -> None:
-        # As whoever is not signed in is refused before, with the same answer for every name.
+        # Anonymous requests are refused earlier, with the same response for every cluster name.
         if request.account:  # type: ignore[attr-defined]
             named_cluster(kwargs)
 
 
 def _presence(name: str) -> Presence:
-    """Who is taken out of the cast has no session any more, though rights."""
+    """Return the presence of a test user. A user removed from the cast has permissions but no
+    session.
+    """
     before = CAST.get(name, charlie)
 
     async def lasts() -> bool:

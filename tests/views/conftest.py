@@ -1,4 +1,4 @@
-"""The generic pages over a small preloaded world, with a cast that needs no login."""
+"""The generic pages over a few preloaded objects, with test users who need no sign-in."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -51,21 +51,21 @@ def client_as(runtime: StaticRuntime) -> "ClientAs":
 
 
 class ClientAs:
-    """`client_as("alice").get(...)`; with "" nobody is signed in."""
+    """Return a client for a user: `client_as("alice").get(...)`. With "" the client is anonymous."""
 
     def __call__(self, name: str, **headers: str) -> "SignedIn":
         return SignedIn({**({"X-Cast": name} if name else {}), **headers})
 
 
 class Utf8Client(AsyncClient):
-    """With paths as servers have them; Django's own reads them as latin-1."""
+    """Encode paths like browsers do; Django's client reads them as Latin-1."""
 
     def _get_path(self, parsed: ParseResult) -> str:
         return unquote(parsed.path) or "/"
 
 
 class SignedIn:
-    """A client that sends the same headers each time. `csrf` checks what browsers must send."""
+    """A client that sends the same headers with each request. `csrf` enables CSRF checks."""
 
     def __init__(self, headers: dict[str, str], *, csrf: bool = False) -> None:
         self._client = Utf8Client(raise_request_exception=False, enforce_csrf_checks=csrf)

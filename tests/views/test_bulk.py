@@ -1,4 +1,4 @@
-"""Deleting several objects: what is asked, what must be typed, and what becomes of each."""
+"""Bulk deletion: confirmation, typed confirmation and results per object."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class FakeClient:
-    """Remembers what it is asked to delete; raises what `failures` has for a name."""
+    """Record deletions. Raise the exception in `failures` for a name."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str, str]] = []
@@ -73,7 +73,7 @@ def targets_in(html: str) -> str:
 
 
 async def outcomes(response: Any) -> dict[str, str]:
-    """Outcome and reason of each object, by its key."""
+    """Return result and reason by object key."""
     assert response.status_code == 200
     html = b"".join([part async for part in response.streaming_content]).decode()
     found = re.findall(
@@ -87,7 +87,7 @@ async def outcomes(response: Any) -> dict[str, str]:
 TWO = "shop/web-1\nshop/cart-1"
 
 
-async def test_it_asks_before_it_deletes(client_as: ClientAs, cluster: FakeClient) -> None:
+async def test_confirmation_page_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:
     response = await ask(client_as, keys=TWO, list=f"{LIST}?namespace=shop")
     html = await text_of(response)
     assert response.status_code == 200
@@ -99,19 +99,19 @@ async def test_it_asks_before_it_deletes(client_as: ClientAs, cluster: FakeClien
     assert cluster.calls == []
 
 
-async def test_boxes_of_a_plain_form_are_enough(client_as: ClientAs) -> None:
+async def test_checkboxes_of_a_plain_form_are_supported(client_as: ClientAs) -> None:
     html = await text_of(await ask(client_as, key=["shop/web-1", "team-b/web-1"]))
     assert targets_in(html) == "uid-shop-web-1 shop/web-1\nuid-team-b-web-1 team-b/web-1"
 
 
-async def test_all_that_match_are_those_of_the_list(client_as: ClientAs) -> None:
+async def test_all_matching_selects_the_objects_of_the_list(client_as: ClientAs) -> None:
     html = await text_of(await ask(client_as, all="1", list=f"{LIST}?namespace=shop&page=9"))
     assert sorted(line.split()[1] for line in targets_in(html).splitlines()) == [
         "shop/cart-1", "shop/web-1", "shop/web-2",
     ]  # fmt: skip
 
 
-async def test_each_is_deleted_as_the_viewer_if_it_still_is_the_one(
+async def test_each_object_is_deleted_as_the_user_if_its_uid_matches(
     client_as: ClientAs, cluster: FakeClient
 ) -> None:
     cluster.failures = {
@@ -136,7 +136,7 @@ async def test_each_is_deleted_as_the_viewer_if_it_still_is_the_one(
     assert codes["web-1"] == 200
 
 
-async def test_more_than_ten_are_confirmed_by_typing_their_number(
+async def test_more_than_ten_objects_require_typing_their_number(
     client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
 ) -> None:
     for number in range(30):
@@ -156,7 +156,7 @@ async def test_more_than_ten_are_confirmed_by_typing_their_number(
     assert len(cluster.calls) == 30
 
 
-async def test_projects_are_confirmed_by_typing(client_as: ClientAs, cluster: FakeClient) -> None:
+async def test_projects_require_typing_a_name(client_as: ClientAs, cluster: FakeClient) -> None:
     url = "/bulk/host/namespaces/delete"
     html = await text_of(await ask(client_as, url=url, keys="shop"))
     assert "Type shop to confirm" in html
@@ -167,8 +167,10 @@ async def test_projects_are_confirmed_by_typing(client_as: ClientAs, cluster: Fa
     assert "Type 2 to confirm" in await text_of(await ask(client_as, url=url, keys="shop\nteam-a"))
 
 
-async def test_what_may_not_be_deleted_stays(client_as: ClientAs, cluster: FakeClient) -> None:
-    # Alice sees and deletes in team-a alone; what she may not see is as if it were not there.
+async def test_objects_without_delete_permission_are_kept(
+    client_as: ClientAs, cluster: FakeClient
+) -> None:
+    # Alice may list and delete in team-a only; objects she may not see are treated as missing.
     html = await text_of(await ask(client_as, "alice", keys=TWO + "\nteam-a/api-1\nteam-a/none"))
     assert targets_in(html) == "uid-team-a-api-1 team-a/api-1"
     assert "you may not do this to" not in html
@@ -177,7 +179,9 @@ async def test_what_may_not_be_deleted_stays(client_as: ClientAs, cluster: FakeC
     assert [key for _who, key, _uid in cluster.calls] == ["team-a/api-1"]
 
 
-async def test_whoever_may_not_delete_is_told(client_as: ClientAs, cluster: FakeClient) -> None:
+async def test_user_without_delete_permission_is_refused(
+    client_as: ClientAs, cluster: FakeClient
+) -> None:
     assert (await ask(client_as, "bob", keys=TWO)).status_code == 400
     assert (await ask(client_as, "charlie", keys=TWO)).status_code == 403
     assert (await ask(client_as, "charlie", targets="u shop/web-1")).status_code == 403
@@ -187,7 +191,7 @@ async def test_whoever_may_not_delete_is_told(client_as: ClientAs, cluster: Fake
     assert cluster.calls == []
 
 
-async def test_rights_in_doubt_are_not_called_missing(
+async def test_unconfirmed_permissions_are_not_reported_as_missing(
     client_as: ClientAs, cluster: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     access = bob()
@@ -200,8 +204,10 @@ async def test_rights_in_doubt_are_not_called_missing(
     assert cluster.calls == []
 
 
-async def test_rights_that_end_meanwhile_end_it(client_as: ClientAs, cluster: FakeClient) -> None:
-    """The right is asked for each, not once for all."""
+async def test_permission_lost_during_the_operation_stops_it(
+    client_as: ClientAs, cluster: FakeClient
+) -> None:
+    """The permission is checked for each object."""
     found = await outcomes(await ask(client_as, "alice", targets="u team-a/a\nu team-b/b"))
     assert found == {
         "team-a/a": "done",
@@ -209,20 +215,20 @@ async def test_rights_that_end_meanwhile_end_it(client_as: ClientAs, cluster: Fa
     }
 
 
-async def test_whoever_may_not_see_it_does_nothing_to_it(
+async def test_objects_the_user_may_not_see_are_not_deleted(
     client_as: ClientAs, cluster: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on the page of the object itself."""
+    """As on the page of the object."""
     monkeypatch.setitem(CAST, "eve", lambda: FakeAccess("eve", list_in={"team-a"}))
     found = await outcomes(await ask(client_as, "eve", targets="u shop/web-1\nu team-a/api-1"))
     assert found["shop/web-1"] == "refused You may not list pods in project shop."
     assert [key for _who, key, _uid in cluster.calls] == ["team-a/api-1"]
 
 
-async def test_what_makes_no_sense_by_then_is_not_done(
+async def test_action_that_no_longer_applies_is_refused(
     client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
 ) -> None:
-    """A pod that is on its way out is not evicted."""
+    """A terminating pod is not evicted."""
     over = pod("over", "shop", uid="uid-over")
     over["metadata"]["deletionTimestamp"] = "2026-11-20T13:00:00Z"
     bring(pods, over)
@@ -234,7 +240,7 @@ async def test_what_makes_no_sense_by_then_is_not_done(
 
 
 @pytest.mark.parametrize("data", [{"keys": "shop/token"}, {"targets": "u shop/token"}])
-async def test_nothing_is_done_to_many_secrets(
+async def test_bulk_actions_are_not_available_for_secrets(
     client_as: ClientAs, cluster: FakeClient, data: dict[str, str]
 ) -> None:
     assert (await ask(client_as, url="/bulk/host/secrets/delete", **data)).status_code == 404
@@ -251,17 +257,17 @@ async def test_nothing_is_done_to_many_secrets(
         {"targets": "\n".join(f"u shop/p{number}" for number in range(MOST + 1))},
     ],
 )  # fmt: skip
-async def test_what_is_no_form_of_ours_is_refused(
+async def test_malformed_form_is_refused(
     client_as: ClientAs, cluster: FakeClient, data: dict[str, str]
 ) -> None:
     assert (await ask(client_as, **data)).status_code == 400
     assert cluster.calls == []
 
 
-async def test_a_name_with_lines_is_one_name(
+async def test_name_with_line_breaks_is_one_name(
     client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
 ) -> None:
-    """kube-apiserver takes any name of a role that has no / and no %."""
+    """kube-apiserver accepts any role name without `/` and `%`."""
     name = "x\r\nuid-shop-web-1 web-1\u2028 "
     bring(pods, pod(name, "shop", uid="uid-odd"))
     html = await text_of(await ask(client_as, keys=quote(f"shop/{name}")))
@@ -271,7 +277,7 @@ async def test_a_name_with_lines_is_one_name(
     assert cluster.calls == [("admin", f"shop/{name}", "uid-odd")]
 
 
-async def test_there_is_an_end_to_their_number(client_as: ClientAs, pods: Informer[Any]) -> None:
+async def test_number_of_objects_is_limited(client_as: ClientAs, pods: Informer[Any]) -> None:
     for number in range(MOST + 1):
         bring(pods, pod(f"many-{number}"))
     response = await ask(client_as, all="1", list=f"{LIST}?q=many")
@@ -282,17 +288,17 @@ async def test_there_is_an_end_to_their_number(client_as: ClientAs, pods: Inform
 @pytest.mark.parametrize(
     "url", ["/bulk/host/nothing/delete", "/bulk/other/pods/delete", "/bulk/host/events/delete"]
 )
-async def test_kinds_without_deletion_have_no_such_page(client_as: ClientAs, url: str) -> None:
+async def test_kinds_without_deletion_have_no_bulk_page(client_as: ClientAs, url: str) -> None:
     assert (await ask(client_as, url=url, keys=TWO)).status_code == 404
 
 
-async def test_it_takes_a_form_of_ours(client_as: ClientAs) -> None:
+async def test_bulk_page_requires_a_post_with_csrf_token(client_as: ClientAs) -> None:
     assert (await client_as("admin").get(URL)).status_code == 405
     checked = SignedIn({"X-Cast": "admin"}, csrf=True)
     assert (await checked.post(URL, {"keys": TWO})).status_code == 403
 
 
-async def test_the_list_offers_it_to_whoever_may_delete(client_as: ClientAs) -> None:
+async def test_list_offers_bulk_deletion_to_permitted_users(client_as: ClientAs) -> None:
     admin = await text_of(await client_as("admin").get(LIST))
     assert 'name="key" value="shop/web-1" form="bulk-form"' in admin
     assert 'id="bulk"' in admin

@@ -1,4 +1,4 @@
-"""The page about the cache: for those who may list everything, the worst kind first."""
+"""The cache page, for users who may list everything, sorted by severity."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ EVIL = "<script>alert(1)</script>\u202egnp"
 
 
 class World(StaticRuntime):
-    """Pods are live, nodes are stale, namespaces hold one object that nobody can read."""
+    """A runtime with live pods, stale nodes and one unreadable namespace."""
 
     def __init__(self) -> None:
         self.pods = preloaded(PODS, small_world())
@@ -58,7 +58,7 @@ async def page(client_as: ClientAs, name: str = "admin") -> str:
 
 
 def rows_of(html: str) -> dict[str, str]:
-    """Each row's text by its kind, in the order of the page."""
+    """Return the text of each row by kind, in page order."""
     found = re.findall(r'<tr role="row" data-kind="([^"]+)".*?</tr>', html, re.DOTALL)
     bodies = re.findall(r'<tr role="row" data-kind=".*?</tr>', html, re.DOTALL)
     texts = [" ".join(re.sub(r"<[^>]+>", " ", body).split()) for body in bodies]
@@ -73,7 +73,7 @@ def cell(html: str, kind: str, column: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", found[1]).split())
 
 
-async def it_tells_of_each_kind(client_as: ClientAs, world: World) -> None:
+async def test_each_kind_is_shown(client_as: ClientAs, world: World) -> None:
     html = await page(client_as)
     assert cell(html, "pods", "name") == "pods v1"
     assert cell(html, "pods", "objects") == "6 objects"
@@ -84,7 +84,7 @@ async def it_tells_of_each_kind(client_as: ClientAs, world: World) -> None:
     assert re.search(r"\d(\.\d)?Ki", cell(html, "pods", "memory"))
 
 
-async def it_has_the_worst_first(client_as: ClientAs, world: World) -> None:
+async def test_worst_kind_is_first(client_as: ClientAs, world: World) -> None:
     world.cold.disconnected("widgets is forbidden")
     html = await page(client_as)
     assert list(rows_of(html)) == ["widgets.apps", "namespaces", "nodes", "pods"]
@@ -94,7 +94,7 @@ async def it_has_the_worst_first(client_as: ClientAs, world: World) -> None:
     assert "2 not live" in html
 
 
-async def it_says_since_when_a_kind_is_stale_in_the_servers_words(
+async def test_stale_kind_shows_since_when_and_the_servers_message(
     client_as: ClientAs, world: World
 ) -> None:
     html = await page(client_as)
@@ -105,11 +105,11 @@ async def it_says_since_when_a_kind_is_stale_in_the_servers_words(
     assert 'data-live="stale"' in html
 
 
-async def it_waits_for_a_kind_without_alarm(client_as: ClientAs, world: World) -> None:
+async def test_unsynced_kind_is_shown_as_loading(client_as: ClientAs, world: World) -> None:
     assert cell(await page(client_as), "widgets.apps", "status") == "Loading"
 
 
-async def it_shows_how_busy_a_kind_was(client_as: ClientAs, world: World) -> None:
+async def test_event_rates_are_shown(client_as: ClientAs, world: World) -> None:
     clock = FakeClock()
     world.history._clock = clock
     world.history._at = clock.monotonic()
@@ -123,11 +123,11 @@ async def it_shows_how_busy_a_kind_was(client_as: ClientAs, world: World) -> Non
     assert cell(html, "nodes", "rate") == "0 /s"
     assert "2 in the last one, 6 at most" in html
     assert 'd="M585 120L590 48L595 120"' in html
-    # The busiest of those that are equally well comes first.
+    # Kinds with equal health are sorted by event rate.
     assert list(rows_of(html))[-1] == "pods"
 
 
-async def it_counts_the_open_pages(
+async def test_open_pages_are_counted(
     client_as: ClientAs, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counters, "sockets", 1234)
@@ -136,7 +136,7 @@ async def it_counts_the_open_pages(
     assert re.search(r"<dt>Objects</dt><dd>6</dd>", html)
 
 
-async def it_is_drawn_anew_by_a_script_and_whole_without_one(
+async def test_page_is_refreshed_by_a_script_and_complete_without_it(
     client_as: ClientAs, world: World
 ) -> None:
     html = await page(client_as)
@@ -146,7 +146,7 @@ async def it_is_drawn_anew_by_a_script_and_whole_without_one(
     assert not re.search(r"\sstyle=|<style", html)
 
 
-async def it_is_empty_before_anybody_has_looked(client_as: ClientAs) -> None:
+async def test_empty_cache_is_reported(client_as: ClientAs) -> None:
     use_host(StaticRuntime({}))
     html = await page(client_as)
     assert "Nothing is cached yet" in html
@@ -155,7 +155,9 @@ async def it_is_empty_before_anybody_has_looked(client_as: ClientAs) -> None:
 
 
 @pytest.mark.parametrize("name", ["alice", "charlie"])
-async def it_tells_others_why_not(client_as: ClientAs, world: World, name: str) -> None:
+async def test_user_without_permission_sees_the_reason(
+    client_as: ClientAs, world: World, name: str
+) -> None:
     response = await client_as(name).get(URL)
     html = await text_of(response)
     assert response.status_code == 403
@@ -164,11 +166,13 @@ async def it_tells_others_why_not(client_as: ClientAs, world: World, name: str) 
     assert "data-kind" not in html
 
 
-async def it_is_there_for_whoever_may_list_everything(client_as: ClientAs, world: World) -> None:
+async def test_page_is_available_to_users_who_may_list_everything(
+    client_as: ClientAs, world: World
+) -> None:
     assert await page(client_as, "bob")
 
 
-def it_takes_a_right_to_everything_not_to_many_things() -> None:
+def test_permission_for_all_resources_is_required() -> None:
     assert may_list_everything(admin())
     assert may_list_everything(bob())
     assert not may_list_everything(alice())
@@ -182,7 +186,7 @@ def it_takes_a_right_to_everything_not_to_many_things() -> None:
     assert (EVERYTHING.group, EVERYTHING.resource) == ("*", "*")
 
 
-async def it_sends_strangers_to_the_login(client_as: ClientAs, world: World) -> None:
+async def test_anonymous_users_are_redirected_to_sign_in(client_as: ClientAs, world: World) -> None:
     response = await client_as("").get(URL)
     assert (response.status_code, response["Location"]) == (
         302,
@@ -192,48 +196,48 @@ async def it_sends_strangers_to_the_login(client_as: ClientAs, world: World) -> 
     assert response.status_code == 401
 
 
-async def it_knows_no_other_cluster_and_no_other_method(client_as: ClientAs, world: World) -> None:
+async def test_unknown_cluster_or_method_is_refused(client_as: ClientAs, world: World) -> None:
     assert (await client_as("admin").get("/clusters/elsewhere/cache")).status_code == 404
     assert (await client_as("admin").post(URL)).status_code == 405
 
 
-async def it_starts_nothing(client_as: ClientAs, world: World) -> None:
+async def test_page_starts_no_informers(client_as: ClientAs, world: World) -> None:
     before = set(world.informers())
     await page(client_as)
     assert set(world.informers()) == before
 
 
-# Numbers and lines
+# Numbers and charts
 
 
 @pytest.mark.parametrize(
     ("rate", "text"),
     [(0, "0"), (0.04, "<0.1"), (0.25, "0.2"), (2, "2"), (9.96, "10"), (12.4, "12"), (12840, "12,840")],
 )  # fmt: skip
-def it_writes_rates_short(rate: float, text: str) -> None:
+def test_rates_are_formatted_briefly(rate: float, text: str) -> None:
     assert rate_text(rate) == text
 
 
 @pytest.mark.parametrize(
     ("value", "top"), [(0, 1), (0.3, 1), (1, 1), (1.1, 2), (4, 5), (6, 10), (10, 10), (101, 200)]
 )
-def it_rounds_axes_up(value: float, top: float) -> None:
+def test_axes_are_rounded_up(value: float, top: float) -> None:
     assert round_up(value) == top
 
 
-def it_draws_from_the_right() -> None:
+def test_chart_is_aligned_to_the_right() -> None:
     found = line([0, 5, 10], points=5, width=40, height=20)
     assert found.path == "M20 20L30 10L40 0"
     assert found.area == "M20 20L20 20L30 10L40 0L40 20Z"
     assert found.top == 10
 
 
-def it_draws_nothing_of_nothing() -> None:
+def test_empty_chart_has_no_line() -> None:
     found = line([], points=5, width=40, height=20)
     assert (found.path, found.area, found.top) == ("", "", 1)
 
 
-async def it_speaks_the_readers_language(client_as: ClientAs, world: World) -> None:
+async def test_page_is_translated(client_as: ClientAs, world: World) -> None:
     cut = Sentence("An answer was cut off")
     set_stale(world.pods, datetime(2026, 11, 20, 9, 30, 15, tzinfo=UTC), cut)
     response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(URL)

@@ -1,4 +1,4 @@
-"""Who may do something, where nobody can confirm rights for a while."""
+"""Authorization while permissions can't be confirmed."""
 
 import pytest
 
@@ -13,7 +13,7 @@ WEB = Key("shop", "web-1")
 
 
 class Recovering(FakeAccess):
-    """Confirmed again as soon as somebody has asked."""
+    """Permissions that are confirmed again after the first check."""
 
     def in_doubt(self) -> bool:
         before, self.doubt = self.doubt, False
@@ -21,8 +21,8 @@ class Recovering(FakeAccess):
 
 
 @pytest.mark.parametrize("access", [FakeAccess, Recovering])
-def test_a_right_in_doubt_is_not_called_missing(access: type[FakeAccess]) -> None:
-    """Nor if the doubt ends while the answer is worked out."""
+def test_unconfirmed_permission_is_not_reported_as_missing(access: type[FakeAccess]) -> None:
+    """Even if permissions are confirmed again while the response is computed."""
     with pytest.raises(InDoubt):
         check_right(Permission("delete"), access(delete_in=(), doubt=True), PODS, WEB)
     with pytest.raises(InDoubt):

@@ -1,4 +1,4 @@
-"""A request for a list asks each question about rights once: what was decided is handed on."""
+"""A list request checks each permission once and reuses the result."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from tests.views.test_lists import HTMX, URL, text_of
 @pytest.mark.parametrize("query", ["", "?format=json", "?q=web&sort=-age&namespace=team-a"])
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "fragment"])
 @pytest.mark.parametrize("viewer", [admin, alice, dora])
-async def test_a_list_decides_once(
+async def test_list_request_checks_each_permission_once(
     client_as: ClientAs,
     monkeypatch: pytest.MonkeyPatch,
     viewer: Callable[[], FakeAccess],
@@ -23,7 +23,7 @@ async def test_a_list_decides_once(
     access = CountingAccess(viewer())
     monkeypatch.setitem(CAST, "counted", lambda: access)
     client = client_as("counted", **headers)
-    # What the frame around it depends on is decided once for all pages.
+    # Permissions for the page frame are checked once for all pages.
     await text_of(await client.get(URL + query))
     access.asked.clear()
     await text_of(await client.get(URL + query))

@@ -1,4 +1,4 @@
-"""Deleting a pod: the page that asks, the deletion as the viewer, and every way it can be refused."""
+"""Deleting a pod: the confirmation page, the deletion with the user's permissions, and refusals."""
 
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class FakeClient:
-    """Remembers what it is asked to delete; raises `failure` instead, if there is one."""
+    """Record deletions, or raise `failure` if set."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, GVR, dict[str, Any]]] = []
@@ -58,7 +58,9 @@ def runtime(cluster: FakeClient) -> Iterator[StaticRuntime]:
     no_host()
 
 
-async def test_the_page_says_what_goes(client_as: ClientAs, pods: Informer[Any]) -> None:
+async def test_confirmation_page_lists_the_consequences(
+    client_as: ClientAs, pods: Informer[Any]
+) -> None:
     bring(pods, pod("web-9", owner=("ReplicaSet", "web"), node="node-7"))
     response = await client_as("admin").get(WEB.replace("web-1", "web-9"))
     html = await text_of(response)
@@ -74,17 +76,17 @@ async def test_the_page_says_what_goes(client_as: ClientAs, pods: Informer[Any])
     assert "csrfmiddlewaretoken" in html
 
 
-async def test_a_pod_of_nobody_says_so(client_as: ClientAs) -> None:
+async def test_pod_without_owner_is_not_recreated_warning_is_shown(client_as: ClientAs) -> None:
     assert "nothing will create it again" in await text_of(await client_as("admin").get(WEB))
 
 
-async def test_looking_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:
+async def test_get_request_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:
     await client_as("admin").get(WEB)
     await client_as("admin").head(WEB)
     assert cluster.calls == []
 
 
-async def test_it_is_deleted_as_the_viewer_if_it_still_is_the_one(
+async def test_pod_is_deleted_as_the_user_if_its_uid_matches(
     client_as: ClientAs, cluster: FakeClient
 ) -> None:
     response = await client_as("admin").post(WEB, {"uid": "uid-shop-web-1"})
@@ -105,7 +107,7 @@ async def test_it_is_deleted_as_the_viewer_if_it_still_is_the_one(
     assert record.outcome.code == 200
 
 
-async def test_the_result_is_told_on_the_next_page(client_as: ClientAs) -> None:
+async def test_result_is_shown_on_the_next_page(client_as: ClientAs) -> None:
     client = client_as("admin")
     await client.post(WEB, {"uid": "u"})
     assert "Deleted pod web-1." in await text_of(await client.get(LIST))
@@ -115,14 +117,14 @@ async def test_the_result_is_told_on_the_next_page(client_as: ClientAs) -> None:
 BACK = f"{LIST}?namespace=shop&status=error&page=2"
 
 
-async def test_it_leads_back_to_where_one_was(client_as: ClientAs) -> None:
+async def test_user_returns_to_the_previous_list(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get(f"{WEB}?next={quote(BACK)}"))
     assert BACK.replace("&", "&amp;") in html
     response = await client_as("admin").post(f"{WEB}?next={quote(BACK)}", {"uid": "u"})
     assert response["Location"] == BACK
 
 
-async def test_it_knows_by_the_referring_page_where_one_was(client_as: ClientAs) -> None:
+async def test_previous_list_is_taken_from_the_referer(client_as: ClientAs) -> None:
     client = client_as("admin", Referer=f"http://testserver{BACK}")
     assert quote(BACK, safe="") in await text_of(await client.get(WEB))
 
@@ -142,7 +144,7 @@ async def test_it_knows_by_the_referring_page_where_one_was(client_as: ClientAs)
         "/clusters/host/pods?q=" + "a" * 20000,
     ],
 )
-async def test_it_never_leads_elsewhere(client_as: ClientAs, url: str) -> None:
+async def test_return_url_cannot_lead_to_another_site(client_as: ClientAs, url: str) -> None:
     response = await client_as("admin").post(f"{WEB}?next={quote(url)}", {"uid": "u"})
     assert (response.status_code, response["Location"]) == (302, LIST)
 
@@ -157,7 +159,7 @@ async def test_it_never_leads_elsewhere(client_as: ClientAs, url: str) -> None:
         (ApiError(429, "too many <b>requests</b>\u202e"), 429, "The cluster refused."),
     ],
 )
-async def test_a_refusal_is_plain_and_quotes_the_server(
+async def test_refusal_is_explained_with_the_servers_message(
     client_as: ClientAs, cluster: FakeClient, failure: ApiError, code: int, words: str
 ) -> None:
     cluster.failure = failure
@@ -167,22 +169,20 @@ async def test_a_refusal_is_plain_and_quotes_the_server(
     assert words in html
     assert escape(failure.message.rstrip("\u202e")) in html
     assert "\u202e" not in html
-    # A second try is still about the object that was shown.
+    # A retry still applies to the displayed object.
     assert 'value="uid-of-old"' in html
     record = await AuditRecord.objects.select_related("outcome").aget()
     assert record.outcome.code == code
 
 
 @pytest.mark.parametrize("uid", ["", "x" * 200, "a\x00b", "a\nb"])
-async def test_without_the_uid_nothing_is_deleted(
-    client_as: ClientAs, cluster: FakeClient, uid: str
-) -> None:
+async def test_missing_uid_is_refused(client_as: ClientAs, cluster: FakeClient, uid: str) -> None:
     response = await client_as("admin").post(WEB, {"uid": uid})
     assert response.status_code == 400
     assert cluster.calls == []
 
 
-async def test_bob_is_refused_before_anything_is_sent(
+async def test_denied_user_is_refused_without_a_request_to_the_cluster(
     client_as: ClientAs, cluster: FakeClient
 ) -> None:
     for response in (
@@ -195,7 +195,7 @@ async def test_bob_is_refused_before_anything_is_sent(
     assert await AuditRecord.objects.acount() == 0
 
 
-async def test_rights_in_doubt_are_not_called_missing(
+async def test_unconfirmed_permissions_are_not_reported_as_missing(
     client_as: ClientAs, cluster: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     access = bob()
@@ -207,10 +207,10 @@ async def test_rights_in_doubt_are_not_called_missing(
     assert cluster.calls == []
 
 
-async def test_no_edit_is_begun_or_saved_while_rights_are_in_doubt(
+async def test_edit_is_refused_while_permissions_are_unconfirmed(
     client_as: ClientAs, cluster: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was typed is shown again."""
+    """The submitted text is shown again."""
     access = bob()
     access.doubt = True
     monkeypatch.setitem(CAST, "bob", lambda: access)
@@ -225,7 +225,7 @@ async def test_no_edit_is_begun_or_saved_while_rights_are_in_doubt(
 
 
 class Recovering(FakeAccess):
-    """Nobody can confirm what may be deleted until somebody has asked: then it is `confirmed`."""
+    """Permissions that are unconfirmed until the first check; then the result is `confirmed`."""
 
     confirmed: Collection[str] | None = ()
 
@@ -239,7 +239,7 @@ class Recovering(FakeAccess):
 
 
 @pytest.mark.parametrize("confirmed", [None, ()], ids=["had", "not had"])
-async def test_a_right_is_not_called_missing_while_the_doubt_ends(
+async def test_permission_confirmed_during_the_check_is_not_reported_as_missing(
     client_as: ClientAs,
     cluster: FakeClient,
     monkeypatch: pytest.MonkeyPatch,
@@ -254,7 +254,7 @@ async def test_a_right_is_not_called_missing_while_the_doubt_ends(
     assert cluster.calls == []
 
 
-async def test_a_type_that_is_away_says_nothing_about_rights(
+async def test_unavailable_resource_type_is_treated_as_denied(
     client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
 ) -> None:
     set_stale(pods, datetime.now(UTC), "forbidden")
@@ -263,7 +263,7 @@ async def test_a_type_that_is_away_says_nothing_about_rights(
     assert cluster.calls == []
 
 
-async def test_forbidden_and_missing_pods_look_alike(client_as: ClientAs) -> None:
+async def test_forbidden_and_missing_pods_look_identical(client_as: ClientAs) -> None:
     answers = []
     for name in ("web-1", "web-none"):
         response = await client_as("alice").get(WEB.replace("web-1", name))
@@ -272,20 +272,20 @@ async def test_forbidden_and_missing_pods_look_alike(client_as: ClientAs) -> Non
     assert answers[0] == answers[1]
 
 
-async def test_a_missing_pod_is_404_for_those_who_may_know(client_as: ClientAs) -> None:
+async def test_missing_pod_returns_404_for_permitted_users(client_as: ClientAs) -> None:
     response = await client_as("admin").get(WEB.replace("web-1", "nope"))
     assert response.status_code == 404
     assert "There is no pod shop/nope." in await text_of(response)
 
 
-async def test_anonymous_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:
+async def test_anonymous_request_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:
     response = await client_as("").post(WEB, {"uid": "u"})
     assert (response.status_code, response["Location"]) == (302, "/login?next=%2Fdashboard")
     assert (await client_as("").get(WEB)).status_code == 302
     assert cluster.calls == []
 
 
-async def test_a_form_from_elsewhere_deletes_nothing(
+async def test_form_without_csrf_token_deletes_nothing(
     runtime: StaticRuntime, cluster: FakeClient
 ) -> None:
     response = await SignedIn({"X-Cast": "admin"}, csrf=True).post(WEB, {"uid": "u"})
@@ -294,12 +294,12 @@ async def test_a_form_from_elsewhere_deletes_nothing(
 
 
 @pytest.mark.parametrize("resource", ["planets", "pods.apps"])
-async def test_unknown_kinds_are_404(client_as: ClientAs, resource: str) -> None:
+async def test_unknown_kind_returns_404(client_as: ClientAs, resource: str) -> None:
     url = f"/clusters/host/projects/shop/{resource}/web-1/actions/delete"
     assert (await client_as("admin").get(url)).status_code == 404
 
 
-async def test_from_a_detail_the_way_back_is_the_list_above(client_as: ClientAs) -> None:
+async def test_cancel_link_from_a_detail_page_leads_to_its_list(client_as: ClientAs) -> None:
     detail = WEB.removesuffix("/actions/delete")
     client = client_as("admin", Referer=f"http://testserver{detail}/yaml")
     html = await text_of(await client.get(WEB))

@@ -1,4 +1,4 @@
-"""The page of one object over the small world of pods."""
+"""Detail pages of pods."""
 
 import re
 from typing import Any
@@ -66,19 +66,19 @@ async def page(client_as: ClientAs, url: str, who: str = "admin") -> str:
     return await text_of(response)
 
 
-async def test_the_cause_comes_first_in_plain_words(client_as: ClientAs) -> None:
+async def test_diagnosis_is_shown_first(client_as: ClientAs) -> None:
     html = await page(client_as, WEB_2)
     assert "Container app keeps ending" in html
     assert html.index("Container app keeps ending") < html.index('id="panel-containers"')
     assert "CrashLoopBackOff: as told by the kubelet" in html
 
 
-async def test_events_are_those_of_this_very_object(client_as: ClientAs) -> None:
+async def test_events_belong_to_the_object_by_uid(client_as: ClientAs) -> None:
     with_events(
         event("own", "Pod/web-2", "uid-shop-web-2"),
         event("before", "Pod/web-2", "another-uid"),
         event("unsaid", "Pod/web-2", ""),
-        # As older kubelets do of their node.
+        # Older kubelets omit the UID of their node.
         event("named", "Pod/web-2", "web-2"),
         event("other", "Pod/web-1", "uid-shop-web-1"),
         event("elsewhere", "Pod/web-2", "", "team-a"),
@@ -88,7 +88,7 @@ async def test_events_are_those_of_this_very_object(client_as: ClientAs) -> None
     assert 'href="/clusters/host/projects/shop/events/own"' in html
 
 
-async def test_events_need_a_right_of_their_own(
+async def test_events_require_their_own_permission(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_events(event("own", "Pod/web-2", "uid-shop-web-2"))
@@ -104,7 +104,7 @@ async def test_events_need_a_right_of_their_own(
     assert "told by own" not in await page(client_as, WEB_2)
 
 
-async def test_owners_lead_up_to_the_last_one(client_as: ClientAs) -> None:
+async def test_owners_are_linked_up_to_the_top(client_as: ClientAs) -> None:
     with_events()
     html = await page(client_as, "/clusters/host/projects/shop/pods/owned")
     links = re.findall(r'<li>(\w+) <a class="link" href="([^"]+)"', html)
@@ -114,7 +114,7 @@ async def test_owners_lead_up_to_the_last_one(client_as: ClientAs) -> None:
     ]
 
 
-async def test_what_owns_an_owner_is_told_to_those_who_may_see_that(
+async def test_owner_of_an_owner_is_shown_only_with_permission(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_events()
@@ -124,12 +124,12 @@ async def test_what_owns_an_owner_is_told_to_those_who_may_see_that(
     assert "shop-web" not in html
 
 
-async def test_labels_lead_to_lists_by_them(client_as: ClientAs) -> None:
+async def test_labels_link_to_filtered_lists(client_as: ClientAs) -> None:
     html = await page(client_as, "/clusters/host/projects/shop/pods/web-1")
     assert 'href="/clusters/host/pods?namespace=shop&amp;label=tier%3Dfront"' in html
 
 
-async def test_a_right_to_one_name_shows_that_one_alone(client_as: ClientAs) -> None:
+async def test_permission_for_one_name_shows_only_that_object(client_as: ClientAs) -> None:
     base = "/clusters/host/projects/shop/pods"
     assert (await client_as("dora").get(f"{base}/web-1")).status_code == 200
     assert (await client_as("dora").get(f"{base}/nobody")).status_code == 404
@@ -137,7 +137,7 @@ async def test_a_right_to_one_name_shows_that_one_alone(client_as: ClientAs) -> 
         assert (await client_as("dora").get(f"{base}/{name}")).status_code == 403
 
 
-async def test_a_refusal_looks_nothing_up(
+async def test_denied_request_does_not_read_the_object(
     client_as: ClientAs, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def looked(_store: Store[Any], key: Key) -> None:
@@ -150,14 +150,12 @@ async def test_a_refusal_looks_nothing_up(
         assert (await client_as("alice").get(url)).status_code == 403
 
 
-async def test_what_may_not_be_done_is_not_offered(client_as: ClientAs) -> None:
+async def test_forbidden_actions_are_not_offered(client_as: ClientAs) -> None:
     assert f'href="{WEB_2}/actions/delete"' in await page(client_as, WEB_2)
     assert f'href="{WEB_2}/actions/delete"' not in await page(client_as, WEB_2, "bob")
 
 
-async def test_before_the_first_list_it_says_so(
-    client_as: ClientAs, runtime: StaticRuntime
-) -> None:
+async def test_unsynced_list_returns_503(client_as: ClientAs, runtime: StaticRuntime) -> None:
     cold = runtime.informer(PODS)
     cold.freshness = type(cold.freshness)()
     for query in ("", "?format=json", "?format=yaml"):
@@ -167,7 +165,7 @@ async def test_before_the_first_list_it_says_so(
     assert (await client_as("charlie").get(WEB_2)).status_code == 403
 
 
-async def test_a_panel_that_fails_takes_no_other_with_it(
+async def test_failing_panel_does_not_affect_the_others(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("console.ui.conditions.conditions_of", lambda manifest: 1 / 0)
@@ -176,9 +174,7 @@ async def test_a_panel_that_fails_takes_no_other_with_it(
     assert 'id="panel-metadata"' in html
 
 
-async def test_what_is_nested_too_deeply_is_no_fault(
-    client_as: ClientAs, pods: Informer[Any]
-) -> None:
+async def test_deeply_nested_object_is_handled(client_as: ClientAs, pods: Informer[Any]) -> None:
     deep: Any = "x"
     for _ in range(400):
         deep = {"a": deep}
@@ -190,7 +186,7 @@ async def test_what_is_nested_too_deeply_is_no_fault(
     assert (response.status_code, "nested too deeply" in await text_of(response)) == (422, True)
 
 
-async def test_what_is_too_large_is_there_to_download(
+async def test_very_large_yaml_is_offered_as_a_download(
     client_as: ClientAs, pods: Informer[Any]
 ) -> None:
     bring(pods, {**pod("large"), "extra": {f"k{n}": "v" * 20 for n in range(20_000)}})
@@ -202,10 +198,10 @@ async def test_what_is_too_large_is_there_to_download(
     assert "  k19999: vvvv" in await text_of(response)
 
 
-async def test_the_project_is_linked_for_whoever_sees_something_of_it(
+async def test_project_is_linked_if_the_viewer_may_see_it(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To read single objects there is not to see the project."""
+    """Permission for single objects in a project does not include the project page."""
     reader = FakeAccess("erin", list_in=(), delete_in=(), get_in={"shop"})
     monkeypatch.setitem(CAST, "erin", lambda: reader)
     for who, linked in (("admin", True), ("erin", False)):
@@ -214,7 +210,7 @@ async def test_the_project_is_linked_for_whoever_sees_something_of_it(
 
 
 @pytest.mark.parametrize("query", ["", "?format=json"])
-async def test_nothing_is_shown_to_whoever_lost_the_right_while_the_list_came(
+async def test_permission_lost_while_waiting_for_the_list_is_respected(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     reader = FakeAccess("erin")
@@ -228,7 +224,7 @@ async def test_nothing_is_shown_to_whoever_lost_the_right_while_the_list_came(
     assert (await client_as("erin").get(WEB_2 + query)).status_code == 403
 
 
-async def test_how_far_a_drain_is_is_for_whoever_may_see_the_node(client_as: ClientAs) -> None:
+async def test_drain_progress_requires_permission_for_the_node(client_as: ClientAs) -> None:
     nodes = kinds.of(NODES)
     assert nodes is not None
     for name in ("node-1", "nowhere"):

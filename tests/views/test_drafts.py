@@ -1,4 +1,4 @@
-"""Keeping drafts in SQL: whose they are, which text counts, how many and how long."""
+"""The draft repository: owners, content, limits and expiry."""
 
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ OURS = Place("olga", "host", "secrets", "shop", "login")
 TEXT = Content("password: hunter2", "password: x", "uid-1")
 
 
-def test_what_is_kept_is_found_by_its_owner_alone() -> None:
+def test_draft_is_found_only_by_its_owner() -> None:
     assert find(OURS) is None
     assert keep(OURS, TEXT, 0) == 1
     found = find(OURS)
@@ -32,7 +32,7 @@ def test_what_is_kept_is_found_by_its_owner_alone() -> None:
     assert find(OURS) is None
 
 
-def test_the_database_alone_tells_nothing(settings: Settings) -> None:
+def test_draft_is_encrypted_in_the_database(settings: Settings) -> None:
     keep(OURS, TEXT, 0)
     row = Draft.objects.get()
     assert "hunter2" not in row.content and "password" not in row.content
@@ -40,7 +40,7 @@ def test_the_database_alone_tells_nothing(settings: Settings) -> None:
     assert find(OURS) is None
 
 
-def test_a_long_text_takes_little_room() -> None:
+def test_long_text_is_compressed() -> None:
     text = "".join(f"- line {at}\n" for at in range(100_000))
     keep(OURS, Content(text + "more", text, "u"), 0)
     assert len(Draft.objects.get().content) < len(text)
@@ -48,7 +48,7 @@ def test_a_long_text_takes_little_room() -> None:
     assert found is not None and found.content == Content(text + "more", text, "u")
 
 
-def test_a_text_never_takes_the_place_of_a_newer_one() -> None:
+def test_newer_draft_is_not_overwritten() -> None:
     first, second = keep(OURS, TEXT, 0), keep(OURS, Content("2", "b", "u"), 1)
     assert (first, second) == (1, 2)
     for version in (0, 1, 3):
@@ -56,12 +56,12 @@ def test_a_text_never_takes_the_place_of_a_newer_one() -> None:
             keep(OURS, Content("old", "b", "u"), version)
     found = find(OURS)
     assert found is not None and found.content.text == "2"
-    # After it was saved or discarded elsewhere there is nothing to lose.
+    # After the draft was saved or discarded elsewhere, nothing can be lost.
     forget(OURS)
     assert keep(OURS, TEXT, 2) == 3
 
 
-def test_the_oldest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_draft_is_removed_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "MOST", 3)
     for at in range(5):
         keep(Place("olga", "host", "pods", "shop", f"p{at}"), TEXT, 0)
@@ -73,7 +73,7 @@ def test_the_oldest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [draft.account for draft in Draft.objects.all()] == ["eve"]
 
 
-def test_after_a_month_nobody_comes_back() -> None:
+def test_drafts_expire_after_a_month() -> None:
     keep(OURS, TEXT, 0)
     Draft.objects.update(updated=timezone.now() - KEPT - timedelta(minutes=1))
     assert find(OURS) is None
@@ -81,8 +81,8 @@ def test_after_a_month_nobody_comes_back() -> None:
     assert [draft.account for draft in Draft.objects.all()] == ["eve"]
 
 
-def test_whatever_an_object_is_called_it_has_a_draft_of_its_own() -> None:
-    """In columns of any database: kube-apiserver takes nearly any name of a role, of any length."""
+def test_every_object_name_has_its_own_draft() -> None:
+    """In columns of any database: kube-apiserver accepts nearly any role name of any length."""
     names = ("a" * 5_000, "a" * 4_999, "a\0", "a")
     places = [Place("olga", "host", "clusterroles", "", name) for name in names]
     for number, place in enumerate(places):

@@ -1,4 +1,4 @@
-"""Error pages are drawn whatever state the request is in, and tell nothing about the inside."""
+"""Error pages render in any state of the request and reveal no internals."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from tests.views.test_lists import text_of
 
 
 def _bare(path: str = "/x") -> HttpRequest:
-    """As middleware that failed early leaves it."""
+    """Return a request as left by early failing middleware."""
     return RequestFactory().get(path)
 
 
@@ -32,7 +32,7 @@ def _bare(path: str = "/x") -> HttpRequest:
         (errors.server_error, 500),
     ],
 )
-def test_pages_need_nothing_of_the_request(view: Any, code: int) -> None:
+def test_error_pages_need_no_request_attributes(view: Any, code: int) -> None:
     no_host()
     response = view(_bare())
     assert response.status_code == code
@@ -40,7 +40,7 @@ def test_pages_need_nothing_of_the_request(view: Any, code: int) -> None:
     assert view(_bare("/x?format=json"))["Content-Type"] == "application/json"
 
 
-async def test_a_fault_is_500_with_its_number_and_no_traceback(
+async def test_internal_error_shows_the_request_id_and_no_traceback(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object, **kwargs: object) -> object:
@@ -55,7 +55,7 @@ async def test_a_fault_is_500_with_its_number_and_no_traceback(
     assert "Traceback" not in html
 
 
-async def test_an_authorizer_that_fails_shows_nothing(
+async def test_failing_authorizer_shows_no_data(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object, **kwargs: object) -> object:
@@ -67,15 +67,15 @@ async def test_an_authorizer_that_fails_shows_nothing(
     assert "data-key" not in await text_of(response)
 
 
-async def test_too_many_parameters_are_400(client_as: ClientAs) -> None:
+async def test_too_many_parameters_return_400(client_as: ClientAs) -> None:
     query = "&".join(f"x{n}=1" for n in range(1500))
     for name in ("admin", ""):
         response = await client_as(name).get(f"/clusters/host/pods?{query}")
         assert response.status_code == 400
 
 
-async def test_an_address_adds_nothing_to_the_request_for_a_right(client_as: ClientAs) -> None:
-    """Whoever is sent it applies what it says, and anybody can make an address."""
+async def test_url_parameters_are_not_part_of_the_access_request(client_as: ClientAs) -> None:
+    """An administrator applies the proposed manifest, but anyone can craft the URL."""
     more = "x)%0D%0A---%0Akind:%20Evil%0A%E2%80%A8%E2%80%AE%00"
     response = await client_as("charlie").get(f"/clusters/host/projects/shop/pods/{more}")
     assert response.status_code == 403
@@ -84,9 +84,9 @@ async def test_an_address_adds_nothing_to_the_request_for_a_right(client_as: Cli
     assert found is not None
     documents = list(yaml.safe_load_all(unescape(found[1])))
     assert [one["kind"] for one in documents] == ["Role", "RoleBinding"]
-    # Nor does it read as another place than it is.
+    # The namespace must not be displayed as a different one.
     assert not {"\u202e", "\u2028", "\0"} & set(html)
-    # No project is called so.
+    # No project can have this name.
     response = await client_as("charlie").get(f"/clusters/host/projects/{more}/pods/web")
     assert response.status_code == 404
     assert not {"\u202e", "\u2028", "\0"} & set(await text_of(response))
@@ -102,9 +102,7 @@ async def test_an_address_adds_nothing_to_the_request_for_a_right(client_as: Cli
         ("/clusters/host/pods?format=neither", 400),
     ],
 )
-async def test_whoever_is_signed_in_keeps_the_menu(
-    client_as: ClientAs, path: str, code: int
-) -> None:
+async def test_signed_in_user_keeps_the_menu(client_as: ClientAs, path: str, code: int) -> None:
     response = await client_as("admin").get(path)
     html = await text_of(response)
     assert response.status_code == code
@@ -113,7 +111,7 @@ async def test_whoever_is_signed_in_keeps_the_menu(
     assert 'href="/">Go to the start</a>' in html
 
 
-async def test_nobody_is_shown_a_menu(client_as: ClientAs) -> None:
+async def test_anonymous_user_sees_no_menu(client_as: ClientAs) -> None:
     response = await client_as("").get("/no-such-page")
     assert response.status_code == 404
     assert 'id="rail"' not in await text_of(response)
@@ -128,7 +126,7 @@ async def test_nobody_is_shown_a_menu(client_as: ClientAs) -> None:
         ("/no-such-page", None),
     ],
 )
-async def test_what_is_missing_leads_to_the_list_it_would_be_in(
+async def test_missing_object_page_links_to_its_list(
     client_as: ClientAs, path: str, up: str | None
 ) -> None:
     html = await text_of(await client_as("admin").get(path))
@@ -148,9 +146,7 @@ POD = "/clusters/host/projects/shop/pods/web-1"
         (f"{POD}?format=yaml", "text/html"),
     ],
 )
-async def test_whoever_asks_for_data_is_refused_with_data(
-    client_as: ClientAs, path: str, accept: str
-) -> None:
+async def test_json_requests_get_json_errors(client_as: ClientAs, path: str, accept: str) -> None:
     for name, code in (("", 401), ("charlie", 403)):
         response = await client_as(name, Accept=accept).get(path)
         assert response.status_code == code

@@ -1,4 +1,4 @@
-"""Health is public and says nothing but what is missing."""
+"""Health endpoints are public and reveal only the missing informers."""
 
 import json
 from typing import Any
@@ -13,17 +13,17 @@ from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
 
-async def test_a_process_that_answers_lives(client_as: ClientAs) -> None:
+async def test_livez_responds_while_the_process_runs(client_as: ClientAs) -> None:
     assert (await client_as("").get("/livez")).status_code == 200
 
 
-async def test_ready_once_everything_has_synced(client_as: ClientAs) -> None:
+async def test_readyz_succeeds_once_all_informers_have_synced(client_as: ClientAs) -> None:
     response = await client_as("").get("/readyz")
     assert response.status_code == 200
     assert json.loads(await text_of(response)) == {"status": "ok", "waiting_for": []}
 
 
-async def test_not_ready_before_and_says_what_is_missing(client_as: ClientAs) -> None:
+async def test_readyz_lists_missing_informers(client_as: ClientAs) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
     use_host(StaticRuntime({PODS: cold, NAMESPACES: preloaded(NAMESPACES)}))
     response = await client_as("").get("/readyz")
@@ -31,7 +31,7 @@ async def test_not_ready_before_and_says_what_is_missing(client_as: ClientAs) ->
     assert json.loads(await text_of(response))["waiting_for"] == ["pods"]
 
 
-async def test_not_ready_without_a_runtime(client_as: ClientAs) -> None:
+async def test_readyz_fails_without_a_runtime(client_as: ClientAs) -> None:
     no_host()
     assert (await client_as("").get("/readyz")).status_code == 503
     assert (await client_as("").get("/livez")).status_code == 200

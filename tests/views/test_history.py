@@ -1,4 +1,4 @@
-"""Changes of objects are kept for a while, and found by the object alone."""
+"""The history of an object's changes is kept for some time and found by object."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ def kept(number: int, about: ObjectReference = WEB, after: Any = None) -> None:
     keep(about, "olga", audit_id, ("patch", "scale"), before, after)
 
 
-def test_the_newest_comes_first_and_the_oldest_of_too_many_goes() -> None:
+def test_newest_change_is_first_and_the_oldest_is_dropped_at_the_limit() -> None:
     for number in range(MOST + 3):
         kept(number)
     found = changes_of(WEB)
@@ -42,20 +42,20 @@ def test_the_newest_comes_first_and_the_oldest_of_too_many_goes() -> None:
         ObjectReference("host", DEPLOYMENTS, WEB.key, "uid-2"),
     ],
 )
-def test_no_other_object_has_them(other: ObjectReference) -> None:
+def test_changes_of_other_objects_are_separate(other: ObjectReference) -> None:
     kept(1)
     [change] = changes_of(WEB)
     assert changes_of(other) == [] and change_of(other, change.number) is None
 
 
-def test_what_is_old_is_forgotten() -> None:
+def test_old_changes_expire() -> None:
     kept(1)
     ObjectChange.objects.update(time=timezone.now() - timedelta(days=DAYS + 1))
     kept(2, ObjectReference("host", DEPLOYMENTS, Key("shop", "api"), "uid-3"))
     assert changes_of(WEB) == []
 
 
-def test_nothing_is_kept_of_no_change_or_of_one_that_is_too_large() -> None:
+def test_empty_and_oversized_changes_are_not_recorded() -> None:
     kept(1, after={"spec": {"replicas": 1}})
     noise = "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(LARGEST))
     kept(2, after={"data": noise})

@@ -1,4 +1,4 @@
-"""The page that creates objects from YAML: what is refused before the cluster is asked for anything."""
+"""The page that creates objects from YAML: validation before any request to the cluster."""
 
 import json
 from typing import Any
@@ -35,7 +35,7 @@ async def review(client_as: ClientAs, text: str, **more: str) -> tuple[int, str]
     return response.status_code, await text_of(response)
 
 
-async def test_it_asks_for_a_text_and_a_project(client_as: ClientAs) -> None:
+async def test_page_offers_text_files_and_a_project(client_as: ClientAs) -> None:
     response = await client_as("admin").get(f"{URL}?namespace=shop")
     html = await text_of(response)
     assert response.status_code == 200 and response["Cache-Control"] == "no-store"
@@ -44,7 +44,7 @@ async def test_it_asks_for_a_text_and_a_project(client_as: ClientAs) -> None:
     assert (await client_as("admin").get("/clusters/none/import")).status_code == 404
 
 
-async def test_it_begins_with_an_object_of_the_kind(client_as: ClientAs) -> None:
+async def test_page_starts_with_a_manifest_of_the_kind(client_as: ClientAs) -> None:
     admin = client_as("admin")
     html = await text_of(await admin.get(f"{URL}?kind=configmaps&namespace=shop"))
     begins = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: example\n  namespace: shop\ndata:"
@@ -56,7 +56,7 @@ async def test_it_begins_with_an_object_of_the_kind(client_as: ClientAs) -> None
     assert response.status_code == 400 and "kind: Pod" not in await text_of(response)
 
 
-async def test_a_list_offers_it_to_whoever_may_create(client_as: ClientAs) -> None:
+async def test_list_offers_creation_to_permitted_users(client_as: ClientAs) -> None:
     link = f'href="{URL}?kind=pods&amp;namespace=team-a">Create</a>'
     url = "/clusters/host/pods?namespace=team-a"
     assert link in await text_of(await client_as("alice").get(url))
@@ -88,15 +88,17 @@ async def test_a_list_offers_it_to_whoever_may_create(client_as: ClientAs) -> No
         (f"{ONE}---\nkind: List\nitems: [{{kind: Pod}}]\n", "This is no manifest", 7),
     ],
 )
-async def test_what_is_no_manifest(client_as: ClientAs, text: str, words: str, line: int) -> None:
-    """It stands at its line, and the text is still there."""
+async def test_invalid_manifest_is_reported_at_its_line(
+    client_as: ClientAs, text: str, words: str, line: int
+) -> None:
+    """The submitted text is kept."""
     status, html = await review(client_as, text, namespace="shop")
     assert status == 400 and words in html
     assert f'data-line="{line}"' in html and 'value="create"' not in html
     assert MAX_DEPTH < 200
 
 
-async def test_what_is_no_manifest_is_told_in_the_readers_language(client_as: ClientAs) -> None:
+async def test_errors_are_translated(client_as: ClientAs) -> None:
     data = {"text": "apiVersion: v1\nkind: Pod\nmetadata: {}\n", "step": "review"}
     reader = client_as("admin", **{"Accept-Language": "zh-hans"})
     html = await text_of(await reader.post(URL, data))
@@ -105,7 +107,7 @@ async def test_what_is_no_manifest_is_told_in_the_readers_language(client_as: Cl
     assert "is missing" not in html
 
 
-async def test_how_much_is_read(client_as: ClientAs) -> None:
+async def test_size_of_the_input_is_limited(client_as: ClientAs) -> None:
     many = "---\n".join(MAP.format(f"m{at}") for at in range(MOST_OBJECTS + 1))
     status, html = await review(client_as, many)
     assert status == 400 and "there are more than 100 documents" in html
@@ -116,7 +118,7 @@ async def test_how_much_is_read(client_as: ClientAs) -> None:
     assert status == 400 and "Use at most 524,288 characters." in html
 
 
-async def test_what_is_no_form_of_ours(client_as: ClientAs) -> None:
+async def test_malformed_form_is_refused(client_as: ClientAs) -> None:
     admin = client_as("admin")
     for data in ({"step": "review"}, {"text": ONE}, {"text": ONE, "step": "delete"}):
         assert (await admin.post(URL, data)).status_code == 400
@@ -148,12 +150,12 @@ MADE = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "o
         json.dumps([MADE] * (MOST_OBJECTS + 1)),
     ],
 )
-async def test_only_a_list_of_what_was_made_is_undone(client_as: ClientAs, made: str) -> None:
+async def test_undo_accepts_only_a_list_of_created_objects(client_as: ClientAs, made: str) -> None:
     response = await client_as("admin").post(URL, {"step": "undo", "made": made})
     assert response.status_code == 400
 
 
-async def test_nothing_is_undone_in_a_cluster_that_is_away() -> None:
+async def test_undo_reports_an_unreachable_cluster() -> None:
     use_host(make_runtime(user_client=NoAnswer))
     try:
         data = {"step": "undo", "made": json.dumps([MADE, {**MADE, "name": "two"}]), "text": ONE}
@@ -165,7 +167,7 @@ async def test_nothing_is_undone_in_a_cluster_that_is_away() -> None:
     assert "Not tried: the cluster does not answer." in html and "name: one" in html
 
 
-async def test_a_file_that_is_no_text(client_as: ClientAs) -> None:
+async def test_binary_file_is_refused(client_as: ClientAs) -> None:
     client = AsyncClient(raise_request_exception=False)
     files = [SimpleUploadedFile("a.yaml", b"\xff\xfe\x00")]
     data: dict[str, Any] = {"text": ONE, "step": "review", "files": files}
@@ -175,7 +177,7 @@ async def test_a_file_that_is_no_text(client_as: ClientAs) -> None:
     assert "name: one" in html
 
 
-async def test_files_follow_what_is_typed(client_as: ClientAs) -> None:
+async def test_files_are_appended_to_the_text(client_as: ClientAs) -> None:
     client = AsyncClient(raise_request_exception=False)
     files = [SimpleUploadedFile(name, b"\xef\xbb\xbfkind: Pod\r\n") for name in ("a", "b")]
     data: dict[str, Any] = {"text": ONE, "step": "edit", "files": files}
@@ -184,7 +186,7 @@ async def test_files_follow_what_is_typed(client_as: ClientAs) -> None:
     assert "name: one\n\n---\nkind: Pod\n\n---\nkind: Pod\n</textarea>" in html
 
 
-async def test_programs_are_told_the_same(client_as: ClientAs) -> None:
+async def test_json_clients_get_a_status_object(client_as: ClientAs) -> None:
     admin = client_as("admin", Accept="application/json")
     response = await admin.post(URL, {"text": "a: ]", "step": "create"})
     answer = json.loads(response.content)
@@ -193,7 +195,7 @@ async def test_programs_are_told_the_same(client_as: ClientAs) -> None:
 
 
 class NoAnswer(UserClient):
-    """A cluster that is away. It counts who asks."""
+    """A client of an unreachable cluster. It counts its requests."""
 
     asked = 0
 
@@ -205,7 +207,9 @@ class NoAnswer(UserClient):
         raise Unavailable("it took too long")
 
 
-async def test_a_cluster_that_is_away_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unreachable_cluster_keeps_the_submitted_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     use_host(make_runtime(user_client=NoAnswer))
     monkeypatch.setattr(NoAnswer, "asked", 0)
     try:
@@ -215,7 +219,7 @@ async def test_a_cluster_that_is_away_loses_nothing(monkeypatch: pytest.MonkeyPa
         no_host()
     assert status == 503 and "Not tried: the cluster does not answer." in html
     assert "name: two" in html and 'value="create"' not in html
-    # Nobody waits for what will not come.
+    # The second object is not tried.
     assert NoAnswer.asked == 1
 
 
@@ -226,10 +230,8 @@ class Discovering(NoAnswer):
 
 
 @pytest.mark.parametrize("doubt", [False, True])
-async def test_whoever_may_not_is_told_which_right(
-    monkeypatch: pytest.MonkeyPatch, doubt: bool
-) -> None:
-    """And kube-apiserver is not asked."""
+async def test_missing_permission_is_named(monkeypatch: pytest.MonkeyPatch, doubt: bool) -> None:
+    """No request is sent to kube-apiserver."""
     shown = FakeAccess("eve", list_in=(), delete_in=(), doubt=doubt)
     monkeypatch.setitem(CAST, "eve", lambda: shown)
     use_host(make_runtime(user_client=Discovering))
@@ -261,10 +263,12 @@ class DiscoveringUsers(NoAnswer):
         (FakeAccess("adam", delete_in=()), "You may not delete users."),
     ],
 )
-async def test_nothing_is_undone_that_its_page_would_not_delete(
+async def test_undo_respects_the_rules_of_the_delete_page(
     monkeypatch: pytest.MonkeyPatch, shown: FakeAccess, words: str
 ) -> None:
-    """Not one's own account, nor what one may not see. kube-apiserver is not asked."""
+    """Neither one's own account nor objects the user may not see. No request is sent to
+    kube-apiserver.
+    """
     monkeypatch.setitem(CAST, "one", lambda: shown)
     user = {"apiVersion": USERS.group_version, "kind": "User", "name": "eve", "uid": "u-1"}
     use_host(make_runtime(user_client=DiscoveringUsers))
@@ -276,7 +280,7 @@ async def test_nothing_is_undone_that_its_page_would_not_delete(
     assert words in html and "0 of 1 deleted." in html
 
 
-def test_what_others_need_comes_first() -> None:
+def test_dependencies_are_created_first() -> None:
     kinds = ("Ingress", "Deployment", "Widget", "Role", "ConfigMap", "Namespace", "StorageClass")
     texts = (
         f"apiVersion: {'example.com/v1' if kind == 'Widget' else 'v1'}\n"
@@ -293,7 +297,7 @@ def test_what_others_need_comes_first() -> None:
         "Ingress",
         "Widget",
     ]
-    # A kind of somebody else's that has a name of Kubernetes' own is not that one.
+    # A custom kind with the name of a built-in kind is not sorted like it.
     texts = (f"apiVersion: {v}\nkind: {k}\nmetadata: {{name: x}}\n" for v, k in (
         ("serving.knative.dev/v1", "Service"), ("apps/v1", "Deployment")))  # fmt: skip
     items = in_order(read_items("---\n".join(texts)))
@@ -301,14 +305,14 @@ def test_what_others_need_comes_first() -> None:
 
 
 @pytest.mark.parametrize(("who", "offered"), [("alice", True), ("bob", False)])
-async def test_every_page_leads_there_for_whoever_may_create_something(
+async def test_every_page_links_to_the_import_for_permitted_users(
     client_as: ClientAs, who: str, offered: bool
 ) -> None:
     html = await text_of(await client_as(who).get("/clusters/host/pods"))
     assert ('href="/clusters/host/import"' in html) is offered
 
 
-def test_what_the_console_has_no_page_for_is_taken_back_by_whoever_may_delete_it() -> None:
+def test_object_without_a_page_can_be_undone_with_delete_permission() -> None:
     odd = GVR("example.com", "v1", "widgets")
     for project, refused in (("team-a", False), ("shop", True)):
         assert bool(_refused(alice(), odd, Key(project, "x"))) is refused

@@ -1,4 +1,4 @@
-"""The page of what a ConfigMap holds, key by key: whatever that is, and whoever asks for it."""
+"""The form for the data keys of a ConfigMap: any content and permissions."""
 
 import html
 import re
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def fields_of(text: str) -> dict[str, str]:
-    """What a browser without scripts would send."""
+    """Return the data that a browser without scripts would submit."""
     drawn = re.sub(r"<template.*?</template>", "", text, flags=re.DOTALL)
     areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n?(.*?)</textarea>', drawn, re.DOTALL)
     found = {name: html.unescape(value) for name, value in areas}
@@ -44,7 +44,7 @@ def runtime() -> Iterator[StaticRuntime]:
 
 
 def holds(runtime: StaticRuntime, **content: Any) -> None:
-    """What the cluster has; the cache knows only that there is one."""
+    """Store the data in the cluster; the cache only knows that the object exists."""
     about = {"name": "settings", "namespace": "shop", "uid": "u-1", "resourceVersion": "5"}
     item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": about}
     bring(runtime.informer(CONFIG_MAPS), item)
@@ -67,7 +67,7 @@ def held(runtime: StaticRuntime) -> Any:
         {"data": {"a": "\ud7ff\u202e\u0000"}, "binaryData": {"a": "AA=="}},
     ],
 )
-async def test_whatever_it_holds_is_a_page_that_adds_a_key(
+async def test_any_content_can_be_extended_by_a_key(
     client_as: ClientAs, runtime: StaticRuntime, content: dict[str, Any]
 ) -> None:
     holds(runtime, **content)
@@ -84,7 +84,7 @@ async def test_whatever_it_holds_is_a_page_that_adds_a_key(
 @pytest.mark.parametrize(
     "text", ["</textarea><script>alert(1)</script>", "\n\nbegins", " a\n\n", "{{ x }}", '"&amp;"']
 )
-async def test_a_text_comes_back_as_it_was(
+async def test_text_round_trips_unchanged(
     client_as: ClientAs, runtime: StaticRuntime, text: str
 ) -> None:
     holds(runtime, data={"a": text})
@@ -97,7 +97,7 @@ async def test_a_text_comes_back_as_it_was(
     assert answer.status_code == 400 and "Nothing was changed." in await text_of(answer)
 
 
-async def test_what_a_browser_would_change_is_not_offered_as_text(
+async def test_text_that_browsers_would_alter_is_not_editable(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     holds(runtime, data={"a": "one\r\ntwo"})
@@ -106,9 +106,7 @@ async def test_what_a_browser_would_change_is_not_offered_as_text(
     assert "It has characters that cannot be seen. A file takes its place." in page
 
 
-async def test_a_page_has_so_many_keys_and_no_more(
-    client_as: ClientAs, runtime: StaticRuntime
-) -> None:
+async def test_number_of_keys_is_limited(client_as: ClientAs, runtime: StaticRuntime) -> None:
     client = client_as("admin")
     holds(runtime, data={f"k{n:03}": str(n) for n in range(MOST)})
     sent = fields_of(await text_of(await client.get(PATH)))
@@ -120,7 +118,7 @@ async def test_a_page_has_so_many_keys_and_no_more(
     assert f"It has more than {MOST} keys. Edit it as YAML." in await text_of(answer)
 
 
-async def test_whoever_may_not_is_told_the_same_of_what_there_is_and_what_not(
+async def test_denied_user_gets_the_same_response_for_existing_and_missing_objects(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     holds(runtime, data={"a": "canary"})
@@ -136,9 +134,7 @@ async def test_whoever_may_not_is_told_the_same_of_what_there_is_and_what_not(
     assert held(runtime) == {"a": "canary"}
 
 
-async def test_a_form_that_is_not_whole_changes_nothing(
-    client_as: ClientAs, runtime: StaticRuntime
-) -> None:
+async def test_incomplete_form_changes_nothing(client_as: ClientAs, runtime: StaticRuntime) -> None:
     holds(runtime, data={"a": "1"})
     client = client_as("admin")
     sent = fields_of(await text_of(await client.get(PATH)))

@@ -1,4 +1,4 @@
-"""Where somebody is: pages that are a level say so, all others leave them where they were."""
+"""The active level: some pages set it, all others keep the previous one."""
 
 import asyncio
 import re
@@ -35,7 +35,7 @@ def browser(runtime: StaticRuntime, settings: Settings) -> "Browser":
 
 
 class Browser:
-    """Keeps cookies. `level`: what the page that was opened shows, `scope`: all of where that is."""
+    """A browser with cookies. `level` returns the level of an opened page, `scope` its whole scope."""
 
     def __init__(self) -> None:
         self._client = AsyncClient()
@@ -55,45 +55,47 @@ class Browser:
         return str(self._client.cookies[COOKIE].value)
 
 
-def test_no_rail_has_more_than_fourteen_entries() -> None:
+def test_menus_have_at_most_fourteen_entries() -> None:
     assert max(len(entries) for entries in RAILS.values()) <= 14
 
 
-def test_clusters_are_for_whoever_may_list_their_nodes(runtime: StaticRuntime) -> None:
-    """Who may do everything in single projects would find none there."""
+def test_clusters_are_listed_only_for_users_who_may_list_nodes(runtime: StaticRuntime) -> None:
+    """Users with all permissions in single projects have none there."""
     rails = (nav(access, Level("platform"), "").rail for access in (admin(), alice()))
     assert ["/clusters" in {entry.url for entry in rail} for rail in rails] == [True, False]
 
 
-async def test_an_object_leaves_its_reader_where_they_were(browser: Browser) -> None:
+async def test_object_page_keeps_the_level(browser: Browser) -> None:
     assert await browser.level(POD) == PROJECT
     assert await browser.level(PODS) == CLUSTER
     assert await browser.level(POD) == CLUSTER
     assert await browser.level(f"{POD}/yaml") == CLUSTER
     assert await browser.level(f"{PODS}?namespace=shop") == PROJECT
-    # One of another project is there, and its reader does not move with it.
+    # An object of another project is shown without changing the level.
     other = await browser.level("/clusters/host/projects/team-a/pods/web-1")
     assert other == Level("project", namespace="team-a")
     assert await browser.level("/no-such-page") == PROJECT
     assert await browser.level("/clusters/host/projects/shop") == PROJECT
     assert await browser.level("/dashboard") == Level("platform")
     assert await browser.level(POD) == Level("platform")
-    # Several projects, or none that there is, are a filter.
+    # Several projects or a missing project are a filter.
     assert await browser.level(f"{PODS}?namespace=shop&namespace=team-a") == CLUSTER
     assert (await browser.level(f"{PODS}?namespace=nowhere")).namespace != "nowhere"
 
 
-async def test_whoever_sees_nothing_of_the_platform_is_never_there(browser: Browser) -> None:
+async def test_users_without_platform_permissions_never_have_the_platform_level(
+    browser: Browser,
+) -> None:
     assert await browser.level("/no-such-page") == Level("platform")
     assert await browser.level("/no-such-page", "alice") == CLUSTER
-    # Nor is a refusal a way to another place.
+    # A refused page does not change the level.
     mine = Level("project", namespace="team-a")
     assert await browser.level(f"{PODS}?namespace=team-a", "alice") == mine
     assert await browser.level(POD, "alice") == mine
 
 
 @pytest.mark.parametrize("known", [(), (NAMESPACES,), (WORKSPACES,), (NAMESPACES, WORKSPACES)])
-def test_whose_a_project_is_is_for_whoever_may_read_both(
+def test_workspace_of_a_project_requires_permission_for_both(
     runtime: StaticRuntime, known: tuple[GVR, ...]
 ) -> None:
     class Reader(FakeAccess):
@@ -108,7 +110,7 @@ def test_whose_a_project_is_is_for_whoever_may_read_both(
     assert workspace_of(Reader(), "team-a") == ("acme" if len(known) == 2 else "")
 
 
-async def test_what_is_elsewhere_is_not_shown_at_the_workspace_of_before(
+async def test_object_elsewhere_does_not_show_the_previous_workspace(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     project = namespace("team-a")
@@ -118,18 +120,18 @@ async def test_what_is_elsewhere_is_not_shown_at_the_workspace_of_before(
     browser.keep("admin/workspace/host/acme/")
     assert await browser.level("/clusters/host/projects/team-a/pods/web-1") == acme
     assert await browser.level(POD) == PROJECT
-    # Nodes are looked at from anywhere; users are the platform's.
+    # Nodes are shown at any level; users belong to the platform.
     assert await browser.level("/clusters/host/nodes/node-1") == acme
     assert await browser.level("/clusters/host/users.iam.kubesphere.io/bob/yaml") == Level(
         "platform"
     )
 
 
-async def test_it_is_remembered_for_whoever_it_was(browser: Browser) -> None:
+async def test_level_is_remembered_per_account(browser: Browser) -> None:
     assert await browser.level(f"{PODS}?namespace=team-a", "alice") == Level(
         "project", namespace="team-a"
     )
-    # Another person at the same browser.
+    # Another user of the same browser.
     assert await browser.level(POD) == PROJECT
 
 
@@ -141,21 +143,19 @@ async def test_it_is_remembered_for_whoever_it_was(browser: Browser) -> None:
         *("admin/workspace/host//", "admin/project/host//" + "a" * 5000, "alice/cluster/host//"),
     ],
 )
-async def test_what_a_browser_cannot_have_been_told_is_nothing(
-    browser: Browser, value: str
-) -> None:
+async def test_invalid_cookie_is_ignored(browser: Browser, value: str) -> None:
     browser.keep(value)
     assert await browser.level(POD) == PROJECT
 
 
-async def test_nobody_is_where_they_may_not_be(browser: Browser) -> None:
+async def test_forbidden_level_is_never_active(browser: Browser) -> None:
     browser.keep("alice/project/host//team-b")
     assert (await browser.level(PODS + "?namespace=team-b", "alice")).namespace != "team-b"
     browser.keep("alice/workspace/host/acme/")
     assert (await browser.level("/no-such-page", "alice")).workspace == ""
 
 
-async def test_recent_places_are_those_where_one_may_be(browser: Browser) -> None:
+async def test_recent_levels_are_limited_to_accessible_ones(browser: Browser) -> None:
     for place in ("shop", "team-a", "team-b", "shop"):
         await browser.level(f"{PODS}?namespace={place}")
     await browser.level(PODS)
@@ -163,14 +163,14 @@ async def test_recent_places_are_those_where_one_may_be(browser: Browser) -> Non
     assert found == ["shop", "team-b", "team-a"]
     here = await browser.scope(f"{PODS}?namespace=team-b")
     assert [one.namespace for one in here.recent] == ["shop", "team-a"]
-    # Alice may be in one of them, and the others' places are not hers.
+    # Alice has access to one of them, and the other user's levels are not hers.
     assert (await browser.scope(POD, "alice")).recent == ()
     browser.keep("|".join(f"alice/project/host//{name}" for name in ("team-b", "team-a", "shop")))
     here = await browser.scope("/no-such-page", "alice")
     assert "team-b" not in [one.namespace for one in here.recent]
 
 
-async def test_few_recent_places_are_kept(browser: Browser) -> None:
+async def test_number_of_recent_levels_is_limited(browser: Browser) -> None:
     browser.keep("|".join(f"admin/workspace/host/w{n}/" for n in range(50)))
     await browser.level(PODS)
     assert browser.kept() == "|".join(
@@ -178,7 +178,7 @@ async def test_few_recent_places_are_kept(browser: Browser) -> None:
     )
 
 
-async def test_pickers_say_what_fails_as_far_as_the_viewer_may_see(
+async def test_pickers_show_failing_objects_the_viewer_may_see(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     async def failing(name: str) -> dict[str, int]:
@@ -200,7 +200,7 @@ async def test_pickers_say_what_fails_as_far_as_the_viewer_may_see(
     assert re.search(rf'team-b <span class="kind-count failing"><span[^>]*>{before + 1}<', menu)
 
 
-def test_only_a_page_that_is_there_is_remembered(settings: Settings) -> None:
+def test_level_is_remembered_only_for_successful_pages(settings: Settings) -> None:
     settings.SESSION_COOKIE_SECURE = True
 
     def cookie(status: int, level: Level | None, account: str = "admin") -> Any:
@@ -224,7 +224,7 @@ def test_only_a_page_that_is_there_is_remembered(settings: Settings) -> None:
     assert kept["httponly"] and kept["secure"] and kept["samesite"] == "Lax"
 
 
-async def test_all_resources_are_found_by_a_part_of_their_name(client_as: ClientAs) -> None:
+async def test_all_resources_page_filters_by_a_part_of_the_name(client_as: ClientAs) -> None:
     async def found(name: str, query: str = "") -> set[str]:
         response = await client_as(name).get(f"/clusters/host/resources{query}")
         assert response.status_code == 200

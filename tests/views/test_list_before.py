@@ -1,4 +1,4 @@
-"""The way up from an object leads to the list that one came from, as it was."""
+"""The back link of an object leads to the previous list with its filters."""
 
 import re
 from html import unescape
@@ -40,20 +40,20 @@ async def tabs(client_as: ClientAs, path: str, **headers: str) -> list[str]:
         ("//evil/clusters/host/pods", OWN),
     ],
 )
-async def test_it_is_the_list_that_the_browser_came_from(
+async def test_back_link_leads_to_the_referring_list(
     client_as: ClientAs, before: str, up: str
 ) -> None:
     assert await crumb(client_as, POD, Referer=HOST + before) == up
 
 
-async def test_another_sites_list_is_none(client_as: ClientAs) -> None:
+async def test_list_of_another_site_is_ignored(client_as: ClientAs) -> None:
     for origin in ("http://evil.example", "http://testserver.evil.example", "https://testserver"):
         assert await crumb(client_as, POD, Referer=f"{origin}{PODS}?q=x") == OWN
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("fragment", [{}, {"HX-Request": "true"}])
-async def test_it_stays_from_tab_to_tab(client_as: ClientAs, fragment: dict[str, str]) -> None:
+async def test_back_link_is_kept_across_tabs(client_as: ClientAs, fragment: dict[str, str]) -> None:
     came = f"{PODS}?q=web&status=error"
     first, *others = await tabs(client_as, POD, Referer=HOST + came)
     assert first == f"{POD}?list=q%3Dweb%26status%3Derror"
@@ -62,18 +62,18 @@ async def test_it_stays_from_tab_to_tab(client_as: ClientAs, fragment: dict[str,
         assert await tabs(client_as, url, Referer=HOST + POD, **fragment) == [first, *others]
 
 
-async def test_what_is_followed_has_its_own_address(client_as: ClientAs) -> None:
+async def test_live_url_does_not_contain_the_back_link(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get(f"{POD}?list=q%3Dweb"))
     assert f'data-url="{POD}"' in html
 
 
-async def test_from_nowhere_no_address_says_anything(client_as: ClientAs) -> None:
+async def test_tab_urls_are_plain_without_a_previous_list(client_as: ClientAs) -> None:
     assert all("list=" not in url for url in await tabs(client_as, POD))
     assert all("list=" not in url for url in await tabs(client_as, POD, Referer=HOST + OWN))
 
 
 @pytest.mark.parametrize("given", ["sort=nonsense", "label=((", "%00", "q=a#b", "a" * 20000])
-async def test_what_is_no_list_is_left_out(client_as: ClientAs, given: str) -> None:
+async def test_invalid_back_link_is_ignored(client_as: ClientAs, given: str) -> None:
     up = await crumb(client_as, f"{POD}?list={given}")
     assert up.startswith(f"{PODS}?") or up == PODS
     assert "nonsense" not in up

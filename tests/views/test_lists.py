@@ -1,4 +1,4 @@
-"""The list as page, fragment and data, for everybody of the cast."""
+"""Lists as page, fragment and data, for each test user."""
 
 import json
 import re
@@ -32,7 +32,7 @@ async def text_of(response: HttpResponseBase) -> str:
 
 
 def steady(html: str) -> str:
-    """Without what differs in every answer: the form's token and the clock."""
+    """Remove the parts that differ in each response: the CSRF token and the clock."""
     html = re.sub(r"(csrfmiddlewaretoken\" value=|x-csrftoken\": )\"\w+\"", "TOKEN", html)
     return re.sub(r'data-now="\d+"', "NOW", html)
 
@@ -55,7 +55,7 @@ async def test_admin_gets_the_page(client_as: ClientAs) -> None:
     assert 'data-live="live"' in html
 
 
-async def test_a_fragment_is_a_slice_of_the_page(client_as: ClientAs) -> None:
+async def test_fragment_is_a_part_of_the_page(client_as: ClientAs) -> None:
     page = await text_of(await client_as("admin").get(URL))
     fragment = await text_of(await client_as("admin", **HTMX).get(URL))
     assert fragment.lstrip().startswith("<section")
@@ -64,18 +64,20 @@ async def test_a_fragment_is_a_slice_of_the_page(client_as: ClientAs) -> None:
 
 
 @pytest.mark.parametrize("header", ["HX-Boosted", "HX-History-Restore-Request"])
-async def test_boosted_and_restored_requests_get_the_page(client_as: ClientAs, header: str) -> None:
+async def test_boosted_and_history_restore_requests_get_the_page(
+    client_as: ClientAs, header: str
+) -> None:
     response = await client_as("admin", **HTMX, **{header: "true"}).get(URL)
     assert "<html" in await text_of(response)
 
 
-async def test_anonymous_is_sent_to_the_login(client_as: ClientAs) -> None:
+async def test_anonymous_user_is_redirected_to_sign_in(client_as: ClientAs) -> None:
     response = await client_as("").get(f"{URL}?q=web")
     assert response.status_code == 302
     assert response["Location"] == f"/login?next={quote(URL + '?q=web', safe='')}"
 
 
-async def test_anonymous_htmx_is_sent_to_the_login_by_header(client_as: ClientAs) -> None:
+async def test_anonymous_htmx_request_is_redirected_by_header(client_as: ClientAs) -> None:
     here = "http://testserver/clusters/host/pods?sort=age"
     response = await client_as("", **HTMX, **{"HX-Current-URL": here}).get(URL)
     assert response.status_code == 401
@@ -83,20 +85,20 @@ async def test_anonymous_htmx_is_sent_to_the_login_by_header(client_as: ClientAs
 
 
 @pytest.mark.parametrize("fmt", ["json", "csv", "tsv"])
-async def test_anonymous_data_is_401(client_as: ClientAs, fmt: str) -> None:
+async def test_anonymous_data_request_returns_401(client_as: ClientAs, fmt: str) -> None:
     response = await client_as("").get(f"{URL}?format={fmt}")
     assert response.status_code == 401
     status = json.loads(await text_of(response))
     assert (status["kind"], status["reason"]) == ("Status", "Unauthorized")
 
 
-async def test_a_signed_in_account_without_rights_yet_is_refused(client_as: ClientAs) -> None:
+async def test_signed_in_account_without_permissions_is_refused(client_as: ClientAs) -> None:
     response = await client_as("nobody-knows-them").get(URL)
     assert response.status_code == 403
     assert "data-key" not in await text_of(response)
 
 
-async def test_charlie_is_denied(client_as: ClientAs) -> None:
+async def test_denied_page_returns_403(client_as: ClientAs) -> None:
     response = await client_as("charlie").get(URL)
     html = await text_of(response)
     assert response.status_code == 403
@@ -106,13 +108,13 @@ async def test_charlie_is_denied(client_as: ClientAs) -> None:
 
 
 @pytest.mark.parametrize("fmt", ["json", "csv", "tsv"])
-async def test_charlies_data_is_a_status(client_as: ClientAs, fmt: str) -> None:
+async def test_denied_data_request_returns_a_status_object(client_as: ClientAs, fmt: str) -> None:
     response = await client_as("charlie").get(f"{URL}?format={fmt}")
     assert response.status_code == 403
     assert json.loads(await text_of(response))["reason"] == "Forbidden"
 
 
-async def test_charlies_fragment_is_a_state(client_as: ClientAs) -> None:
+async def test_denied_fragment_shows_the_denied_state(client_as: ClientAs) -> None:
     response = await client_as("charlie", **HTMX).get(URL)
     html = await text_of(response)
     assert response.status_code == 403
@@ -120,7 +122,7 @@ async def test_charlies_fragment_is_a_state(client_as: ClientAs) -> None:
     assert "data-key" not in html
 
 
-async def test_forbidden_and_missing_projects_look_alike(client_as: ClientAs) -> None:
+async def test_forbidden_and_missing_projects_look_identical(client_as: ClientAs) -> None:
     answers = []
     for namespace in ("shop", "nope"):
         response = await client_as("alice").get(f"{URL}?namespace={namespace}")
@@ -129,7 +131,7 @@ async def test_forbidden_and_missing_projects_look_alike(client_as: ClientAs) ->
     assert answers[0] == answers[1]
 
 
-async def test_alice_sees_her_project_in_every_form(client_as: ClientAs) -> None:
+async def test_member_sees_the_project_in_every_format(client_as: ClientAs) -> None:
     found = await data(client_as, "alice")
     assert found["total"] == 2
     assert {item["namespace"] for item in found["items"]} == {"team-a"}
@@ -141,7 +143,9 @@ async def test_alice_sees_her_project_in_every_form(client_as: ClientAs) -> None
     assert len(csv.splitlines()) == 3
 
 
-async def test_dora_sees_the_one_object_she_may_in_every_form(client_as: ClientAs) -> None:
+async def test_permission_for_one_name_shows_one_object_in_every_format(
+    client_as: ClientAs,
+) -> None:
     found = await data(client_as, "dora")
     assert [(item["namespace"], item["name"]) for item in found["items"]] == [("shop", "web-1")]
     assert found["total"] == 1
@@ -165,7 +169,7 @@ async def test_dora_sees_the_one_object_she_may_in_every_form(client_as: ClientA
         assert (await client_as("dora").get(f"{URL}?namespace={namespace}")).status_code == 403
 
 
-async def test_bob_has_no_delete(client_as: ClientAs) -> None:
+async def test_delete_is_not_offered_without_permission(client_as: ClientAs) -> None:
     assert "/delete" in await text_of(await client_as("admin").get(URL))
     assert "/delete" not in await text_of(await client_as("bob").get(URL))
 
@@ -188,7 +192,9 @@ async def test_bob_has_no_delete(client_as: ClientAs) -> None:
         "&".join(f"label=a{n}" for n in range(1100)),
     ],
 )
-async def test_bad_input_is_400_in_every_form(client_as: ClientAs, query: str) -> None:
+async def test_invalid_parameters_return_400_in_every_format(
+    client_as: ClientAs, query: str
+) -> None:
     await client_as("admin").get(URL)
     for form, headers in ((query, {}), (query, HTMX), (f"{query}&format=json", {})):
         response = await client_as("admin", **headers).get(f"{URL}?{form}")
@@ -197,7 +203,7 @@ async def test_bad_input_is_400_in_every_form(client_as: ClientAs, query: str) -
         assert "data-key=" not in html
 
 
-async def test_bad_input_names_the_field(client_as: ClientAs) -> None:
+async def test_invalid_parameters_are_named(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get(f"{URL}?limit=abc"))
     assert 'data-state="bad-input"' in html
     assert "limit" in html
@@ -205,7 +211,7 @@ async def test_bad_input_names_the_field(client_as: ClientAs) -> None:
     assert [cause["field"] for cause in status["details"]["causes"]] == ["page", "limit"]
 
 
-async def test_a_page_beyond_the_last(client_as: ClientAs) -> None:
+async def test_page_beyond_the_last_is_empty(client_as: ClientAs) -> None:
     response = await client_as("admin").get(f"{URL}?page=99")
     html = await text_of(response)
     assert response.status_code == 200
@@ -215,21 +221,21 @@ async def test_a_page_beyond_the_last(client_as: ClientAs) -> None:
     assert (found["items"], found["total"]) == ([], 6)
 
 
-async def test_an_unknown_project(client_as: ClientAs) -> None:
+async def test_unknown_project_is_named(client_as: ClientAs) -> None:
     response = await client_as("admin").get(f"{URL}?namespace=nowhere")
     assert response.status_code == 200
     assert "No project is called nowhere" in await text_of(response)
 
 
 @pytest.mark.parametrize("name", ["a/b", "../..", "/", "%2E%2E", "a%0Ab", "n" * 300, "<b>"])
-async def test_what_no_project_can_be_called(client_as: ClientAs, name: str) -> None:
+async def test_invalid_project_name_is_handled(client_as: ClientAs, name: str) -> None:
     response = await client_as("admin").get(f"{URL}?namespace={name}")
     assert response.status_code in (200, 400)
     assert "<b>" not in await text_of(response)
 
 
 @pytest.mark.parametrize("path", ["/clusters/host/planets", "/clusters/other/pods", "/nope"])
-async def test_unknown_addresses_are_404(client_as: ClientAs, path: str) -> None:
+async def test_unknown_urls_return_404(client_as: ClientAs, path: str) -> None:
     response = await client_as("admin").get(path)
     assert response.status_code == 404
     assert "<h1" in await text_of(response)
@@ -237,12 +243,12 @@ async def test_unknown_addresses_are_404(client_as: ClientAs, path: str) -> None
     assert json.loads(await text_of(response))["reason"] == "NotFound"
 
 
-async def test_unknown_addresses_do_not_tell_strangers(client_as: ClientAs) -> None:
+async def test_unknown_urls_redirect_anonymous_users(client_as: ClientAs) -> None:
     for path in ("/clusters/host/planets", "/clusters/other/pods"):
         assert (await client_as("").get(path)).status_code == 302
 
 
-async def test_only_reading_methods(client_as: ClientAs) -> None:
+async def test_only_get_and_head_are_supported(client_as: ClientAs) -> None:
     assert (await client_as("admin").post(URL)).status_code == 405
     assert (await client_as("admin").head(URL)).status_code == 200
 
@@ -265,7 +271,7 @@ async def test_hostile_queries_are_escaped(client_as: ClientAs) -> None:
         assert "<script>alert" not in html
 
 
-async def test_a_cold_cache_is_503_and_refreshes_live(
+async def test_unsynced_list_returns_503_and_refreshes_live(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
@@ -281,12 +287,12 @@ async def test_a_cold_cache_is_503_and_refreshes_live(
     assert (response.status_code, response["Retry-After"]) == (503, "1")
 
 
-async def test_denied_does_not_start_an_informer(client_as: ClientAs) -> None:
+async def test_denied_request_does_not_start_an_informer(client_as: ClientAs) -> None:
     use_host(StaticRuntime({}))
     assert (await client_as("charlie").get(URL)).status_code == 403
 
 
-async def test_a_stale_page_keeps_its_rows(client_as: ClientAs, pods: Informer[Any]) -> None:
+async def test_stale_page_keeps_its_rows(client_as: ClientAs, pods: Informer[Any]) -> None:
     set_stale(pods, datetime(2026, 11, 21, 10, 0, tzinfo=UTC), "connection refused")
     response = await client_as("admin").get(URL)
     html = await text_of(response)
@@ -304,7 +310,7 @@ async def test_csv_is_an_attachment_with_the_columns(client_as: ClientAs) -> Non
     assert lines[0] == "name,namespace,status,ready,restarts,node,ip,age"
 
 
-async def test_the_page_in_chinese(client_as: ClientAs) -> None:
+async def test_page_is_rendered_in_chinese(client_as: ClientAs) -> None:
     response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(URL)
     assert 'lang="zh-Hans"' in await text_of(response)
 
@@ -318,14 +324,14 @@ async def test_the_page_in_chinese(client_as: ClientAs) -> None:
         ("/search?q=label=a>b", "“a&gt;b”中的“b”不是整数。"),
     ],
 )
-async def test_what_cannot_be_read_is_said_in_chinese(
+async def test_invalid_parameters_are_reported_in_chinese(
     client_as: ClientAs, url: str, told: str
 ) -> None:
     response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(url)
     assert told in await text_of(response)
 
 
-async def test_the_menu_counts_what_the_viewer_sees(client_as: ClientAs) -> None:
+async def test_menu_counts_objects_the_viewer_may_see(client_as: ClientAs) -> None:
     found = (await client_as("alice").get(URL)).context["nav"]
     entry = pods_of(found)
     [count] = entry.problems.counts
@@ -336,14 +342,14 @@ def pods_of(nav: Navigation) -> Any:
     return next(entry for entry in nav.rail if entry.label == "Pods")
 
 
-async def test_filters_keep_the_project_in_the_menu(client_as: ClientAs) -> None:
+async def test_menu_links_keep_the_project_filter(client_as: ClientAs) -> None:
     context = (await client_as("admin").get(f"{URL}?namespace=team-a&q=api")).context
     assert context["scope"].level.namespace == "team-a"
     assert context["scope"].namespaces == ("shop", "team-a", "team-b")
     assert pods_of(context["nav"]).url == f"{URL}?namespace=team-a"
 
 
-async def test_a_project_leads_to_its_workspace(client_as: ClientAs) -> None:
+async def test_project_links_to_its_workspace(client_as: ClientAs) -> None:
     meta = {"name": "acme", "uid": "acme", "resourceVersion": "1"}
     projects = [a_project("acme-shop"), a_project("other")]
     for project, workspace in zip(projects, ("acme", "gone"), strict=True):

@@ -1,4 +1,4 @@
-"""Metrics in Prometheus' format: what they say, and who may read them."""
+"""Metrics in Prometheus format, and access to them."""
 
 import re
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def samples(text: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
-async def it_is_prometheus_text(counted: Requests) -> None:
+async def test_response_is_prometheus_text(counted: Requests) -> None:
     client = AsyncClient()
     response = await client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
     assert response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -73,7 +73,7 @@ async def it_is_prometheus_text(counted: Requests) -> None:
     assert len(names) == len(set(names))
 
 
-async def it_tells_of_the_cache(counted: Requests) -> None:
+async def test_cache_metrics_are_reported(counted: Requests) -> None:
     found = samples((await read())[1])
     pods = '{cluster="host",group="",resource="pods",version="v1"}'
     cold = '{cluster="host",group="apps",resource="widgets",version="v1"}'
@@ -91,7 +91,7 @@ async def it_tells_of_the_cache(counted: Requests) -> None:
     assert found["process_start_time_seconds"] > 1_700_000_000
 
 
-async def it_tells_what_drawings_are_kept(counted: Requests) -> None:
+async def test_cached_fragments_are_reported(counted: Requests) -> None:
     await AsyncClient().get("/clusters/host/pods?limit=100")
     found = samples((await read())[1])
     kept = {name: n for name, n in found.items() if name.startswith("quarterdeck_drawn_")}
@@ -102,7 +102,7 @@ async def it_tells_what_drawings_are_kept(counted: Requests) -> None:
     assert all(number >= 0 for number in kept.values())
 
 
-async def it_tells_of_requests_by_route_and_never_by_address(counted: Requests) -> None:
+async def test_requests_are_counted_by_route_and_never_by_url(counted: Requests) -> None:
     client = AsyncClient()
     for path in ("/clusters/host/pods?q=canary", "/clusters/host/pods", "/canary", "/livez"):
         await client.get(path)
@@ -116,13 +116,15 @@ async def it_tells_of_requests_by_route_and_never_by_address(counted: Requests) 
     assert not any("_created" in name for name in found)
 
 
-async def it_names_no_tenant(counted: Requests) -> None:
+async def test_metrics_contain_no_tenant_names(counted: Requests) -> None:
     text = (await read())[1]
     for word in ("shop", "team-a", "web-1", "node-1", "admin"):
         assert word not in text
 
 
-async def it_tells_of_the_sockets(counted: Requests, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_websocket_metrics_are_reported(
+    counted: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counters = Counters(sockets=3, frames=10, bytes=2048, overflows=1, refreshes=4, slow_closed=2)
     for seconds in (0.0004, 0.02, 3.0):
         counters.flush_seconds.observe(seconds)
@@ -142,7 +144,7 @@ async def it_tells_of_the_sockets(counted: Requests, monkeypatch: pytest.MonkeyP
     assert found["quarterdeck_live_flush_seconds_sum"] == pytest.approx(3.0204)
 
 
-async def it_works_without_a_runtime(counted: Requests) -> None:
+async def test_metrics_work_without_a_runtime(counted: Requests) -> None:
     no_host()
     status, text = await read()
     assert status == 200
@@ -150,15 +152,15 @@ async def it_works_without_a_runtime(counted: Requests) -> None:
     assert "quarterdeck_live_sockets" in text
 
 
-def it_knows_its_own_memory() -> None:
+def test_resident_memory_is_reported() -> None:
     assert resident_bytes() > 10_000_000
 
 
-# Who may read
+# Access
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:1"])
-async def it_is_open_on_this_machine(counted: Requests, host: str) -> None:
+async def test_loopback_requests_are_permitted(counted: Requests, host: str) -> None:
     assert (await read(host=host))[0] == 200
     assert (await read(host=host, source="::1"))[0] == 200
     assert (await read(host=host, source="::ffff:127.0.0.1"))[0] == 200
@@ -167,22 +169,24 @@ async def it_is_open_on_this_machine(counted: Requests, host: str) -> None:
 @pytest.mark.parametrize(
     "host", ["console.example.com", "127.0.0.1.example.com", "", "[::1", "x:y"]
 )
-async def it_is_closed_where_somebody_passed_it_on(counted: Requests, host: str) -> None:
-    """A proxy on this machine, or a browser that a name has led here."""
+async def test_proxied_requests_are_refused(counted: Requests, host: str) -> None:
+    """Requests forwarded by a proxy on this machine, or of a browser that resolved a foreign name
+    to it (DNS rebinding).
+    """
     status, text = await read(host=host)
     assert status == 403
     assert "quarterdeck_" not in text
 
 
 @pytest.mark.parametrize("source", ["10.0.0.7", "203.0.113.9", "fe80::1", ""])
-async def it_is_closed_elsewhere(counted: Requests, source: str) -> None:
+async def test_remote_requests_are_refused(counted: Requests, source: str) -> None:
     status, text = await read(source=source)
     assert status == 403
     assert "METRICS_TOKEN" in text
     assert "quarterdeck_" not in text
 
 
-async def it_asks_the_proxy_where_a_request_came_from(
+async def test_client_address_is_taken_from_the_trusted_proxy(
     counted: Requests, settings: Settings
 ) -> None:
     from_elsewhere = {"X-Forwarded-For": "203.0.113.9"}
@@ -192,7 +196,7 @@ async def it_asks_the_proxy_where_a_request_came_from(
     assert (await read(**from_elsewhere))[0] == 403
 
 
-async def it_opens_to_the_token_from_anywhere(counted: Requests) -> None:
+async def test_token_is_accepted_from_anywhere(counted: Requests) -> None:
     for token in (f"Bearer {TOKEN}", f"bearer {TOKEN}"):
         assert (await read(token, host="console.example.com", source="10.0.0.7"))[0] == 200
 
@@ -200,18 +204,20 @@ async def it_opens_to_the_token_from_anywhere(counted: Requests) -> None:
 @pytest.mark.parametrize(
     "token", ["Bearer wrong", "Bearer", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x", "Bearer ü"]
 )
-async def it_refuses_a_wrong_token_even_here(counted: Requests, token: str) -> None:
+async def test_wrong_token_is_refused_even_from_loopback(counted: Requests, token: str) -> None:
     assert (await read(token))[0] == 403
 
 
-async def it_has_no_token_unless_one_is_set(counted: Requests, settings: Settings) -> None:
+async def test_token_is_disabled_unless_configured(counted: Requests, settings: Settings) -> None:
     settings.METRICS_TOKEN = ""
     for token in ("Bearer ", "Bearer", f"Bearer {TOKEN}"):
         assert (await read(token))[0] == 403
     assert (await read())[0] == 200
 
 
-async def it_tells_the_same_people_where_there_are_no_pages(counted: Requests) -> None:
+async def test_metrics_server_of_a_replica_without_pages_has_the_same_rules(
+    counted: Requests,
+) -> None:
     console, port = Standalone(lambda: True), free_port()
     assert await console.start(LOOPBACK, port) is None
     try:

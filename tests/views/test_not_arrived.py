@@ -1,4 +1,4 @@
-"""Before the first list of a kind has arrived nobody says that an object of it is not there."""
+"""While the first list of a kind is loading, no page reports an object as missing."""
 
 import json
 from typing import Any
@@ -28,24 +28,26 @@ def _cold(runtime: StaticRuntime) -> None:
 
 
 @pytest.mark.parametrize("url", URLS)
-async def test_a_page_says_that_it_has_not_arrived(client_as: ClientAs, url: str) -> None:
+async def test_page_reports_that_the_list_is_loading(client_as: ClientAs, url: str) -> None:
     answer = await client_as("admin").get(url)
     assert answer.status_code == 503
     text = await text_of(answer)
     assert ARRIVING in text
-    # Also without scripts.
+    # Works without scripts.
     assert answer["Refresh"] == "5" and "loaded again every few seconds" in text
 
 
 @pytest.mark.parametrize("url", URLS)
-async def test_a_program_is_told_when_to_ask_again(client_as: ClientAs, url: str) -> None:
+async def test_json_response_contains_retry_after(client_as: ClientAs, url: str) -> None:
     answer = await client_as("admin", Accept="application/json").get(url)
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
     assert "Refresh" not in answer
 
 
 @pytest.mark.parametrize("url", URLS[1:])
-async def test_so_does_the_answer_to_a_form(client_as: ClientAs, url: str) -> None:
+async def test_form_submission_reports_that_the_list_is_loading(
+    client_as: ClientAs, url: str
+) -> None:
     answer = await client_as("admin").post(url, {"uid": "u"})
     assert answer.status_code == 503 and ARRIVING in await text_of(answer)
     assert "Refresh" not in answer

@@ -1,4 +1,4 @@
-"""Operations in SQL: one at a time, which process has one, and how long they are kept."""
+"""The operation repository: mutual exclusion, the owning process and expiry."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -27,7 +27,7 @@ NODE = ObjectReference("host", NODES, Key("", "worker-1"), "uid-1")
 OURS = NODE, "drain"
 
 
-def test_one_goes_on_at_a_time() -> None:
+def test_one_operation_per_object_runs_at_a_time() -> None:
     assert latest(*OURS) is None
     number = begin(*OURS, "olga", {"minutes": 5})
     with pytest.raises(Running):
@@ -46,7 +46,7 @@ def test_one_goes_on_at_a_time() -> None:
     assert begin(*OURS, "eve", {}) != number
 
 
-def test_it_says_how_far_it_is_and_hears_that_it_shall_stop() -> None:
+def test_operation_stores_progress_and_receives_stop_requests() -> None:
     number = begin(*OURS, "olga", {})
     assert beat(number, ["first"]) and beat(number, None)
     found = latest(*OURS)
@@ -60,7 +60,7 @@ def test_it_says_how_far_it_is_and_hears_that_it_shall_stop() -> None:
     assert not ask_to_stop(*OURS, "eve")
 
 
-def test_whoever_is_not_heard_of_has_lost_it() -> None:
+def test_operation_without_heartbeat_is_interrupted() -> None:
     number = begin(*OURS, "olga", {})
     Operation.objects.update(heartbeat=timezone.now() - STALE - timedelta(seconds=1))
     found = latest(*OURS)
@@ -75,7 +75,7 @@ def test_whoever_is_not_heard_of_has_lost_it() -> None:
     assert kept.ended == kept.heartbeat
 
 
-def test_one_that_was_late_but_is_back_goes_on() -> None:
+def test_late_heartbeat_continues_the_operation() -> None:
     number = begin(*OURS, "olga", {})
     Operation.objects.update(heartbeat=timezone.now() - STALE - timedelta(seconds=1))
     assert beat(number, None)
@@ -83,7 +83,7 @@ def test_one_that_was_late_but_is_back_goes_on() -> None:
     assert found is not None and found.running
 
 
-def test_what_ended_long_ago_is_forgotten() -> None:
+def test_finished_operations_expire() -> None:
     number = begin(*OURS, "olga", {})
     end(number, State.DONE, "", [])
     Operation.objects.update(ended=timezone.now() - KEPT - timedelta(minutes=1))

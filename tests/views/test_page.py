@@ -1,4 +1,4 @@
-"""What every page answers to what goes wrong."""
+"""Error handling of the page decorator."""
 
 import pytest
 from django.db import DatabaseError
@@ -48,18 +48,20 @@ async def answer_to(error: Exception) -> HttpResponse:
         (ApiError(418, "teapot"), 418, "This request cannot be read"),
     ],
 )
-async def it_says_what_went_wrong(error: Exception, code: int, text: str) -> None:
+async def test_errors_become_responses_with_an_explanation(
+    error: Exception, code: int, text: str
+) -> None:
     response = await answer_to(error)
     assert response.status_code == code
     assert text in response.content.decode()
 
 
-async def it_has_no_page_of_a_type_that_went() -> None:
+async def test_page_of_a_deleted_type_returns_404() -> None:
     with pytest.raises(Http404):
         await answer_to(UnknownKind("widgets"))
 
 
-async def it_leaves_faults_of_ours_alone() -> None:
+async def test_internal_errors_are_not_caught() -> None:
     with pytest.raises(ZeroDivisionError):
         await answer_to(ZeroDivisionError())
 
@@ -69,13 +71,13 @@ async def of_a_browser(request: ConsoleRequest) -> HttpResponse:
     return HttpResponse("fine")
 
 
-async def it_is_for_whoever_is_signed_in() -> None:
+async def test_page_requires_sign_in() -> None:
     assert (await of_a_browser(a_request())).status_code == 200
     assert (await of_a_browser(a_request("HEAD"))).status_code == 200
     assert (await of_a_browser(a_request(account=None))).status_code == 302
     assert (await of_a_browser(a_request("POST"))).status_code == 405
 
 
-async def it_asks_for_a_browser_where_a_token_will_not_do() -> None:
+async def test_browser_only_page_refuses_tokens() -> None:
     assert (await of_a_browser(a_request(bearer=None))).status_code == 200
     assert (await of_a_browser(a_request(bearer=object()))).status_code == 403

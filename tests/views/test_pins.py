@@ -1,4 +1,4 @@
-"""Kinds that somebody has in the rail of a cluster: whose they are, and how many there may be."""
+"""Kinds pinned to the cluster menu: owners and limits."""
 
 import pytest
 from pytest_django import Settings
@@ -24,7 +24,7 @@ async def rail(client_as: ClientAs, who: str, url: str = PAGE) -> list[str]:
     return [entry.url.rpartition("/")[2] for entry in response.context["nav"].rail]
 
 
-async def test_what_is_pinned_is_in_the_rail_of_whoever_did(client_as: ClientAs) -> None:
+async def test_pinned_kind_is_in_the_menu_of_its_owner_only(client_as: ClientAs) -> None:
     before = await rail(client_as, "bob")
     response = await client_as("alice").post(PAGE, {"pin": "jobs"})
     assert (response.status_code, response["Location"]) == (302, PAGE)
@@ -32,7 +32,7 @@ async def test_what_is_pinned_is_in_the_rail_of_whoever_did(client_as: ClientAs)
     assert found[-1] == "jobs" and await rail(client_as, "bob") == before
     opened = (await client_as("alice").get("/clusters/host/jobs")).context["nav"]
     assert [entry.url for entry in opened.rail if entry.current] == ["/clusters/host/jobs"]
-    # That of a project is as it was.
+    # The menu of a project is unchanged.
     assert "jobs" not in await rail(client_as, "alice", f"{PAGE}?namespace=team-a")
     assert 'name="unpin" value="jobs"' in await text_of(await client_as("alice").get(PAGE))
     await client_as("alice").post(PAGE, {"unpin": "jobs"})
@@ -40,7 +40,7 @@ async def test_what_is_pinned_is_in_the_rail_of_whoever_did(client_as: ClientAs)
     assert 'name="pin" value="jobs"' in await text_of(await client_as("alice").get(PAGE))
 
 
-async def test_no_rail_is_longer_than_it_may_be(client_as: ClientAs) -> None:
+async def test_length_of_the_menu_is_limited(client_as: ClientAs) -> None:
     room = MOST - len(await rail(client_as, "admin"))
     for kind in ("jobs", "replicasets", "secrets", "serviceaccounts")[:room]:
         assert (await client_as("admin").post(PAGE, {"pin": kind})).status_code == 302
@@ -48,21 +48,21 @@ async def test_no_rail_is_longer_than_it_may_be(client_as: ClientAs) -> None:
     assert refused.status_code == 400
     assert f"The menu has {MOST} entries" in await text_of(refused)
     assert len(await rail(client_as, "admin")) == MOST
-    # More than there is room for, as after a right was given: those of the longest standing are shown.
+    # More pins than fit, for example after a permission was granted: the oldest ones are shown.
     await Pin.objects.acreate(account="admin", cluster="host", kind="cronjobs")
     pins.forget_all()
     assert len(await rail(client_as, "admin")) == MOST
 
 
 @pytest.mark.parametrize("kind", ["nothing", "", "../x", "nodes", "pods"])
-async def test_nothing_is_pinned_that_one_may_not_list_or_has_already(
+async def test_kind_that_is_forbidden_or_already_in_the_menu_cannot_be_pinned(
     client_as: ClientAs, kind: str
 ) -> None:
     assert (await client_as("alice").post(PAGE, {"pin": kind})).status_code in (400, 403)
     assert not await Pin.objects.aexists()
 
 
-async def test_a_pin_of_what_one_may_list_no_more_is_not_shown(client_as: ClientAs) -> None:
+async def test_pinned_kind_is_hidden_after_the_permission_is_lost(client_as: ClientAs) -> None:
     for kind in ("nodes", "gone.example.com"):
         await Pin.objects.acreate(account="alice", cluster="host", kind=kind)
     assert "nodes" not in await rail(client_as, "alice")

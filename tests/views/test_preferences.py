@@ -1,4 +1,4 @@
-"""Theme and language: cookies, set by forms that lead back."""
+"""Theme and language: cookies set by forms that redirect back."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.views.test_lists import text_of
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "auto"])
-async def test_a_theme_is_kept(client_as: ClientAs, theme: str) -> None:
+async def test_theme_is_stored(client_as: ClientAs, theme: str) -> None:
     client = client_as("admin")
     response = await client.post("/settings/theme", {"theme": theme, "next": "/clusters/host/pods"})
     assert (response.status_code, response["Location"]) == (302, "/clusters/host/pods")
@@ -16,7 +16,7 @@ async def test_a_theme_is_kept(client_as: ClientAs, theme: str) -> None:
     assert f'data-theme="{theme}"' in await text_of(await client.get("/clusters/host/pods"))
 
 
-async def test_a_language_is_kept(client_as: ClientAs) -> None:
+async def test_language_is_stored(client_as: ClientAs) -> None:
     client = client_as("admin")
     await client.post("/i18n/language", {"language": "zh-hans", "next": "/"})
     assert 'lang="zh-Hans"' in await text_of(await client.get("/clusters/host/pods"))
@@ -27,7 +27,7 @@ async def test_a_language_is_kept(client_as: ClientAs) -> None:
 @pytest.mark.parametrize(
     ("path", "field"), [("/settings/theme", "theme"), ("/i18n/language", "language")]
 )
-async def test_unknown_choices_are_refused(client_as: ClientAs, path: str, field: str) -> None:
+async def test_unknown_values_are_refused(client_as: ClientAs, path: str, field: str) -> None:
     for value in ("", "bogus", "dark; HttpOnly", "x" * 1000):
         response = await client_as("admin").post(path, {field: value})
         assert response.status_code == 400
@@ -39,17 +39,17 @@ async def test_unknown_choices_are_refused(client_as: ClientAs, path: str, field
     "url",
     ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "x", ""],
 )
-async def test_they_never_lead_elsewhere(client_as: ClientAs, url: str) -> None:
+async def test_return_url_cannot_lead_to_another_site(client_as: ClientAs, url: str) -> None:
     response = await client_as("").post("/settings/theme", {"theme": "dark", "next": url})
     assert (response.status_code, response["Location"]) == (302, "/dashboard")
 
 
-async def test_a_form_from_elsewhere_changes_nothing() -> None:
+async def test_form_without_csrf_token_changes_nothing() -> None:
     response = await SignedIn({}, csrf=True).post("/settings/theme", {"theme": "dark"})
     assert response.status_code == 403
     assert "theme" not in response.cookies
 
 
-async def test_a_strange_cookie_is_the_automatic_theme(client_as: ClientAs) -> None:
+async def test_invalid_theme_cookie_falls_back_to_auto(client_as: ClientAs) -> None:
     client = client_as("admin", Cookie='theme="><script>')
     assert 'data-theme="auto"' in await text_of(await client.get("/clusters/host/pods"))

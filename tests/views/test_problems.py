@@ -1,4 +1,4 @@
-"""What kube-apiserver refuses, at the fields of a form."""
+"""Validation errors of kube-apiserver at the fields of a form."""
 
 import re
 from typing import Any
@@ -64,7 +64,7 @@ def refused(*causes: Any) -> AForm:
         ("metadata.labels[example.com/a.b]", "labels"),
     ],
 )
-def it_puts_a_cause_at_the_field_of_its_path(path: str, name: str) -> None:
+def test_cause_is_shown_at_the_field_of_its_path(path: str, name: str) -> None:
     found = refused({"field": path, "message": "Too \u202elong"})
     assert found.errors == {name: ["Too ⟨U+202E⟩long"]}
     assert found.page_status == 422
@@ -73,7 +73,7 @@ def it_puts_a_cause_at_the_field_of_its_path(path: str, name: str) -> None:
 @pytest.mark.parametrize(
     "path", ["", "metadata", "metadata.names", "spec.rules", "spec.rules[", "..", "[", "]"]
 )
-def it_tells_of_any_other_cause_above_the_form(path: str) -> None:
+def test_other_causes_are_shown_above_the_form(path: str) -> None:
     found = refused({"field": "metadata.name", "message": "a"}, {"field": path, "message": "b"})
     assert found.errors == {"name": ["a"], "__all__": ["The cluster refused. no"]}
 
@@ -81,19 +81,19 @@ def it_tells_of_any_other_cause_above_the_form(path: str) -> None:
 @pytest.mark.parametrize(
     "causes", [None, 7, "x", [], [None], [{}], [{"message": ""}], [{"field": ["x"]}], {"a": 1}]
 )
-def it_expects_anything_in_the_place_of_causes(causes: Any) -> None:
+def test_malformed_causes_are_handled(causes: Any) -> None:
     for details in ({"causes": causes}, causes):
         found = form()
         problems.apply(ApiError(422, "no", status={"details": details}), found)
         assert list(found.errors) == ["__all__"]
 
 
-def it_says_a_cause_once() -> None:
+def test_repeated_cause_is_shown_once() -> None:
     cause = {"field": "metadata.name", "message": "Taken"}
     assert refused(cause, cause).errors == {"name": ["Taken"]}
 
 
-def it_has_its_own_words_where_the_caller_knows_more() -> None:
+def test_caller_can_override_the_message() -> None:
     assert problems.words(NotFound(404, "x")).startswith("It is already gone.")
     assert problems.words(NotFound(404, "x"), gone="No more.") == "No more. x"
     assert problems.words(Conflict(409, "x"), changed="Changed.") == "Changed. x"
@@ -108,7 +108,7 @@ def it_has_its_own_words_where_the_caller_knows_more() -> None:
         (Replaced(), "该对象已不是之前读取的那一个。"),
     ],
 )
-def it_says_in_chinese_what_the_core_tells(error: ApiError, told: str) -> None:
+def test_core_messages_are_translated(error: ApiError, told: str) -> None:
     found = form()
     with translation.override("zh-hans"):
         problems.apply(error, found)
@@ -116,7 +116,7 @@ def it_says_in_chinese_what_the_core_tells(error: ApiError, told: str) -> None:
     assert told in text and not re.search("[A-Za-z]{2}", text.replace("kube-apiserver", ""))
 
 
-def it_says_in_chinese_what_was_wrong_with_a_request_if_nobody_else_did() -> None:
+def test_fallback_messages_of_refused_requests_are_translated() -> None:
     error, told = error_from_status(400, {}), "kube-apiserver 返回 400"
     with translation.override("zh-hans"):
         assert opening.why(error) == consumer.why(error) == told
@@ -124,15 +124,15 @@ def it_says_in_chinese_what_was_wrong_with_a_request_if_nobody_else_did() -> Non
     assert problem.text == told
 
 
-def it_tells_of_a_trail_that_cannot_be_written() -> None:
+def test_unavailable_audit_trail_is_reported() -> None:
     found = form()
     problems.apply(AuditUnavailable(), found)
     text = "Nothing was done, because the audit trail cannot be written."
     assert found.page_status == 503 and found.errors == {"__all__": [text]}
 
 
-def test_of_thousands_of_wrong_fields_some_are_told_soon() -> None:
-    """Each is looked for in the text, and kube-apiserver names all."""
+def test_thousands_of_invalid_fields_are_limited_and_fast() -> None:
+    """Each one is located in the text, and kube-apiserver lists all of them."""
     names = [f"wrong{number}" for number in range(10_000)]
     text = "spec:\n" + "".join(f"  {name}: 1\n" for name in names)
     told = ", ".join(f'unknown field "spec.{name}"' for name in names)
@@ -142,7 +142,7 @@ def test_of_thousands_of_wrong_fields_some_are_told_soon() -> None:
     assert (found[7].line, found[7].text) == (9, "spec.wrong7: there is no such field")
 
 
-def test_of_thousands_of_placeholders_some_are_told_soon() -> None:
+def test_thousands_of_placeholders_are_limited_and_fast() -> None:
     kind = kinds.of(SECRETS)
     assert kind is not None
     text = "data:\n" + "".join(f"  k{number}: {MASK}\n" for number in range(10_000))

@@ -1,4 +1,4 @@
-"""Saved views: whose they are, what they may be, and how a list opens with one."""
+"""Saved views: owners, limits and the default view of a list."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ async def names_of(client_as: ClientAs, who: str, url: str = LIST) -> list[str]:
 TEAM = f"{LIST}?namespace=team-a&status=error&page=3&limit=20"
 
 
-async def test_a_view_is_a_name_for_the_address(client_as: ClientAs) -> None:
+async def test_view_is_a_named_list_url(client_as: ClientAs) -> None:
     response = await save(client_as, "  My   failing ", TEAM)
     assert (response.status_code, response["Location"]) == (
         302, f"{LIST}?namespace=team-a&status=error&limit=20",
@@ -51,18 +51,18 @@ async def test_a_view_is_a_name_for_the_address(client_as: ClientAs) -> None:
     assert f'href="{LIST}?{view.query}"'.replace("&", "&amp;") in html
 
 
-async def test_saving_under_a_name_again_replaces_it(client_as: ClientAs) -> None:
+async def test_saving_under_an_existing_name_replaces_the_view(client_as: ClientAs) -> None:
     await save(client_as, "one", f"{LIST}?q=a")
     await save(client_as, "one", f"{LIST}?q=b")
     assert [view.query async for view in SavedView.objects.all()] == ["q=b"]
 
 
-async def test_views_are_their_owners(client_as: ClientAs) -> None:
+async def test_views_are_visible_to_their_owner_only(client_as: ClientAs) -> None:
     await save(client_as, "mine")
     view = await SavedView.objects.aget()
     assert await names_of(client_as, "alice") == ["mine"]
     assert await names_of(client_as, "bob") == []
-    # Not even an administrator finds it: as if there were none.
+    # Even administrators get 404.
     for who in ("bob", "admin"):
         for action in ("rename", "delete", "open"):
             response = await change(client_as, view, who, action=action, name="x")
@@ -70,7 +70,7 @@ async def test_views_are_their_owners(client_as: ClientAs) -> None:
     assert (await SavedView.objects.aget()).name == "mine"
 
 
-async def test_the_platforms_views_are_for_everybody_and_made_by_administrators(
+async def test_platform_views_are_visible_to_all_and_created_by_administrators(
     client_as: ClientAs,
 ) -> None:
     assert (await save(client_as, "all", sharing="platform")).status_code == 403
@@ -86,7 +86,7 @@ async def test_the_platforms_views_are_for_everybody_and_made_by_administrators(
     assert await names_of(client_as, "alice") == ["zz"]
 
 
-async def test_who_may_not_change_a_view_is_not_asked_to(client_as: ClientAs) -> None:
+async def test_edit_forms_are_shown_to_users_who_may_change_the_view(client_as: ClientAs) -> None:
     await save(client_as, "all", who="admin", sharing="platform")
     view = await SavedView.objects.aget()
     for url in (f"/views?list={quote(LIST)}", "/views"):
@@ -96,16 +96,16 @@ async def test_who_may_not_change_a_view_is_not_asked_to(client_as: ClientAs) ->
             assert (f'action="/views/{view.pk}"' in html) is forms, (url, who)
 
 
-async def test_views_of_a_kind_that_one_may_not_see_are_not_shown(client_as: ClientAs) -> None:
+async def test_views_of_forbidden_kinds_are_hidden(client_as: ClientAs) -> None:
     await save(client_as, "all", who="admin", sharing="platform")
     assert (await client_as("charlie").get(f"/views?list={LIST}")).status_code == 403
     assert (await save(client_as, "x", who="charlie")).status_code == 403
-    # Nor among those of all lists.
+    # They are missing on the page of all views, too.
     for who, told in (("bob", 1), ("charlie", 0)):
         assert (await text_of(await client_as(who).get("/views"))).count(">all<") == told
 
 
-async def test_renaming_and_deleting(client_as: ClientAs) -> None:
+async def test_views_can_be_renamed_and_deleted(client_as: ClientAs) -> None:
     await save(client_as, "one")
     await save(client_as, "two")
     one = await SavedView.objects.aget(name="one")
@@ -118,7 +118,7 @@ async def test_renaming_and_deleting(client_as: ClientAs) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * (MAX_NAME + 1), "a\u202eb", "a\x00"])
-async def test_names_have_limits(client_as: ClientAs, name: str) -> None:
+async def test_names_are_validated(client_as: ClientAs, name: str) -> None:
     assert (await save(client_as, name)).status_code == 400
     assert await SavedView.objects.acount() == 0
 
@@ -132,12 +132,12 @@ async def test_names_have_limits(client_as: ClientAs, name: str) -> None:
         LIST + "?" + "&".join(f"label={'k' * 60}{n}%3D{'v' * 60}" for n in range(18)),
     ],
 )  # fmt: skip
-async def test_only_lists_of_ours_can_be_saved(client_as: ClientAs, url: str) -> None:
+async def test_only_list_urls_can_be_saved(client_as: ClientAs, url: str) -> None:
     assert (await save(client_as, "x", url)).status_code == 400
     assert await SavedView.objects.acount() == 0
 
 
-async def test_there_is_an_end_to_their_number(client_as: ClientAs) -> None:
+async def test_number_of_views_is_limited(client_as: ClientAs) -> None:
     await SavedView.objects.abulk_create(
         SavedView(sharing="own", holder="alice", cluster="host", kind="pods", name=f"n{number}")
         for number in range(MOST)
@@ -148,19 +148,19 @@ async def test_there_is_an_end_to_their_number(client_as: ClientAs) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "9" * 30])
-async def test_views_that_there_are_not(client_as: ClientAs, number: str) -> None:
+async def test_missing_view_returns_404(client_as: ClientAs, number: str) -> None:
     response = await client_as("alice").post(f"/views/{number}", {"action": "delete"})
     assert response.status_code == 404
 
 
 @pytest.mark.parametrize("action", ["", "steal"])
-async def test_unknown_acts_do_nothing(client_as: ClientAs, action: str) -> None:
+async def test_unknown_action_returns_404(client_as: ClientAs, action: str) -> None:
     await save(client_as, "one")
     view = await SavedView.objects.aget()
     assert (await change(client_as, view, action=action)).status_code == 404
 
 
-async def test_nobody_saves_without_an_account(client_as: ClientAs) -> None:
+async def test_anonymous_users_cannot_save_views(client_as: ClientAs) -> None:
     assert (await save(client_as, "x", who="")).status_code == 302
     assert (await client_as("").post("/views/1", {"action": "delete"})).status_code == 302
     assert await SavedView.objects.acount() == 0
@@ -170,7 +170,7 @@ async def test_nobody_saves_without_an_account(client_as: ClientAs) -> None:
 def opening(settings: Settings) -> Iterator[None]:
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.views.opening.OpeningViewMiddleware"]
     yield
-    # What was read is remembered for seconds, and the rows of this test are gone.
+    # Query results are cached for seconds, so the rows of a previous test must be dropped.
     book._openings.clear()
 
 
@@ -180,7 +180,7 @@ async def opened(client_as: ClientAs, who: str = "alice", path: str = LIST, **he
 
 
 @pytest.mark.usefixtures("opening")
-async def test_a_list_opens_with_the_view_that_was_chosen(client_as: ClientAs) -> None:
+async def test_list_opens_with_the_chosen_view(client_as: ClientAs) -> None:
     await save(client_as, "one", f"{LIST}?q=one")
     await save(client_as, "two", f"{LIST}?q=two")
     one, two = [view async for view in SavedView.objects.order_by("name")]
@@ -191,7 +191,7 @@ async def test_a_list_opens_with_the_view_that_was_chosen(client_as: ClientAs) -
     assert await opened(client_as) == f"{LIST}?q=two"
     assert await opened(client_as, "bob") == ""
     assert await opened(client_as, path="/clusters/host/deployments") == ""
-    # Whoever asks for something, or for all by a link on the list itself, gets that.
+    # Explicit parameters, or the link to all objects on the list itself, take precedence.
     assert await opened(client_as, path=f"{LIST}?page=1") == ""
     assert await opened(client_as, **{"HX-Request": "true"}) == ""
     own = {"Referer": f"http://testserver{LIST}?q=two"}
@@ -203,7 +203,7 @@ async def test_a_list_opens_with_the_view_that_was_chosen(client_as: ClientAs) -
 
 
 @pytest.mark.usefixtures("opening")
-async def test_ones_own_choice_counts_before_the_platforms(client_as: ClientAs) -> None:
+async def test_own_default_view_takes_precedence_over_the_platforms(client_as: ClientAs) -> None:
     await save(client_as, "all", f"{LIST}?q=all", who="admin", sharing="platform")
     await change(client_as, await SavedView.objects.aget(), "admin", action="open")
     assert await opened(client_as, "bob") == f"{LIST}?q=all"
@@ -213,7 +213,7 @@ async def test_ones_own_choice_counts_before_the_platforms(client_as: ClientAs) 
     assert await opened(client_as, "bob") == f"{LIST}?q=all"
 
 
-async def test_the_list_has_the_menu(client_as: ClientAs) -> None:
+async def test_list_has_the_views_menu(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get(f"{LIST}?q=web&page=1"))
     assert 'hx-get="/views?list=%2Fclusters%2Fhost%2Fpods%3Fq%3Dweb"' in html
     assert 'id="views-menu"' in html

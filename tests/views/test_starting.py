@@ -1,4 +1,4 @@
-"""The page that waits for a container and leads to its terminal."""
+"""The container startup page, which waits for a container and redirects to its terminal."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ URL = starting_url("host", KEY, "debug")
 
 
 def show(state: object, *, phase: str = "Running", **status: Any) -> None:
-    """A pod with a debug container in that state, or of which nothing is told yet."""
+    """Return a pod with a debug container in that state, or without a container status."""
     found = pod("web")
     found["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "example/tools:1"}]
     told = [{"name": "debug", "state": state, "lastState": {}}] if state is not None else []
@@ -29,7 +29,7 @@ async def page(client_as: ClientAs, url: str = URL, who: str = "admin") -> Any:
     return await client_as(who).get(url)
 
 
-async def test_it_leads_to_the_terminal_of_what_runs(client_as: ClientAs) -> None:
+async def test_running_container_redirects_to_its_terminal(client_as: ClientAs) -> None:
     show({"running": {"startedAt": "2026-11-20T10:00:00Z"}})
     answer = await page(client_as)
     assert answer.status_code == 302
@@ -69,7 +69,7 @@ async def test_it_leads_to_the_terminal_of_what_runs(client_as: ClientAs) -> Non
         ([["nothing"]], "progress", "The node has not begun with it yet."),
     ],
 )
-async def test_it_says_how_far_it_is(
+async def test_progress_is_shown(
     client_as: ClientAs, state: object, severity: str, text: str
 ) -> None:
     show(state)
@@ -82,7 +82,7 @@ async def test_it_says_how_far_it_is(
     assert "no &lt;such&gt; host" in part or "no <such>" not in str(state)
 
 
-async def test_what_holds_up_the_pod_is_said(client_as: ClientAs) -> None:
+async def test_pod_level_problem_is_shown(client_as: ClientAs) -> None:
     refused = {"reason": "OutOfcpu", "message": "Node did not have enough cpu", "conditions": []}
     show(None, phase="Failed", containerStatuses=[], **refused)
     html = await text_of(await page(client_as))
@@ -101,7 +101,7 @@ async def test_what_holds_up_the_pod_is_said(client_as: ClientAs) -> None:
         ("", URL, 302),
     ],
 )
-async def test_there_is_nothing_else_to_wait_for(
+async def test_unknown_or_forbidden_container_is_refused(
     client_as: ClientAs, who: str, url: str, code: int
 ) -> None:
     show(None)

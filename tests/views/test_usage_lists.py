@@ -1,4 +1,4 @@
-"""What pods and nodes use, as columns of their lists: where it is measured, and for whoever may know."""
+"""Usage columns of the lists of pods and nodes, if usage is measured and the user may read it."""
 
 import json
 import re
@@ -42,7 +42,7 @@ async def page(client_as: ClientAs, url: str, who: str = "admin") -> str:
 
 
 def cells(html: str, column: str) -> dict[str, str]:
-    """Texts of a column by the name of the row's object."""
+    """Return the texts of a column by object name."""
     found = {}
     for row in re.findall(r"<tr [^>]*data-key.*?</tr>", html, re.S):
         name = re.search(r'data-key="(?:[^"/]*/)?([^"]*)"', row)
@@ -58,7 +58,9 @@ async def names(client_as: ClientAs, url: str) -> list[str]:
     return [item["name"] for item in json.loads(await text_of(response))["items"]]
 
 
-async def it_shows_what_pods_and_nodes_use(client_as: ClientAs, runtime: StaticRuntime) -> None:
+async def test_usage_of_pods_and_nodes_is_shown(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
     await runtime.usage.take()
     html = await page(client_as, PODS_URL)
     assert cells(html, "cpu_used") == {
@@ -74,7 +76,7 @@ async def it_shows_what_pods_and_nodes_use(client_as: ClientAs, runtime: StaticR
     assert cells(html, "memory_used")["node-1"] == "2Gi 25 %"
 
 
-async def it_sorts_by_it_and_follows_the_readings(
+async def test_lists_are_sorted_by_usage_and_follow_the_readings(
     client_as: ClientAs, runtime: StaticRuntime, metrics: Measuring
 ) -> None:
     await runtime.usage.take()
@@ -89,7 +91,7 @@ async def it_sorts_by_it_and_follows_the_readings(
     ]
     await runtime.usage.take()
     assert (await names(client_as, falling))[:3] == ["plain", "api-1", "web-1"]
-    # A pod that changes between two readings stands where it should, too.
+    # A pod that changes between two readings keeps its position by usage.
     changed = pod("plain", "team-b", restarts=7)
     bring(runtime.informer(PODS), changed)
     assert (await names(client_as, falling))[:3] == ["plain", "api-1", "web-1"]
@@ -97,7 +99,9 @@ async def it_sorts_by_it_and_follows_the_readings(
     assert (await names(client_as, falling))[:2] == ["api-1", "web-1"]
 
 
-async def it_exports_what_the_page_shows(client_as: ClientAs, runtime: StaticRuntime) -> None:
+async def test_exports_contain_the_usage_columns(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
     csv = f"{PODS_URL}?format=csv&sort=-memory_used"
     header = (await text_of(await client_as("admin").get(csv))).splitlines()[0]
     assert "used" not in header
@@ -121,7 +125,7 @@ async def it_exports_what_the_page_shows(client_as: ClientAs, runtime: StaticRun
         (Measuring(nodes=b"<html>", pods=b"<html>"), "cannot be read"),
     ],
 )
-async def it_has_no_such_columns_where_nothing_is_measured_and_says_why(
+async def test_missing_usage_hides_the_columns_and_is_explained(
     client_as: ClientAs, runtime: StaticRuntime, note: str
 ) -> None:
     await runtime.usage.take()
@@ -129,31 +133,31 @@ async def it_has_no_such_columns_where_nothing_is_measured_and_says_why(
         html = await page(client_as, url)
         assert 'data-col="cpu_used"' not in html
         assert note in html
-        # Whoever chose the column gets it back with the numbers.
+        # A selected usage column returns together with the readings.
         assert '<input type="hidden" name="columns" value="cpu_used">' in html
 
 
 class _Unmetered(FakeAccess):
-    """Lists everything but what is used."""
+    """A user who may list everything except usage."""
 
     def namespaces_where(self, verb: str, gvr: Any, subresource: str = "") -> frozenset[str] | None:
         return frozenset() if gvr.group == POD_METRICS.group else None
 
 
 class _Partly(FakeAccess):
-    """Lists all pods, and what those of one project use."""
+    """A user who may list all pods but only the usage of one project."""
 
     def namespaces_where(self, verb: str, gvr: Any, subresource: str = "") -> frozenset[str] | None:
         return frozenset({"team-a"}) if gvr == POD_METRICS else None
 
 
-async def it_tells_only_those_who_may_know(
+async def test_usage_is_shown_only_with_permission(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await runtime.usage.take()
     monkeypatch.setitem(cast.CAST, "unmetered", lambda: _Unmetered("unmetered"))
     monkeypatch.setitem(cast.CAST, "partly", lambda: _Partly("partly"))
-    # After somebody who may: nothing of theirs is shared.
+    # Requested after a permitted user: no rendering is shared.
     by_usage = f"{PODS_URL}?sort=-cpu_used"
     assert list(cells(await page(client_as, by_usage), "cpu_used"))[0] == "web-1"
     for url in (PODS_URL, NODES_URL, by_usage):

@@ -1,4 +1,4 @@
-"""The generic pages, and a login page to be sent to."""
+"""The generic pages and a stub of the sign-in page."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path

@@ -1,4 +1,4 @@
-"""People of a workspace on a real control plane: through the pages, and with kubectl."""
+"""Users of a workspace on a real control plane, who use the console's pages and kubectl."""
 
 import asyncio
 import subprocess
@@ -21,7 +21,7 @@ WAIT = 30.0
 
 
 class Person:
-    """One who uses the console, and kubectl."""
+    """A user of the console and of kubectl."""
 
     def __init__(self, tenancy: Tenancy, name: str) -> None:
         self._cluster, self.name = tenancy.cluster, name
@@ -49,7 +49,7 @@ class Person:
 
 
 def apply(installed: Installed, *objects: Manifest) -> None:
-    """As the administrator, whoever wrote it before."""
+    """Create or update objects as the administrator, with server-side apply and force."""
     for item in objects:
         meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
         group, _, version = item["apiVersion"].rpartition("/")
@@ -65,7 +65,7 @@ def change(installed: Installed, gvr: GVR, name: str, patch: Manifest, namespace
 
 
 def delete(installed: Installed, gvr: GVR, name: str, namespace: str = "") -> None:
-    """It may go later."""
+    """Delete an object. Finalizers can delay the removal."""
     _ask(installed, "DELETE", gvr.path(namespace, name))
 
 
@@ -79,7 +79,7 @@ def _ask(installed: Installed, method: str, path: str, body: Any = None, kind: s
 
 
 def read(installed: Installed, gvr: GVR, name: str, namespace: str = "") -> Any:
-    """None if it is not there."""
+    """Return an object, or None if it doesn't exist."""
     answer = installed.cluster.api.get(gvr.path(namespace, name))
     assert answer.status in (200, 404), answer.body
     return answer.json() if answer.status == 200 else None
@@ -88,7 +88,7 @@ def read(installed: Installed, gvr: GVR, name: str, namespace: str = "") -> Any:
 def listed(
     installed: Installed, gvr: GVR, namespace: str = "", workspace: str = ""
 ) -> list[Manifest]:
-    """`workspace`: only what says that it is of that one."""
+    """Return the objects of a type. With `workspace`, only objects labeled with this workspace."""
     query = f"?labelSelector=kubesphere.io/workspace={workspace}" if workspace else ""
     answer = installed.cluster.api.get(gvr.path(namespace) + query)
     assert answer.status == 200, answer.body
@@ -147,12 +147,12 @@ def quota(workspace: str, **hard: str) -> Manifest:
     }
 
 
-#: Labels of a RoleBase whose role all projects have.
+#: Labels of a RoleBase that applies to all projects.
 OF_PROJECTS = {"scope.kubesphere.io/namespace": "", "scope.kubesphere.io/devops": ""}
 
 
 def base(name: str, kind: str, role: str, rules: Any, **labels: str) -> Manifest:
-    """A RoleBase."""
+    """Return a RoleBase."""
     version = "rbac.authorization.k8s.io/v1" if kind == "Role" else f"{IAM}/v1alpha2"
     metadata = {"name": role, "annotations": {"kubesphere.io/creator": "system"}}
     return {
@@ -164,7 +164,7 @@ def base(name: str, kind: str, role: str, rules: Any, **labels: str) -> Manifest
 
 
 def bound_to(installed: Installed, workspace: str, user: str) -> list[str]:
-    """The roles of the workspace that name the user."""
+    """Return the names of the workspace's roles that are bound to the user."""
     return [
         item["roleRef"]["name"]
         for item in listed(installed, WORKSPACE_ROLE_BINDINGS, workspace=workspace)

@@ -1,4 +1,6 @@
-"""A real control plane with the console's identities, policies and controllers, and its pages."""
+"""A real control plane with the console's identities, policies and controllers, and the console's
+pages.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -27,7 +29,7 @@ from workspaces.controllers import FACTORIES
 
 
 class PersonMiddleware:
-    """Signs requests in by the header `X-Person`; what they may do is worked out as always."""
+    """Authenticate requests by the header `X-Person`. Permissions are evaluated as usual."""
 
     async_capable = True
     sync_capable = False
@@ -47,7 +49,7 @@ class PersonMiddleware:
 
 @pytest.fixture
 def site(settings: Settings) -> None:
-    """The pages, without what signs people in."""
+    """Configure the pages without authentication middleware."""
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.MIDDLEWARE = [
         "django.contrib.sessions.middleware.SessionMiddleware",
@@ -64,7 +66,7 @@ def site(settings: Settings) -> None:
 
 @dataclass(frozen=True)
 class Installed:
-    """A control plane that has the console's identities and policies, and the file with these."""
+    """A control plane with the console's identities and policies, and the console's kubeconfig."""
 
     cluster: ControlPlane
     kubeconfig: Path
@@ -72,7 +74,7 @@ class Installed:
 
 @dataclass(frozen=True)
 class Tenancy(Installed):
-    """With the controllers of workspaces at work."""
+    """An installed control plane with running workspace controllers."""
 
     runtime: Runtime
 
@@ -81,7 +83,7 @@ class Tenancy(Installed):
 def installed(
     control_plane_programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Installed]:
-    """One for all files, which have workspaces and people of their own."""
+    """The control plane shared by all files. Each file uses its own workspaces and users."""
     with ControlPlane() as cluster:
         kubeconfig = tmp_path_factory.mktemp("console") / "kubeconfig"
         tokens = asyncio.run(_install(cluster))
@@ -91,7 +93,9 @@ def installed(
 
 @pytest.fixture(scope="module")
 def tenancy(installed: Installed) -> Iterator[Tenancy]:
-    """Ends with the file: some have other controllers, and two consoles' would fight."""
+    """Run the workspace controllers for one file. Other files run other controllers, which would
+    conflict.
+    """
     with ExitStack() as stack:
         runtime = Runtime(kubeconfig=str(installed.kubeconfig))
         runtime.start()

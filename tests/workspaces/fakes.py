@@ -1,5 +1,6 @@
-"""The fakes of controllers with what workspaces need of a cluster besides: finalizers, the garbage
-collector, the namespace controller, and the controller that fills in quotas."""
+"""In-memory cluster for workspace controllers, with finalizers, garbage collection, namespace
+deletion and quota status.
+"""
 
 import copy
 from random import Random
@@ -49,7 +50,7 @@ TYPES = tuple(
         )
     )
 )
-#: Rounds after which a world that still changes will not settle.
+#: Rounds after which a cluster that still changes is considered unstable.
 _ROUNDS = 40
 
 
@@ -58,7 +59,10 @@ class Crash(BaseException):
 
 
 class TenantConsole(FakeConsole):
-    """`crash_after`: writes until the process dies, right after the last one has been done."""
+    """In-memory client that can simulate a crash.
+
+    `crash_after` is the number of writes until the process dies, directly after the last write.
+    """
 
     def __init__(self, informers: dict[GVR, Informer[Any]]) -> None:
         super().__init__(informers)
@@ -106,7 +110,9 @@ class TenantConsole(FakeConsole):
     async def replace(
         self, gvr: GVR, body: Manifest, *, namespace: str = "", name: str, audit_id: str = ""
     ) -> Manifest:
-        """The status is not written with the rest."""
+        """Replace an object. The status is kept, as kube-apiserver does for types with a status
+        subresource.
+        """
         self._check_alive()
         kept = self.objects.get((gvr, place_of(body)), {})
         meta = {"uid": kept.get("metadata", {}).get("uid"), **body["metadata"]}
@@ -139,7 +145,9 @@ class TenantConsole(FakeConsole):
         return found
 
     def mark(self, gvr: GVR, found: Manifest) -> None:
-        """Deleted, as far as its finalizers and what is in it allow."""
+        """Set the deletion timestamp, and delete the object as soon as its finalizers and contents
+        allow it.
+        """
         item = copy.deepcopy(found)
         item["metadata"].setdefault("deletionTimestamp", "2026-03-01T12:00:00Z")
         self._store(gvr, item)
@@ -166,11 +174,11 @@ class TenantConsole(FakeConsole):
             raise Crash
 
     def _check_alive(self) -> None:
-        """Who is dead writes nothing, whatever was to follow or was under way."""
+        """Raise Crash if the process is dead, so that pending calls write nothing."""
         if self.crash_after is not None and self.writes >= self.crash_after:
             raise Crash
 
-    # What the cluster does by itself.
+    # Kubernetes' own controllers.
 
     def collect_garbage(self) -> None:
         there = {item["metadata"].get("uid") for item in self.objects.values()}
@@ -181,7 +189,9 @@ class TenantConsole(FakeConsole):
                 self.mark(gvr, item)
 
     def fill_quotas(self, used: dict[str, dict[str, str]] | None = None) -> None:
-        """`used`: by project; what it was where nothing is said."""
+        """Update the status of all ResourceQuotas. `used` is the usage by project (default:
+        unchanged).
+        """
         for place, item in self.of(RESOURCE_QUOTAS).items():
             status = item.get("status") or {}
             now = (used or {}).get(place.partition("/")[0]) or status.get("used") or {}
@@ -202,14 +212,14 @@ class TenantRuntime(StaticRuntime):
         self._controllers: Controllers | None = None
 
     def controllers(self) -> Controllers:
-        """Those of workspaces and of the projection, which start when first asked for."""
+        """Return the workspace and projection controllers. They are created on the first call."""
         if self._controllers is None:
             self._controllers = Controllers(self, (*FACTORIES, *PROJECTION), self.chance)
         return self._controllers
 
 
 def restarted(runtime: TenantRuntime) -> TenantRuntime:
-    """Another process, which knows what is in the cluster and nothing else."""
+    """Return the runtime of a new process with the same cluster."""
     objects: dict[GVR, list[Manifest]] = {}
     for (gvr, _place), item in runtime.console.objects.items():
         objects.setdefault(gvr, []).append(item)
@@ -219,7 +229,7 @@ def restarted(runtime: TenantRuntime) -> TenantRuntime:
 
 
 async def reconcile(runtime: TenantRuntime, *, projection: bool = True) -> None:
-    """One look of every reconciler at every object."""
+    """Run each reconciler once for every object."""
     made = [
         factory(cast(Runtime, runtime))
         for factory in (*FACTORIES, *(PROJECTION if projection else ()))
@@ -240,7 +250,9 @@ async def reconcile(runtime: TenantRuntime, *, projection: bool = True) -> None:
 
 
 async def settle(runtime: TenantRuntime) -> TenantRuntime:
-    """Until nothing changes. After a crash another process goes on: returns the last one."""
+    """Run until nothing changes and return the last runtime. After a crash, a new process
+    continues.
+    """
     for _ in range(_ROUNDS):
         before = _state(runtime)
         try:
@@ -262,7 +274,7 @@ def _state(runtime: TenantRuntime) -> dict[tuple[GVR, str], str]:
 
 
 def meaning(runtime: TenantRuntime) -> dict[tuple[str, str], Manifest]:
-    """Everything that is there, but for versions, uids and lists of nothing, which nobody is told of."""
+    """Return all objects without versions, UIDs and empty lists, for comparison."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -288,7 +300,7 @@ def template(name: str, manager: str = "", **spec: Any) -> Manifest:
 
 
 def new_project(name: str, workspace: str, creator: str = "alice") -> Manifest:
-    """As the console makes them."""
+    """Return a namespace as the console creates it."""
     return {
         "apiVersion": "v1",
         "kind": "Namespace",

@@ -1,4 +1,4 @@
-"""A stand-in for KubeSphere's controllers, as far as workspaces are concerned."""
+"""Stand-in for KubeSphere's controllers, limited to workspaces."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -35,7 +35,7 @@ PROJECTS = "finalizers.kubesphere.io/namespaces"
 OF_PROJECTS = "scope.kubesphere.io/namespace"
 WORKSPACE, USER = "kubesphere.io/workspace", "iam.kubesphere.io/user-ref"
 IAM, RBAC = "iam.kubesphere.io", "rbac.authorization.k8s.io"
-#: What both could write.
+#: Types that both controllers write.
 WATCHED = (
     WORKSPACES,
     WORKSPACE_ROLES,
@@ -50,9 +50,12 @@ Manifest = dict[str, Any]
 
 
 class Manager:
-    """What ks-controller-manager does about workspaces: it makes them of their templates, with the roles
-    that RoleBases have and a binding of whoever manages them; takes in what is labelled as theirs, with
-    roles of its own; says what quotas come to; takes its finalizers away at the end; holds a lease."""
+    """The workspace part of ks-controller-manager.
+
+    Creates workspaces from templates with the roles of the RoleBases and the manager's binding,
+    adopts labeled namespaces and adds roles to them, reports quota usage, removes its finalizers
+    on deletion, and holds a lease.
+    """
 
     def __init__(self, kubeconfig: Path) -> None:
         self._transport = Transport(Credentials("admin", str(kubeconfig)))
@@ -68,22 +71,22 @@ class Manager:
                     try:
                         await self._see_to(name)
                     except (Conflict, NotFound):
-                        # Somebody else was first; the next round sees what there is now.
+                        # Another client wrote first. The next round reads the current state.
                         continue
                 self.rounds += 1
-                # Long enough for whoever writes against it: tests wait for so many rounds. Each asks
-                # for all that there is, so that it is a few long ones rather than many.
+                # Long enough for competing writers: tests wait for a number of rounds. Each round
+                # lists everything, so few long rounds are better than many short ones.
                 await asyncio.sleep(0.8)
         finally:
             await self._transport.close()
 
     async def some_rounds(self, count: int = 4) -> None:
-        """In which whoever writes against it would have been seen to."""
+        """Wait for some rounds, in which the manager would respond to competing writes."""
         end = self.rounds + count
         await until(lambda: self.rounds >= end, "rounds")
 
     async def settled(self) -> None:
-        """Waits until it has nothing to do."""
+        """Wait until the manager has nothing to write."""
         for _ in range(15):
             before = self.writes
             await self.some_rounds(2)
@@ -92,7 +95,7 @@ class Manager:
         raise AssertionError("somebody writes against it")
 
     async def stands_still(self) -> None:
-        """Once it has nothing to do nobody writes: neither it nor anybody else."""
+        """Assert that no client writes once the manager has settled."""
         await self.settled()
         writes, before = self.writes, await self._versions()
         await self.some_rounds()
@@ -149,7 +152,7 @@ class Manager:
                 await self._count(quota, [one["metadata"]["name"] for one in projects])
 
     async def _make(self, template: Manifest, bases: list[Manifest]) -> None:
-        """The workspace, the roles that it has, and the binding of whoever manages it."""
+        """Create the workspace, its roles and its manager's binding."""
         name, inner = template["metadata"]["name"], template["spec"]["template"]
         finalizers = _more(template, TEMPLATES)
         await self._mark(WORKSPACE_TEMPLATES, template, finalizers=finalizers)
@@ -181,7 +184,7 @@ class Manager:
             labels=meta["labels"] | {"kubesphere.io/namespace": name},
             ownerReferences=_owners(project, workspace),
         )  # fmt: skip
-        # All with one request: they are many.
+        # Create all with one request, because there are many.
         there = _by_name(await self._client.select(ROLES, f"metadata.namespace={name}"))
         for base in bases:
             meta = base["metadata"]
@@ -191,7 +194,7 @@ class Manager:
             )  # fmt: skip
 
     async def _bind(self, project: str, creator: str) -> None:
-        """Once, and whatever is called so already stays."""
+        """Bind the creator once. An existing binding of this name stays."""
         name = f"{creator}-admin"
         if await self._find(ROLE_BINDINGS, name, project) is None:
             role = {"apiGroup": RBAC, "kind": "Role", "name": "admin"}
@@ -201,7 +204,7 @@ class Manager:
             )  # fmt: skip
 
     async def _count(self, quota: Manifest, projects: list[str]) -> None:
-        """Pods alone."""
+        """Report the usage of the quota (pods only)."""
         hard = quota["spec"]["quota"]["hard"]
 
         def used(pods: int) -> dict[str, str]:
@@ -228,7 +231,7 @@ class Manager:
             return None
 
     async def _of(self, gvr: GVR, workspace: str) -> list[Manifest]:
-        """Those that are labelled as the workspace's; a quota selects what is."""
+        """Return the objects of a workspace, by label or by quota selector."""
 
         def says(item: Manifest) -> Any:
             by = item["spec"].get("selector") if gvr == WORKSPACE_QUOTAS else None
@@ -246,7 +249,7 @@ class Manager:
         self, found: Manifest | None, gvr: GVR, kind: str, name: str, namespace: str = "", *,
         labels: Manifest, annotations: Manifest | None = None, **wanted: Any,
     ) -> None:  # fmt: skip
-        """Makes it, or writes over what of the one that was `found` is otherwise, labels too."""
+        """Create the object, or overwrite the differing fields of `found`, including labels."""
         meta = {"labels": labels} | ({} if annotations is None else {"annotations": annotations})
         if found is None:
             self.writes += 1
@@ -267,7 +270,7 @@ class Manager:
 
 
 def _is_so(found: Manifest, wanted: Manifest) -> bool:
-    """What is empty may be left out."""
+    """Return True if `found` has all fields of `wanted`. Empty and missing values are equal."""
     return all((found.get(field) or None) == (value or None) for field, value in wanted.items())
 
 

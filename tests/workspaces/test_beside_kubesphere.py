@@ -1,4 +1,6 @@
-"""Beside KubeSphere's controllers: what is theirs is left to them while they live, and taken up after."""
+"""Coexistence with KubeSphere's controllers: the console leaves their tasks to them while they run,
+and takes over afterwards.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -53,7 +55,9 @@ def _looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _leaves_nothing(tenancy: Tenancy) -> Iterator[None]:
-    """Controllers that start on this control plane later would wait until the lease has run out."""
+    """Delete leases and RoleBases. Otherwise controllers that start later on this control plane
+    would wait until the lease expires.
+    """
     yield
     for gvr, namespace in ((LEASES, NAMESPACE), (ROLE_BASES, "")):
         for item in listed(tenancy, gvr, namespace):
@@ -75,7 +79,7 @@ def project(name: str, workspace: str) -> Manifest:
 
 
 def is_ready(tenancy: Tenancy, project: str) -> bool:
-    """Whether ours are done making it."""
+    """Return True if the console's controllers have finished creating the project."""
     notes = read(tenancy, NAMESPACES, project)["metadata"]["annotations"]
     return PREPARING_ANNOTATION not in notes
 
@@ -86,7 +90,7 @@ def rights_in(tenancy: Tenancy, workspace: str) -> list[Manifest]:
 
 
 async def nobody_writes(tenancy: Tenancy, manager: Manager, workspace: str) -> None:
-    """Neither against the other, also when both are given something to look at."""
+    """Assert that both controllers are stable, even after a change that triggers both."""
     await manager.settled()
     writes = manager.writes
     note = {"metadata": {"annotations": {"looked-at": uuid4().hex}}}
@@ -97,8 +101,8 @@ async def nobody_writes(tenancy: Tenancy, manager: Manager, workspace: str) -> N
     assert manager.writes == writes
 
 
-async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenancy) -> None:
-    """The RoleBases have a viewer's role of each kind; of the other roles only ours are there."""
+async def test_tasks_of_kubesphere_are_taken_over_only_after_it_stopped(tenancy: Tenancy) -> None:
+    """The RoleBases contain one viewer role of each kind. All other roles come from the console."""
     once = uuid4().hex[:6]
     old, gone, new, berth, wharf = (
         f"{name}-{once}" for name in ("old", "gone", "new", "berth", "wharf")
@@ -126,49 +130,52 @@ async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenanc
         assert read(tenancy, WORKSPACE_ROLES, f"{old}-admin") is None
         assert read(tenancy, ROLES, "admin", berth) is None
         assert read(tenancy, ROLE_BINDINGS, "ann-admin", berth)["roleRef"]["name"] == "admin"
-        # As they write it, and what ours deal out of it all the same.
+        # The quota as KubeSphere writes it. The console still allocates the shares.
         status = read(tenancy, WORKSPACE_QUOTAS, old)["status"]
         assert status["total"]["hard"] == {"pods": "3", "requests.memory": "4Gi"}
         assert read(tenancy, RESOURCE_QUOTAS, SHARE, berth)
-        # What others change is for them to repair.
+        # KubeSphere reverts changes of other clients.
         writes = manager.writes
         change(tenancy, WORKSPACE_ROLES, f"{old}-viewer", {"rules": []})
         change(tenancy, ROLES, "viewer", {"rules": []}, berth)
         await nobody_writes(tenancy, manager, old)
         assert manager.writes == writes + 2
         assert read(tenancy, ROLES, "viewer", berth)["rules"] == READS
-        # Its finalizers are theirs to take away, however long that takes them.
+        # KubeSphere removes its own finalizers, however long that takes.
         manager.names.discard(gone)
-        # The round under way may be at it.
+        # The current round may be processing this object.
         await manager.some_rounds(2)
         delete(tenancy, WORKSPACES, gone)
         await manager.some_rounds()
         assert read(tenancy, WORKSPACES, gone) is not None
-    # Nobody holds the lease any more.
+    # The lease has no holder any more.
     await until(lambda: is_ours(tenancy, WORKSPACE_ROLES, f"{old}-admin"), "its roles")
     await until(lambda: is_ours(tenancy, ROLES, "admin", berth), "its project's roles")
     await until(
         lambda: is_gone(tenancy, WORKSPACES, gone) or is_ours(tenancy, WORKSPACES, gone),
         "its end",
     )
-    # So that the garbage collector, which may be late, finds nothing of it further on.
+    # Removed now, so that the garbage collector, which may be late, doesn't delete it later in the
+    # test.
     delete(tenancy, WORKSPACE_TEMPLATES, gone)
     await until(partial(is_gone, tenancy, WORKSPACE_TEMPLATES, gone), "its template's end")
     await until(lambda: not rights_in(tenancy, gone), "the end of all of it")
-    # What others made does not become ours: it is not deleted by our label.
+    # Objects of other clients don't become managed: deleting by the managed label must not delete
+    # them.
     assert not is_ours(tenancy, WORKSPACES, old)
     assert not is_ours(tenancy, WORKSPACE_ROLES, f"{old}-viewer")
     apply(tenancy, template(new, "ann"), project(wharf, new))
     await until(lambda: is_ours(tenancy, WORKSPACES, new), "one of ours")
     await until(lambda: is_ours(tenancy, ROLES, "viewer", wharf), "its project")
     await until(partial(is_ready, tenancy, wharf), "all of it")
-    # And back again: they take ours over, and nobody writes against the other.
+    # KubeSphere starts again: it takes over the objects, and neither controller writes against the
+    # other.
     async with managing(tenancy.cluster.kubeconfig, old, new) as manager:
         await until(lambda: not is_ours(tenancy, WORKSPACES, new), "they have it")
         await nobody_writes(tenancy, manager, new)
         assert not is_ours(tenancy, WORKSPACE_ROLES, f"{new}-viewer")
         assert not is_ours(tenancy, ROLES, "viewer", wharf)
-        # An end that is theirs alone.
+        # A deletion that only KubeSphere completes.
         delete(tenancy, WORKSPACE_TEMPLATES, new)
         for gvr, name in ((WORKSPACE_TEMPLATES, new), (WORKSPACES, new), (NAMESPACES, wharf)):
             await until(partial(is_gone, tenancy, gvr, name), f"the end of {gvr.resource}")

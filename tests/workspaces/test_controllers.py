@@ -1,4 +1,6 @@
-"""Workspaces and projects become what their templates and labels say, whatever happens on the way."""
+"""Workspaces and projects converge to their templates and labels, regardless of crashes and
+ordering.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -62,7 +64,7 @@ def acme(*projects: Manifest, **more: list[Manifest]) -> TenantRuntime:
 
 
 def change(runtime: TenantRuntime, gvr: GVR, name: str, **metadata: Any) -> None:
-    """Merges into the metadata; None removes."""
+    """Merge fields into the metadata. None removes a field."""
     item = runtime.console.of(gvr)[name]
     meta = dict(item["metadata"])
     for field, value in metadata.items():
@@ -96,7 +98,7 @@ async def test_a_template_becomes_a_workspace_with_roles_and_a_manager() -> None
             assert item["metadata"]["ownerReferences"][0]["uid"] == "uid-of-acme"
 
 
-async def test_another_manager_takes_the_place_of_the_first() -> None:
+async def test_a_new_manager_replaces_the_previous_one() -> None:
     runtime = await settle(acme())
     runtime.console.put(WORKSPACE_TEMPLATES, {
         **runtime.console.of(WORKSPACE_TEMPLATES)["acme"],
@@ -118,13 +120,13 @@ async def test_another_manager_takes_the_place_of_the_first() -> None:
 
 
 @pytest.mark.parametrize("manager", ["", "system:admin", " alice", "system:serviceaccount:a:b"])
-async def test_nobody_manages_for_a_name_that_is_no_persons(manager: str) -> None:
+async def test_an_invalid_manager_name_gets_no_binding(manager: str) -> None:
     runtime = TenantRuntime({WORKSPACE_TEMPLATES: [template("acme", manager)]})
     runtime = await settle(runtime)
     assert runtime.console.of(WORKSPACE_ROLE_BINDINGS) == {}
 
 
-async def test_a_new_project_gets_all_that_a_project_has() -> None:
+async def test_a_new_project_gets_roles_limits_and_bindings() -> None:
     runtime = await settle(acme(new_project("shop", "acme", "bob")))
     meta = runtime.console.of(NAMESPACES)["shop"]["metadata"]
     assert "quarterdeck.io/preparing" not in meta["annotations"]
@@ -135,13 +137,13 @@ async def test_a_new_project_gets_all_that_a_project_has() -> None:
     assert bindings[f"shop/{ADMIN}"]["subjects"][0]["name"] == "alice"
 
 
-async def test_nobody_has_rights_before_the_quota_is_enforced() -> None:
+async def test_roles_are_bound_only_after_the_quota_is_enforced() -> None:
     runtime = acme(new_project("shop", "acme"), quotas=[workspace_quota("acme", pods="4")])
     for _ in range(5):
         await reconcile(runtime)
     assert f"shop/{SHARE}" in runtime.console.of(RESOURCE_QUOTAS)
     assert not runtime.console.of(ROLE_BINDINGS)
-    # Its share says so, and nothing else changes.
+    # Only the status of the share changes, which triggers the next reconciliation.
     runtime.console.fill_quotas()
     reconcilers = [factory(cast(Runtime, runtime)) for factory in FACTORIES]
     told = next(one for one in reconcilers if one.name == "workspace-share")
@@ -149,7 +151,7 @@ async def test_nobody_has_rights_before_the_quota_is_enforced() -> None:
     assert "shop/alice-admin" in runtime.console.of(ROLE_BINDINGS)
 
 
-async def test_the_creator_who_was_removed_stays_removed() -> None:
+async def test_a_removed_creator_binding_is_not_recreated() -> None:
     runtime = await settle(acme(new_project("shop", "acme", "bob")))
     delete(runtime, ROLE_BINDINGS, "shop/bob-admin")
     runtime = await settle(runtime)
@@ -185,7 +187,7 @@ async def test_a_namespace_moves_from_one_workspace_to_another() -> None:
 
 
 @pytest.mark.parametrize("label", ["system-workspace", "never-was"])
-async def test_what_is_in_no_tenants_workspace_any_more_does_not_go_with_the_old_one(
+async def test_a_project_outside_tenant_workspaces_loses_the_previous_owner(
     label: str,
 ) -> None:
     runtime = acme(new_project("shop", "acme"))
@@ -200,7 +202,7 @@ async def test_what_is_in_no_tenants_workspace_any_more_does_not_go_with_the_old
 
 @pytest.mark.parametrize("name", sorted(SYSTEM_NAMESPACES))
 @pytest.mark.parametrize("always_there", [True, False])
-async def test_a_system_namespace_is_no_tenants_whatever_it_says(
+async def test_a_system_namespace_never_belongs_to_a_tenant_workspace(
     name: str, always_there: bool
 ) -> None:
     claimed = new_project(name, "acme")
@@ -213,7 +215,7 @@ async def test_a_system_namespace_is_no_tenants_whatever_it_says(
     assert meta["ownerReferences"] == []
     left = meta["labels"].get("kubesphere.io/workspace")
     assert left == ("system-workspace" if always_there else None)
-    # As if somebody had written the owner, too, and no controller had come to it yet.
+    # Simulates a client that also wrote the owner reference before a controller reconciled.
     change(runtime, NAMESPACES, name, labels={"kubesphere.io/workspace": "acme"},
            ownerReferences=[owner_of("acme", "uid-of-acme")])  # fmt: skip
     for _ in range(5):
@@ -221,7 +223,7 @@ async def test_a_system_namespace_is_no_tenants_whatever_it_says(
         assert f"{name}/{ADMIN}" not in runtime.console.of(ROLE_BINDINGS)
 
 
-async def test_roles_that_somebody_changed_are_repaired() -> None:
+async def test_changed_roles_are_reverted() -> None:
     runtime = await settle(acme(new_project("shop", "acme")))
     change(runtime, WORKSPACE_ROLES, "acme-viewer", labels={"team": "crew"})
     for gvr, name in ((ROLES, "shop/viewer"), (WORKSPACE_ROLES, "acme-viewer")):
@@ -238,8 +240,8 @@ async def test_roles_that_somebody_changed_are_repaired() -> None:
     assert "acme-regular" in runtime.console.of(WORKSPACE_ROLES)
 
 
-async def test_what_somebody_has_just_changed_is_not_taken_away() -> None:
-    """The cache has not heard of it yet."""
+async def test_a_role_changed_by_another_client_is_not_deleted() -> None:
+    """The change has not reached the cache yet."""
     runtime = await settle(acme())
     seen = runtime.informer(WORKSPACE_ROLES).store.get(Key("", "acme-viewer"))
     runtime.console.delayed = True
@@ -249,8 +251,8 @@ async def test_what_somebody_has_just_changed_is_not_taken_away() -> None:
     assert "acme-viewer" in runtime.console.of(WORKSPACE_ROLES)
 
 
-async def test_a_workspace_that_somebody_has_just_changed_is_looked_at_anew() -> None:
-    """What it is to be was worked out of what it was."""
+async def test_a_workspace_changed_by_another_client_causes_a_conflict() -> None:
+    """The desired state was computed from the outdated object."""
     runtime = await settle(acme())
     runtime.console.put(WORKSPACE_TEMPLATES, {
         **runtime.console.of(WORKSPACE_TEMPLATES)["acme"],
@@ -263,7 +265,7 @@ async def test_a_workspace_that_somebody_has_just_changed_is_looked_at_anew() ->
     assert runtime.console.of(WORKSPACES)["acme"]["spec"] == {"manager": "alice"}
 
 
-async def test_roles_that_others_made_stay_as_they_are() -> None:
+async def test_roles_created_by_other_clients_stay_unchanged() -> None:
     theirs: Manifest = {
         "apiVersion": "iam.kubesphere.io/v1alpha2",
         "kind": "WorkspaceRole",
@@ -280,7 +282,7 @@ async def test_roles_that_others_made_stay_as_they_are() -> None:
     assert "acme-admin" in runtime.console.of(WORKSPACE_ROLES)
 
 
-async def test_isolation_of_a_workspace_and_of_a_project() -> None:
+async def test_network_isolation_of_workspaces_and_projects() -> None:
     runtime = acme(new_project("shop", "acme"), new_project("web", "acme"))
     isolated = template("acme", "alice", networkIsolation=True)
     runtime.console.put(WORKSPACE_TEMPLATES, isolated)
@@ -303,12 +305,14 @@ async def test_isolation_of_a_workspace_and_of_a_project() -> None:
     assert set(runtime.console.of(NETWORK_POLICIES)) == {"web/quarterdeck-isolation"}
 
 
-#: What is a workspace's or a project's from the start, and then its people's.
+#: Created once with a workspace or project. Users may change them afterwards.
 THEIRS = {(LIMIT_RANGES, "shop/shop"), (ROLE_BINDINGS, "shop/alice-admin")}
 
 
 async def made() -> tuple[TenantRuntime, list[tuple[GVR, str]]]:
-    """A world with everything that controllers make, and what that is, which they keep as it is."""
+    """Return a runtime with every kind of managed object, and the objects that controllers keep in
+    the desired state.
+    """
     runtime = acme(new_project("shop", "acme"), quotas=[workspace_quota("acme", pods="4")])
     runtime.console.put(WORKSPACE_TEMPLATES, template("acme", "alice", networkIsolation=True))
     _act(runtime, "role")
@@ -321,7 +325,7 @@ async def made() -> tuple[TenantRuntime, list[tuple[GVR, str]]]:
     ]
 
 
-async def test_what_somebody_deletes_comes_back() -> None:
+async def test_deleted_managed_objects_are_recreated() -> None:
     runtime, ours = await made()
     assert {gvr.resource for gvr, _place in ours} == {
         *("clusterrolebindings", "clusterroles", "networkpolicies", "resourcequotas"),
@@ -334,7 +338,7 @@ async def test_what_somebody_deletes_comes_back() -> None:
         assert meaning(runtime) == as_it_was, f"{gvr.resource} {place}"
 
 
-async def test_what_somebody_changes_is_repaired() -> None:
+async def test_changed_managed_objects_are_reverted() -> None:
     runtime, ours = await made()
     as_it_was = meaning(runtime)
     for gvr, place in ours:
@@ -348,7 +352,7 @@ async def test_what_somebody_changes_is_repaired() -> None:
             assert meaning(runtime) == as_it_was, f"{name} of {gvr.resource} {place}"
 
 
-async def test_a_deleted_workspace_takes_its_projects_along() -> None:
+async def test_deleting_a_workspace_deletes_its_projects() -> None:
     quotas = [workspace_quota("acme", pods="4")]
     runtime = await settle(acme(new_project("shop", "acme"), quotas=quotas))
     delete(runtime, WORKSPACE_TEMPLATES, "acme")
@@ -360,8 +364,8 @@ async def test_a_deleted_workspace_takes_its_projects_along() -> None:
     ("gvr", "name"),
     [(WORKSPACES, "acme"), (WORKSPACE_ROLES, "acme-viewer"), (WORKSPACE_QUOTAS, "acme")],
 )
-async def test_what_was_made_anew_meanwhile_is_not_deleted(gvr: GVR, name: str) -> None:
-    """The cache has not heard of it yet."""
+async def test_recreated_objects_are_not_deleted(gvr: GVR, name: str) -> None:
+    """The new object has not reached the cache yet."""
     runtime = await settle(acme(quotas=[workspace_quota("acme", pods="4")]))
     runtime.console.delayed = True
     change(runtime, gvr, name, uid="another")
@@ -372,7 +376,7 @@ async def test_what_was_made_anew_meanwhile_is_not_deleted(gvr: GVR, name: str) 
     assert "deletionTimestamp" not in runtime.console.of(gvr)[name]["metadata"]
 
 
-async def test_projects_stay_if_that_is_asked_for() -> None:
+async def test_the_orphan_finalizer_keeps_projects() -> None:
     runtime = await settle(acme(new_project("shop", "acme")))
     finalizers = runtime.console.of(WORKSPACE_TEMPLATES)["acme"]["metadata"]["finalizers"]
     keep = [*finalizers, "orphan.finalizers.kubesphere.io"]
@@ -387,7 +391,7 @@ async def test_projects_stay_if_that_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("round_of", range(6))
-async def test_a_project_made_while_its_workspace_is_deleted_is_not_left_behind(
+async def test_a_project_created_during_workspace_deletion_is_deleted(
     round_of: int,
 ) -> None:
     runtime = await settle(acme(new_project("shop", "acme")))
@@ -401,7 +405,7 @@ async def test_a_project_made_while_its_workspace_is_deleted_is_not_left_behind(
     assert meaning(runtime) == {}
 
 
-async def test_finalizers_that_kubesphere_left_hold_nothing_up() -> None:
+async def test_kubesphere_finalizers_do_not_block_deletion() -> None:
     runtime = await settle(acme(new_project("shop", "acme")))
     change(runtime, WORKSPACES, "acme", finalizers=["finalizers.tenant.kubesphere.io"])
     change(runtime, NAMESPACES, "shop", finalizers=["finalizers.kubesphere.io/namespaces"])
@@ -410,7 +414,7 @@ async def test_finalizers_that_kubesphere_left_hold_nothing_up() -> None:
     assert meaning(runtime) == {}
 
 
-async def test_the_clusters_own_namespaces_are_nobodys() -> None:
+async def test_system_namespaces_stay_in_the_system_workspace() -> None:
     system: Manifest = {
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -429,7 +433,7 @@ async def test_the_clusters_own_namespaces_are_nobodys() -> None:
     assert "kube-system" in runtime.console.of(NAMESPACES)
 
 
-async def test_a_second_look_writes_nothing() -> None:
+async def test_a_second_reconciliation_writes_nothing() -> None:
     runtime = await settle(
         acme(new_project("shop", "acme"), quotas=[workspace_quota("acme", pods="9")])
     )
@@ -439,7 +443,7 @@ async def test_a_second_look_writes_nothing() -> None:
 
 
 @pytest.mark.parametrize("missing", [WORKSPACES, NAMESPACES, WORKSPACE_TEMPLATES, ROLES])
-async def test_nothing_is_done_before_all_is_known(missing: GVR) -> None:
+async def test_nothing_is_written_before_all_caches_are_synced(missing: GVR) -> None:
     runtime = acme(new_project("shop", "acme"))
     runtime._informers[missing] = Informer(missing, DECODERS[missing])
     with pytest.raises(NotSynced):
@@ -448,7 +452,7 @@ async def test_nothing_is_done_before_all_is_known(missing: GVR) -> None:
 
 
 def _worlds() -> dict[str, list[str]]:
-    """What is done one after another; the console is killed while it follows the last."""
+    """Return the steps of each scenario. The console is killed during the last step."""
     return {
         "workspace": [],
         "projects": ["projects"],
@@ -501,7 +505,7 @@ def _act(runtime: TenantRuntime, what: str) -> None:
 async def _lived(
     world: list[str], crash_after: int | None, chance: Random | None = None
 ) -> tuple[TenantRuntime, int]:
-    """The end, and how many writes the last step took."""
+    """Run a scenario and return the final runtime and the number of writes in the last step."""
     runtime = acme(quotas=[workspace_quota("acme", pods="9", requests_cpu="2")])
     isolated = template("acme", "alice", networkIsolation=True)
     runtime.console.put(WORKSPACE_TEMPLATES, isolated)
@@ -516,7 +520,7 @@ async def _lived(
 
 
 @pytest.mark.parametrize("world", _worlds())
-async def test_killed_after_any_write_it_ends_in_the_same_state(world: str) -> None:
+async def test_a_crash_after_any_write_converges_to_the_same_state(world: str) -> None:
     whole, writes = await _lived(_worlds()[world], None)
     assert writes >= 3
     for crash_after in range(1, writes + 1):
@@ -525,14 +529,14 @@ async def test_killed_after_any_write_it_ends_in_the_same_state(world: str) -> N
 
 
 @pytest.mark.parametrize("world", _worlds())
-async def test_in_whatever_order_they_look_it_ends_in_the_same_state(world: str) -> None:
+async def test_any_reconciliation_order_converges_to_the_same_state(world: str) -> None:
     whole, _writes = await _lived(_worlds()[world], None)
     for seed in range(SEED, SEED + number(8, 100)):
         runtime, _writes = await _lived(_worlds()[world], None, Random(seed))  # noqa: S311
         assert meaning(runtime) == meaning(whole), f"in the order of {seed}"
 
 
-async def test_two_who_deal_a_quota_out_at_once_take_turns(
+async def test_concurrent_quota_allocations_are_serialized(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runtime = await settle(acme(new_project("one", "acme"), quotas=[workspace_quota("acme")]))
@@ -549,11 +553,13 @@ async def test_two_who_deal_a_quota_out_at_once_take_turns(
 
 
 @pytest.mark.parametrize("answer", ["none", "conflict", "repeated"])
-async def test_what_a_share_may_have_is_given_to_nobody_else(
+async def test_a_share_with_unknown_state_is_not_allocated_again(
     monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    """Whether a write came to no answer, or was followed by somebody else's before it is seen, or was
-    repeated, as HTTP clients do when a connection breaks, and refused as the second of two."""
+    """A write can lose its response, can be followed by another client's write before it is
+    observed, or can be repeated by the HTTP client after a connection error and then be refused
+    as a duplicate.
+    """
     projects = [new_project(name, "acme") for name in ("ann", "zoe")]
     runtime = await settle(acme(*projects, quotas=[workspace_quota("acme", pods="8")]))
     shares, console = Tenancy(cast(Runtime, runtime)).shares, runtime.console
@@ -581,7 +587,7 @@ async def test_what_a_share_may_have_is_given_to_nobody_else(
     if answer == "conflict":
         console.of(RESOURCE_QUOTAS)[f"zoe/{SHARE}"]["metadata"]["resourceVersion"] = "9999"
     assert asked(runtime) == {"ann": 1, "zoe": 7}
-    # Now both are to have the same, and what zoe has is not seen.
+    # Both projects get the same target, but the share of zoe is not observed.
     monkeypatch.setattr(shares._world, "within", lambda _gvr, _project: ())
     await dealt()
     assert sum(asked(runtime).values()) <= 8
@@ -592,12 +598,14 @@ async def test_what_a_share_may_have_is_given_to_nobody_else(
     [
         {"labels": {"kubesphere.io/workspace": "other"}},
         {"labels": {"kubesphere.io/workspace": None}},
-        # Whatever holds it up.
+        # A namespace whose deletion is blocked.
         {"deletionTimestamp": "2026-03-01T12:00:00Z", "finalizers": ["example.com/slow"]},
     ],
     ids=["other", "none", "deleted"],
 )
-async def test_those_that_stay_have_what_a_project_that_left_had(change_of: Manifest) -> None:
+async def test_the_share_of_a_removed_project_goes_to_the_remaining_projects(
+    change_of: Manifest,
+) -> None:
     projects = [new_project(name, "acme") for name in ("ann", "zoe")]
     runtime = acme(*projects, quotas=[workspace_quota("acme", pods="8")])
     runtime.console.put(WORKSPACE_TEMPLATES, template("other", "bob"))
@@ -607,13 +615,15 @@ async def test_those_that_stay_have_what_a_project_that_left_had(change_of: Mani
     assert asked(runtime) == {"ann": 4, "zoe": 4}
     change(runtime, NAMESPACES, "zoe", **change_of)
     for _ in range(3):
-        # As it is told: the namespace has changed, and then its share.
+        # Event order: the namespace changes first, then its share.
         await tenancy.projects.sync("zoe")
         await tenancy.projects.sync_share("zoe")
     assert runtime.console.of(RESOURCE_QUOTAS)[f"ann/{SHARE}"]["spec"]["hard"] == {"pods": "8"}
 
 
-async def test_what_one_project_cannot_have_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_share_of_one_project_does_not_affect_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     projects = [new_project(name, "acme") for name in ("ann", "zoe")]
     runtime = await settle(acme(*projects, quotas=[workspace_quota("acme", pods="8")]))
     shares, console = Tenancy(cast(Runtime, runtime)).shares, runtime.console
@@ -633,7 +643,7 @@ async def test_what_one_project_cannot_have_stops_no_other(monkeypatch: pytest.M
     assert status["total"]["hard"] == {"pods": "6"}
 
 
-async def test_of_many_refusals_of_a_project_one_look_is_taken(
+async def test_many_refusals_in_a_project_cause_one_reconciliation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     words = (

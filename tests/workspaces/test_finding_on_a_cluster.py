@@ -1,4 +1,4 @@
-"""Whoever invites finds users by a part of name or address, and learns of nobody they may not see."""
+"""Finding users to invite by a part of the name or email address, limited to visible users."""
 
 import re
 from functools import partial
@@ -19,7 +19,8 @@ from workspaces.services import finding
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
 INVITE = "/workspaces/finders/members/invite"
-#: `fay` manages both workspaces, `fox` reads users, `fin` is a member of the other one, `fog` of none.
+#: `fay` manages both workspaces, `fox` may read users, `fin` is a member of the other workspace,
+#: `fog` of no workspace.
 PEOPLE = ("fay", "fox", "fin", "fog", "fred-1", "fred-2")
 
 
@@ -45,7 +46,7 @@ async def ready(tenancy: Tenancy) -> None:
         await until(partial(stores[gvr].get, Key("", name)), name)
     both = [get_authorizer().access_for(Identity(name)) for name in ("fox", "fay")]
     await until(lambda: both[0].can("list", USERS), "the right")
-    # Kubernetes' own rights to see a workspace come after its roles.
+    # Kubernetes permissions for the workspace are projected after the roles.
     managed = ((both[0], "finders"), (both[1], "finders"), (both[1], "friends"))
     await until(lambda: all(may_see_workspace(*one) for one in managed), "seeing them")
     rights = [partial(rights_in, access, "finders") for access in both]
@@ -62,31 +63,32 @@ def text_of(answer: Any) -> str:
     return str(answer.content.decode())
 
 
-async def test_by_a_part_of_name_or_address_within_what_one_may_see(
+async def test_users_are_found_by_part_of_name_or_email_if_visible(
     tenancy: Tenancy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await ready(tenancy)
     fox, fay = Person(tenancy, "fox"), Person(tenancy, "fay")
-    # Members and the disabled cannot be invited.
+    # Members and disabled users can't be invited.
     assert await found(fox, "f") == ["fin", "fog", "fred-1", "fred-2"]
     assert await found(fox, "OG@Mail") == ["fog"]
     assert await found(fox, "") == await found(fox, "%20") == await found(fox, "nobody") == []
     assert "fog@mail.example" in text_of(await fox.get(f"{INVITE}?q=fog"))
-    # Without a right to users only those of one's workspaces, and nobody's address.
+    # Without permission to list users, only members of the own workspaces are found, and email
+    # addresses are hidden.
     assert await found(fay, "f") == ["fin"]
     assert await found(fay, "mail") == []
     text = text_of(await fay.get(f"{INVITE}?q=fo"))
     assert "fog" not in text and "mail.example" not in text
     assert "type the whole name below" in text
-    # The page speaks of addresses to nobody else.
+    # Without the permission, the page doesn't mention email addresses.
     assert "email address" not in text and "email address" in text_of(await fox.get(INVITE))
-    # As many as can be looked at.
+    # The number of results is limited.
     monkeypatch.setattr(finding, "MOST", 2)
     assert await found(fox, "f") == ["fin", "fog"]
     assert "There are more" in text_of(await fox.get(f"{INVITE}?q=f"))
 
 
-async def test_a_choice_fills_the_form_and_the_whole_name_still_does(tenancy: Tenancy) -> None:
+async def test_a_selected_user_fills_the_form_and_an_exact_name_works(tenancy: Tenancy) -> None:
     await ready(tenancy)
     fay = Person(tenancy, "fay")
     text = text_of(await fay.get(f"{INVITE}?user=fin&q=fi"))
@@ -95,9 +97,9 @@ async def test_a_choice_fills_the_form_and_the_whole_name_still_does(tenancy: Te
         answer = await fay.post(INVITE, user=name, role="finders-viewer")
         assert answer.status_code == 302
         assert bound_to(tenancy, "finders", name) == ["finders-viewer"]
-    # What somebody sends as a part is text.
+    # The search text is not a pattern.
     hostile = "%22%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%00"
     answer = await fay.get(f"{INVITE}?q={hostile}&user={hostile}")
     assert answer.status_code == 200 and "<img src=x" not in text_of(answer)
-    # Whoever may not invite does not search.
+    # Users without permission to invite can't search.
     assert (await Person(tenancy, "fin").get(f"{INVITE}?q=f")).status_code == 403

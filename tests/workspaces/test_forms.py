@@ -1,4 +1,4 @@
-"""The forms of workspaces, as they are filled in."""
+"""Validation of the workspace forms."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -35,7 +35,7 @@ def sent(**given: str) -> QueryDict:
     return data
 
 
-def it_reads_what_is_filled_in() -> None:
+def test_the_quota_form_parses_amounts() -> None:
     form = QuotaForm({"count/widgets": "3"}, sent(pods=" 10 ", **{"limits.memory": "4Gi"}))
     assert form.is_valid()
     assert form.amounts == {"pods": Decimal(10), "limits.memory": Decimal(4 * 1024**3)}
@@ -43,19 +43,19 @@ def it_reads_what_is_filled_in() -> None:
     assert form.causes["spec.hard[limits.memory]"] == "limits.memory"
 
 
-def it_refuses_what_is_no_amount() -> None:
+def test_an_invalid_amount_is_refused() -> None:
     form = QuotaForm({}, sent(pods="many"))
     assert form.errors == {"pods": ["Use an amount such as 2, 500m or 4Gi."]}
 
 
-def it_asks_for_a_project_before_its_quota() -> None:
+def test_the_project_form_requires_a_name_and_accepts_a_quota() -> None:
     form = NewProjectForm({}, sent(name="shop", pods="5"))
     assert form.is_valid() and form.amounts == {"pods": Decimal(5)}
     assert list(form.fields)[:3] == ["name", "alias", "description"]
     assert list(NewProjectForm({}, sent(pods="5")).errors) == ["name"]
 
 
-def it_says_at_the_name_what_is_wrong_with_it() -> None:
+def test_an_invalid_name_is_reported_at_the_field() -> None:
     for name, wrong in (
         ("Ä b", "Use lower-case"),
         ("kube-x", "begin with kube-"),
@@ -68,13 +68,13 @@ def it_says_at_the_name_what_is_wrong_with_it() -> None:
             assert list(form.errors) == ["name"] and wrong in form.errors["name"][0]
 
 
-def it_leads_to_what_is_wrong() -> None:
+def test_the_error_summary_gets_the_focus() -> None:
     html = render_to_string("ui/_form.html", {"form": NewProjectForm({}, sent(name=""))})
     assert '<div class="refusal" role="alert" tabindex="-1" autofocus>' in html
     assert "autofocus" not in render_to_string("ui/_form.html", {"form": NewProjectForm({})})
 
 
-def it_compares_requests_with_limits() -> None:
+def test_requests_above_limits_are_refused() -> None:
     data = {"defaultRequest.cpu": "2", "default.cpu": "1", "defaultRequest.memory": "1Gi"}
     form = LimitsForm(NOTHING, sent(**data))
     assert form.errors == {"defaultRequest.cpu": ["This is more than the limit."]}
@@ -87,19 +87,19 @@ def it_compares_requests_with_limits() -> None:
     assert not LimitsForm(NOTHING, sent(**{**data, "default.cpu": "x"})).is_valid()
 
 
-def it_ends_a_workspace_by_its_name_alone() -> None:
+def test_deleting_a_workspace_requires_typing_its_name() -> None:
     assert EndForm("shop", sent(typed="shop")).is_valid()
     for typed in ("", "Shop", "shops"):
         assert list(EndForm("shop", sent(typed=typed)).errors) == ["typed"]
 
 
-def it_offers_the_roles_that_there_are() -> None:
+def test_only_offered_roles_are_accepted() -> None:
     roles = {"role": [("", "none"), ("viewer", "viewer")]}
     assert MemberForm(sent(user="zoe", role=""), choices=roles).is_valid()
     assert list(MemberForm(sent(user="zoe", role="admin"), choices=roles).errors) == ["role"]
 
 
-def it_tells_what_somebody_else_has_made_of_it() -> None:
+def test_the_form_shows_conflicting_changes_of_another_user() -> None:
     stored = {"alias": "Theirs", "description": "", "manager": "zoe", "isolated": True}
     form = SettingsForm(sent(alias="Mine", description="New", manager="zoe"), initial=stored)
     assert form.is_valid()

@@ -1,12 +1,12 @@
-"""Controllers that are killed after the writes they do, on a real control plane.
+"""Controllers that are killed after a write, on a real control plane.
 
-A life of the controllers ends with a write: whatever was to follow in that reconcile, and in all others,
-is left to the next one, which knows nothing but the cluster. What is there in the end must be what
-controllers make that live on, and nothing may be left when it is all deleted.
+A controller process ends with a write. The rest of this reconciliation, and all other pending
+work, is left to the next process, which knows only the cluster. The final state must equal the
+state that uninterrupted controllers produce, and nothing may remain after everything is deleted.
 
-The deep run ends a life with its first write, whatever that is. The gate does so once for each of a
-quarter of the pairs of verb and type; every write of every controller is cut off over the client of
-dictionaries, too, in tests/accounts/test_crashes.py.
+The deep run kills each process after its first write. The gate kills once for each of a quarter
+of the pairs of verb and type. tests/accounts/test_crashes.py also interrupts every write of
+every controller, with an in-memory client.
 """
 
 import json
@@ -67,13 +67,13 @@ from tests.workspaces.conftest import Installed
 from workspaces.controllers import FACTORIES
 
 ACCOUNTS = (UserReconciler, UserFinalizer, GroupReconciler, GroupBindingReconciler)
-#: A life that nothing ends is over when nothing is left to do. Who looks again later than this has
-#: nothing to do now.
+#: Seconds. An uninterrupted process stops when it is idle. Requeues later than this count as idle.
 SOON = 20.0
 LIFE_SECONDS = 60.0
-#: Lives that one step may take; more of them is a fight between controllers.
+#: Maximum number of processes per step. More of them indicate controllers that write against each
+#: other.
 MOST_LIVES = 120
-#: All types that the controllers write, and those of which they make something.
+#: All types that the controllers write or read as sources.
 KINDS = (
     *(USERS, GROUPS, GROUP_BINDINGS, GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS, WORKSPACE_ROLES),
     *(WORKSPACE_ROLE_BINDINGS, WORKSPACE_TEMPLATES, WORKSPACES, WORKSPACE_QUOTAS, NAMESPACES),
@@ -88,26 +88,27 @@ Manifest = dict[str, Any]
 
 
 class Killed(BaseException):
-    """The process is gone: nobody handles it."""
+    """The process was killed. Not an Exception, so that no handler catches it."""
 
 
 class Life:
-    """One of all controllers. It ends right after the first write that `is_fatal`, or when nothing is
-    left to do."""
+    """One process with all controllers. It ends after the first write for which `is_fatal` returns
+    True, or when it is idle.
+    """
 
     def __init__(self, installed: Installed, is_fatal: Callable[[str], bool]) -> None:
         self._runtime = Runtime(kubeconfig=str(installed.kubeconfig))
         self._client, self._is_fatal = self._runtime.console, is_fatal
         self._runtime.console = cast(ConsoleClient, self)
-        #: The last that was written of each object: what it was then, "" for what was deleted.
+        #: Last written version of each object. "" for deleted objects.
         self._written: dict[tuple[GVR, Key], str] = {}
         self._looks: list[Looks] = []
         self._died = Event()
-        #: With which write it ended. Others may have been under way.
+        #: The write that ended the process. Others may have been pending.
         self.ends = ""
 
     def __getattr__(self, name: str) -> Any:
-        """The console's client, whose process is killed."""
+        """Wrap the write methods of the console's client so that the process can be killed."""
         found = getattr(self._client, name)
         return self._cut(name, found) if name in WRITES else found
 
@@ -130,7 +131,7 @@ class Life:
         return write
 
     def live(self) -> bool:
-        """Whether it died."""
+        """Run until killed or idle, and return True if killed."""
         self._runtime.start()
         try:
             for factory in (*PROJECTION, *FACTORIES, *ACCOUNTS):
@@ -149,7 +150,9 @@ class Life:
         return self._looks[-1]
 
     async def _is_idle(self) -> bool:
-        """On the core's loop, where all of it is so at one time."""
+        """Return True if all controllers are idle. Runs on the core's event loop for a consistent
+        view.
+        """
         informers = self._runtime.informers()
         return (
             all(one.freshness.synced for one in informers.values())
@@ -159,7 +162,7 @@ class Life:
         )
 
     def _arrived(self, gvr: GVR, key: Key, version: str) -> bool:
-        """Whether the controllers have heard of that write."""
+        """Return True if the informer has received this write."""
         informer = self._runtime.informers().get(gvr)
         if informer is None:
             return True
@@ -172,13 +175,13 @@ class Life:
 
 
 class Looks:
-    """A reconciler of which is known whether it is done."""
+    """Reconciler wrapper that records whether it is busy."""
 
     def __init__(self, inner: Reconciler) -> None:
         self._inner = inner
         self.name, self.gvr = inner.name, inner.gvr
         self.busy = 0
-        #: Those that it looks at again soon, whether because it failed or because it has to wait.
+        #: Requests that are reconciled again soon, after an error or a requeue.
         self.unfinished: set[Request] = set()
 
     def request_for(self, key: Key) -> Request | None:
@@ -203,7 +206,7 @@ def live_on(installed: Installed) -> None:
 
 
 def live_and_die(installed: Installed, ends: list[str]) -> None:
-    """`ends`: what lives ended with, to which those of these are added."""
+    """Run processes until one is not killed, and add the fatal writes to `ends`."""
 
     def is_fatal(sort: str) -> bool:
         return DEEP or (sort not in ends and choice(sort, (False, False, False, True)))
@@ -217,7 +220,7 @@ def live_and_die(installed: Installed, ends: list[str]) -> None:
 
 
 def meaning(installed: Installed, name: str) -> dict[str, Manifest]:
-    """All objects of the tenant `name`: whatever has its name in its own."""
+    """Return all objects of the tenant `name`, selected by the tenant's name in the object's name."""
     found = {}
     for gvr in KINDS:
         for item in listed(installed, gvr):
@@ -230,7 +233,9 @@ def meaning(installed: Installed, name: str) -> dict[str, Manifest]:
 
 
 def none_goes(installed: Installed) -> bool:
-    """Whether each namespace that was deleted is gone, or waits for our controllers."""
+    """Return True if no namespace is terminating, except those that wait for the console's
+    controllers.
+    """
     return not any(
         "deletionTimestamp" in one["metadata"] and not one["metadata"].get("finalizers")
         for one in listed(installed, NAMESPACES)
@@ -244,7 +249,7 @@ def _plain(value: Any) -> Any:
 
 
 def _project(name: str, workspace: str, creator: str, uid: str) -> Manifest:
-    """As the console makes them."""
+    """Return a namespace as the console creates it."""
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -288,7 +293,7 @@ def _membership(name: str) -> Manifest:
 
 
 def steps(installed: Installed, name: str) -> Iterator[Callable[[], None]]:
-    """What is done one after another. Everything is called after the tenant."""
+    """Yield the steps of the scenario. All objects are named after the tenant."""
     boss, pat = f"boss-{name}", f"pat-{name}"
 
     def found() -> None:
@@ -318,7 +323,7 @@ def steps(installed: Installed, name: str) -> Iterator[Callable[[], None]]:
         apply(installed, *(_project(f"{name}-{at}", name, boss, uid) for at in ("one", "two")))
 
     def alter() -> None:
-        """Another manager, another role, a project that leaves, things that were changed by hand."""
+        """Change the manager and a role, remove a project, and change managed objects manually."""
         patch = {"spec": {"template": {"spec": {"manager": pat, "networkIsolation": False}}}}
         change(installed, WORKSPACE_TEMPLATES, name, patch)
         apply(installed, workspace_role(f"{name}-own", name, rule("get list watch", "services")))
@@ -328,7 +333,7 @@ def steps(installed: Installed, name: str) -> Iterator[Callable[[], None]]:
         delete(installed, ROLES, "viewer", f"{name}-one")
 
     def leave() -> None:
-        """A user goes, and what named them."""
+        """Delete a user and its references."""
         delete(installed, USERS, boss)
 
     def end() -> None:
@@ -343,7 +348,7 @@ def steps(installed: Installed, name: str) -> Iterator[Callable[[], None]]:
     yield from (found, build, alter, leave, end)
 
 
-def test_the_end_is_the_same_wherever_they_were_killed(
+def test_killed_controllers_converge_to_the_same_state(
     installed: Installed, caplog: pytest.LogCaptureFixture
 ) -> None:
     ends: list[str] = []
@@ -355,7 +360,8 @@ def test_the_end_is_the_same_wherever_they_were_killed(
         live_and_die(installed, ends)
         what = die_step.__name__
         if what == "end":
-            # Namespaces take Kubernetes a moment, and the controllers look again when they are gone.
+            # Kubernetes deletes namespaces with a delay, and the controllers reconcile again
+            # afterwards.
             eventually(partial(none_goes, installed), "the end of the namespaces", timeout=60)
             deadline = time.monotonic() + 60
             while meaning(installed, "hunted") or meaning(installed, "spared"):
@@ -367,8 +373,8 @@ def test_the_end_is_the_same_wherever_they_were_killed(
         for key, item in spared.items():
             assert hunted[key] == item, (what, key)
         assert len(spared) > 20, what
-    # Else nothing was tried.
+    # Otherwise the test would be trivial.
     assert len(ends) > (40 if DEEP else 5), ends
-    failed = [line for line in caplog.messages if " failed; again in " in line]
+    failed = [line for line in caplog.messages if " failed; retrying in " in line]
     assert failed == []
     print(f"\nkilled {len(ends)} times")  # noqa: T201

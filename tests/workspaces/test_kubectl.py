@@ -1,7 +1,7 @@
-"""kubectl with a person's own kubeconfig may do what the console lets the same person do, and no more.
+"""kubectl with a user's kubeconfig has the same permissions as the user has in the console.
 
-The kubeconfigs are made as for a download: certificates that the cluster signed. Every type that the
-server has is asked about, so that types that come later are, too.
+The kubeconfigs are created as for a download, with certificates signed by the cluster. The test
+covers every type that the server has, including types added later.
 """
 
 import json
@@ -53,15 +53,17 @@ VERBS = (
     *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"),
     *("impersonate", "bind", "escalate", "approve"),
 )
-#: One in so many questions is asked: prime to the numbers of verbs, places and names.
+#: Only every n-th question is asked. The number is coprime to the numbers of verbs, namespaces and
+#: names.
 _EVERY = number(83, 17)
-#: Who tries in the gate what nobody can do: who may do most there, and who may do most elsewhere.
+#: Users tested by the gate: the user with the most permissions in the workspace, and the user with
+#: the most elsewhere.
 _TRY = [one for one in PEOPLE if DEEP or one in (MANAGER, STRANGER)]
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
 class Kubeconfig:
-    """Somebody's own. `may` is what `kubectl auth can-i` asks."""
+    """A user's kubeconfig. `may` is the question of `kubectl auth can-i`."""
 
     def __init__(self, tenancy: Tenancy, path: Path) -> None:
         self._cluster, self._path = tenancy.cluster, path
@@ -87,7 +89,7 @@ class Kubeconfig:
 
 @pytest.fixture(scope="module")
 def accounts(tenancy: Tenancy) -> None:
-    """Their controllers at work beside those of workspaces."""
+    """Run the account controllers next to the workspace controllers."""
     runtime = tenancy.runtime
     for factory in (
         UserReconciler,
@@ -114,7 +116,9 @@ async def kubeconfigs(
     made: dict[str, Kubeconfig],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Mapping[str, Kubeconfig]:
-    """By person, in a world where each has another part. It is made by the first who needs it."""
+    """Kubeconfigs by user, in a cluster where each user has different permissions. Created by the
+    first test that needs them.
+    """
     if not made:
         await _make_world(tenancy)
         folder = tmp_path_factory.mktemp("kubeconfigs")
@@ -158,14 +162,14 @@ async def _make_world(tenancy: Tenancy) -> None:
 
 
 def _account(name: str) -> dict[str, Any]:
-    """A user without a password is disabled."""
+    """Return a user with a password. Users without a password are disabled."""
     made = user(name)
     made["spec"]["password"] = PASSWORD
     return made
 
 
 async def _department(tenancy: Tenancy, manager: Person) -> None:
-    """Whose members may look at everything in the workspace."""
+    """Create a department whose members may view everything in the workspace."""
     answer = await manager.post("/workspaces/kub/departments?new", title="Audit")
     assert answer.status_code == 302, answer.content.decode()
     store = tenancy.runtime.informer(GROUPS).store
@@ -182,7 +186,7 @@ async def _department(tenancy: Tenancy, manager: Person) -> None:
 
 
 def everything(tenancy: Tenancy) -> Iterator[tuple[str, str, str]]:
-    """(group, resource, subresource) of all that the server serves."""
+    """Yield (group, resource, subresource) of everything that the server serves."""
     groups = tenancy.cluster.api.get("/apis").json()["groups"]
     paths = ["/api/v1", *(f"/apis/{one['preferredVersion']['groupVersion']}" for one in groups)]
     for path in paths:
@@ -190,11 +194,11 @@ def everything(tenancy: Tenancy) -> Iterator[tuple[str, str, str]]:
         for item in tenancy.cluster.api.get(path).json()["resources"]:
             resource, _, subresource = item["name"].partition("/")
             yield group, resource, subresource
-    # What only rules name.
+    # Types that only occur in rules.
     yield "iam.kubesphere.io", "workspacemembers", ""
 
 
-async def test_kubectl_may_do_the_same_and_no_more(
+async def test_kubectl_has_the_same_permissions_as_the_console(
     tenancy: Tenancy, kubeconfigs: Mapping[str, Kubeconfig]
 ) -> None:
     types = sorted(set(everything(tenancy)))
@@ -206,20 +210,20 @@ async def test_kubectl_may_do_the_same_and_no_more(
         )
     ]
     counted = dict.fromkeys(PEOPLE, 0)
-    # Each is asked another part, which has every type, verb and place in it.
+    # Each user is asked a different subset, which contains every type, verb and namespace.
     for offset, who in enumerate(PEOPLE):
         for asked in questions[offset::_EVERY]:
             there = kubeconfigs[who].may(asked)
             assert here(tenancy, who, asked) is there, (who, asked)
             counted[who] += there
-    # Else nothing was tried: more for a manager than for an operator than for a viewer than for nobody.
+    # Sanity check of the number of allowed requests: manager > operator > viewer > stranger.
     assert counted[MANAGER] > counted[OPERATOR] > 0
     assert counted[MANAGER] > counted[VIEWER] > 0
     assert counted[DEPARTED] > 0
 
 
 def here(tenancy: Tenancy, who: str, asked: Question) -> bool:
-    """What the console says."""
+    """Return the console's decision."""
     access = get_authorizer().access_for(identity_of(tenancy.runtime, who))
     return access.can(
         asked.verb,
@@ -230,7 +234,7 @@ def here(tenancy: Tenancy, who: str, asked: Question) -> bool:
     )
 
 
-async def test_what_kubectl_does_is_what_it_may(
+async def test_kubectl_commands_succeed_exactly_if_permitted(
     tenancy: Tenancy, kubeconfigs: Mapping[str, Kubeconfig]
 ) -> None:
     for who in PEOPLE:
@@ -239,7 +243,7 @@ async def test_what_kubectl_does_is_what_it_may(
     for place in (HERE, BESIDE, RIVAL):
         account = partial(read, tenancy, SERVICE_ACCOUNTS, "default", place)
         await until(account, f"the account in {place}")
-    # In the gate some of them, among which are people who may do all, a part and nothing.
+    # The gate tests some pairs, including users with all, some and no permissions.
     for who, place in some("places", product(PEOPLE, (HERE, BESIDE, RIVAL)), 8):
         kubectl, access = (
             kubeconfigs[who],
@@ -262,10 +266,12 @@ async def test_what_kubectl_does_is_what_it_may(
         assert (kubectl.run("get", "namespace", place).returncode == 0) is sees, (who, place)
 
 
-async def test_what_only_the_console_can_do_nobody_does_with_kubectl(
+async def test_kubectl_cannot_perform_actions_that_only_the_console_performs(
     tenancy: Tenancy, kubeconfigs: Mapping[str, Kubeconfig]
 ) -> None:
-    """To make projects, to invite, to change roles and settings: the console looks at who asks first."""
+    """Creating projects, inviting members and changing roles and settings: the console checks the
+    user first.
+    """
     uid = read(tenancy, WORKSPACES, "kub")["metadata"]["uid"]
     mine: dict[str, Any] = {
         "apiVersion": "v1",
@@ -317,7 +323,7 @@ async def test_what_only_the_console_can_do_nobody_does_with_kubectl(
         ):
             assert kubectl.run("delete", kind, name, "--wait=false").returncode != 0, (who, kind)
     assert is_gone(tenancy, NAMESPACES, "kub-own")
-    # A role of a project gives no more than its giver has, and nothing beyond the project.
+    # A project role grants no more than its granter holds, and nothing outside the project.
     grab = ("create", "clusterrolebinding", "grab", "--clusterrole=cluster-admin", "--user=otto")
     local = ("-n", HERE, "create", "rolebinding", "grab", "--role=admin", "--user=otto")
     for who in some("grab", (VIEWER, OPERATOR, DEPARTED), 1):

@@ -1,4 +1,6 @@
-"""Whether KubeSphere works is counted by our own clock, whatever the clock of its machine says."""
+"""Detection of running KubeSphere controllers by the console's clock, independent of the other
+machine's clock.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +20,7 @@ ahead = pytest.mark.parametrize("ahead", AHEAD, ids=str)
 
 
 class Manager:
-    """ks-controller-manager, on a machine whose clock is so far ahead of ours."""
+    """ks-controller-manager on a machine whose clock is ahead of the console's clock."""
 
     def __init__(self, ahead: timedelta = timedelta(0)) -> None:
         self.clock, self._ahead = MovableClock(), ahead
@@ -36,7 +38,7 @@ class Manager:
 
 
 @ahead
-async def test_it_works_while_its_lease_is_renewed_and_until_that_has_run_out_twice(
+async def test_the_manager_is_active_until_two_lease_durations_after_the_last_renewal(
     ahead: timedelta,
 ) -> None:
     manager = Manager(ahead)
@@ -57,7 +59,7 @@ async def test_it_works_while_its_lease_is_renewed_and_until_that_has_run_out_tw
 
 
 @pytest.mark.parametrize("seconds", [0, -1, None])
-async def test_a_duration_that_is_none_is_the_usual_one(seconds: int | None) -> None:
+async def test_an_invalid_lease_duration_is_replaced_by_the_default(seconds: int | None) -> None:
     manager = Manager()
     manager.renew(seconds)
     kubesphere = manager.looks()
@@ -68,7 +70,7 @@ async def test_a_duration_that_is_none_is_the_usual_one(seconds: int | None) -> 
     assert not await kubesphere.works()
 
 
-async def test_what_nobody_holds_or_what_is_not_there_works_not() -> None:
+async def test_a_missing_lease_or_holder_means_inactive() -> None:
     manager = Manager()
     assert not await manager.looks().works()
     manager.renew(holder="")
@@ -79,7 +81,7 @@ async def test_what_nobody_holds_or_what_is_not_there_works_not() -> None:
 
 
 @ahead
-async def test_who_asks_once_watches_until_it_is_renewed(ahead: timedelta) -> None:
+async def test_a_single_check_waits_for_a_renewal(ahead: timedelta) -> None:
     manager = Manager(ahead)
     manager.renew()
     manager.clock.move(days=1)
@@ -98,7 +100,7 @@ async def test_who_asks_once_watches_until_it_is_renewed(ahead: timedelta) -> No
     assert manager.clock.monotonic() - began < 2 * LOOK_EVERY
 
 
-async def test_what_is_no_lease_is_not_known() -> None:
+async def test_an_invalid_lease_raises_a_server_error() -> None:
     manager = Manager()
     manager.renew("soon")
     for ask in (manager.looks().works, manager.looks().renews):

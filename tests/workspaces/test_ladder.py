@@ -1,4 +1,4 @@
-"""Shares never exceed the quota together, on no way from one state to the next."""
+"""Quota allocation: the shares never exceed the quota in total, in no transition between states."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -13,7 +13,7 @@ PODS, CPU = "pods", "requests.cpu"
 
 
 def shares(**numbers: tuple[int | None, int | None, int]) -> dict[str, Share]:
-    """By project: asked, enforced, used."""
+    """Return shares by project from (asked, enforced, used)."""
     return {
         name: Share(
             None if asked is None else Decimal(asked),
@@ -33,12 +33,12 @@ def test_new_projects_get_equal_parts() -> None:
     assert whole(deal(PODS, Decimal(10), new)) == {"a": 5, "b": 5}
 
 
-def test_what_does_not_divide_is_given_too() -> None:
+def test_the_remainder_is_allocated() -> None:
     new = shares(a=(None, None, 0), b=(None, None, 0), c=(None, None, 0))
     assert whole(deal(PODS, Decimal(10), new)) == {"a": 4, "b": 3, "c": 3}
 
 
-def test_a_newcomer_waits_until_the_others_have_given_way() -> None:
+def test_a_new_project_waits_until_reduced_shares_are_confirmed() -> None:
     now = shares(a=(10, 10, 2), b=(None, None, 0))
     assert whole(deal(PODS, Decimal(10), now)) == {"a": 6, "b": 0}
     unconfirmed = shares(a=(6, 10, 2), b=(0, 0, 0))
@@ -47,14 +47,14 @@ def test_a_newcomer_waits_until_the_others_have_given_way() -> None:
     assert whole(deal(PODS, Decimal(10), confirmed)) == {"a": 6, "b": 4}
 
 
-def test_who_used_it_before_the_share_was_cut_keeps_it() -> None:
+def test_usage_above_a_reduced_share_is_kept() -> None:
     now = shares(a=(6, 6, 9), b=(0, 0, 0))
     found = whole(deal(PODS, Decimal(10), now))
     assert found["b"] <= 1
 
 
-def test_what_was_counted_too_late_is_no_reason_to_exceed_the_quota() -> None:
-    # What `b` uses was not counted when its share was cut, and `c` was given the difference.
+def test_late_counted_usage_does_not_exceed_the_quota() -> None:
+    # The usage of `b` was not counted when its share was reduced, and `c` got the difference.
     now = shares(a=(3, 3, 3), b=(1, 1, 3), c=(6, 6, 1))
     found = whole(deal(PODS, Decimal(10), now))
     assert found["b"] == 1 and found["c"] < 6
@@ -64,7 +64,7 @@ def test_what_was_counted_too_late_is_no_reason_to_exceed_the_quota() -> None:
     assert whole(deal(PODS, Decimal(10), confirmed))["b"] >= 3
 
 
-def test_who_has_climbed_the_step_gets_the_next() -> None:
+def test_a_project_that_uses_its_share_gets_a_larger_share() -> None:
     now = shares(a=(5, 5, 5), b=(5, 5, 0))
     assert whole(deal(PODS, Decimal(10), now)) == {"a": 5, "b": 2}
     later = shares(a=(5, 5, 5), b=(2, 2, 0))
@@ -72,7 +72,7 @@ def test_who_has_climbed_the_step_gets_the_next() -> None:
 
 
 @pytest.mark.parametrize("climber", "abc")
-def test_one_project_alone_comes_to_use_all_of_it(climber: str) -> None:
+def test_a_single_active_project_can_use_the_whole_quota(climber: str) -> None:
     now = {name: Share(Decimal(0), Decimal(0)) for name in "abc"}
     for _step in range(40):
         found = deal(PODS, Decimal(7), now)
@@ -83,7 +83,7 @@ def test_one_project_alone_comes_to_use_all_of_it(climber: str) -> None:
     assert now[climber].used == 7
 
 
-def test_a_quota_of_the_projects_own_is_kept_for_it() -> None:
+def test_a_project_quota_is_reserved_for_the_project() -> None:
     own = {
         "a": Share(None, None, Decimal(0), Decimal(8)),
         "b": Share(None, None, Decimal(0), None),
@@ -91,7 +91,7 @@ def test_a_quota_of_the_projects_own_is_kept_for_it() -> None:
     assert whole(deal(PODS, Decimal(10), own)) == {"a": 8, "b": 2}
 
 
-def test_more_is_promised_than_there_is() -> None:
+def test_overcommitted_project_quotas_stay_within_the_quota() -> None:
     own = {
         name: Share(None, None, Decimal(used), Decimal(8)) for name, used in (("a", 4), ("b", 0))
     }
@@ -100,20 +100,20 @@ def test_more_is_promised_than_there_is() -> None:
     assert found["a"] >= 4
 
 
-def test_a_quota_below_what_is_used_stops_everybody() -> None:
+def test_a_quota_below_usage_stops_all_projects() -> None:
     now = shares(a=(5, 5, 5), b=(5, 5, 3))
     found = deal(PODS, Decimal(4), now)
     assert sum(found.values()) <= 4
     assert all(found[name] <= now[name].used for name in now)
 
 
-def test_cpu_is_dealt_in_thousandths_and_pods_are_not() -> None:
+def test_cpu_is_allocated_in_millicores_and_pods_in_integers() -> None:
     new = shares(a=(None, None, 0), b=(None, None, 0), c=(None, None, 0))
     found = deal(CPU, Decimal(1), new)
     assert [quantity_text(CPU, found[name]) for name in "abc"] == ["334m", "333m", "333m"]
 
 
-def test_a_share_that_is_good_enough_is_left_alone() -> None:
+def test_a_sufficient_share_is_not_changed() -> None:
     now = shares(a=(5, 5, 0), b=(5, 5, 0))
     assert whole(deal(PODS, Decimal(10), now)) == {"a": 5, "b": 5}
 
@@ -139,7 +139,7 @@ def test_quantities(resource: str, amount: str, text: str) -> None:
     assert quantity_text(resource, Decimal(amount)) == text
 
 
-def test_one_request_gets_all_that_nobody_uses() -> None:
+def test_a_large_request_gets_the_unused_quota() -> None:
     now = {name: Share(Decimal("2.475"), Decimal("2.475")) for name in "abcd"}
     now["a"] = replace(now["a"], needs=(Need(Decimal(3)),))
     total = Decimal("9.9")
@@ -150,8 +150,8 @@ def test_one_request_gets_all_that_nobody_uses() -> None:
     assert found["a"] >= 3 and sum(found.values()) <= total
 
 
-def test_a_request_for_which_little_is_missing_is_served_too() -> None:
-    """A share that is good enough for everything else is not for what was just refused."""
+def test_a_request_slightly_above_the_share_is_served() -> None:
+    """A share that is sufficient otherwise is not sufficient for a refused request."""
     now = shares(a=(95, 95, 0), b=(5, 5, 0))
     now["a"] = replace(now["a"], needs=(Need(Decimal(100)),))
     for _ in range(2):
@@ -163,14 +163,14 @@ def test_a_request_for_which_little_is_missing_is_served_too() -> None:
     assert whole(found) == {"a": 100, "b": 0}
 
 
-def test_a_request_larger_than_all_that_is_free_gets_in_nobodys_way() -> None:
+def test_a_request_above_the_free_quota_does_not_block_others() -> None:
     now = shares(a=(5, 5, 4), b=(5, 5, 0))
     now["a"] = replace(now["a"], needs=(Need(Decimal(11)),))
     now["b"] = replace(now["b"], needs=(Need(Decimal(6), 1.0),))
     assert whole(deal(PODS, Decimal(10), now)) == {"a": 4, "b": 5}
 
 
-def test_of_two_requests_of_which_one_fits_the_first_is_served() -> None:
+def test_the_first_of_two_competing_requests_is_served() -> None:
     now = shares(a=(5, 5, 0), b=(5, 5, 0))
     needs = {"a": replace(now["a"], needs=(Need(Decimal(8), 2.0),))}
     needs["b"] = replace(now["b"], needs=(Need(Decimal(7), 1.0),))
@@ -179,7 +179,7 @@ def test_of_two_requests_of_which_one_fits_the_first_is_served() -> None:
     assert whole(deal(PODS, Decimal(10), needs))["b"] >= 7
 
 
-def test_what_is_kept_for_an_idle_project_gives_way_to_a_request() -> None:
+def test_the_reservation_of_an_idle_project_yields_to_a_request() -> None:
     own = {
         "a": Share(Decimal(5), Decimal(5), own=Decimal(8)),
         "b": Share(Decimal(5), Decimal(5), own=Decimal(8), needs=(Need(Decimal(7)),)),
@@ -193,10 +193,10 @@ def test_what_is_kept_for_an_idle_project_gives_way_to_a_request() -> None:
     ("resource", "amount", "given"),
     [(PODS, "1.5", "2"), (CPU, "0.0001", "0.001"), (PODS, "11", "2")],
 )
-def test_what_kube_apiserver_cannot_count_is_rounded_up(
+def test_fractional_and_excessive_requests_are_rounded_or_ignored(
     resource: str, amount: str, given: str
 ) -> None:
-    """Whoever may write events may ask for half a pod."""
+    """Users with permission to write events can request half a pod."""
     asking = {
         "a": Share(Decimal(0), Decimal(0), needs=(Need(Decimal(amount)),)),
         "b": Share(Decimal(10), Decimal(10), used=Decimal(5)),
@@ -212,7 +212,7 @@ def test_what_kube_apiserver_cannot_count_is_rounded_up(
     assert found == deal(resource, Decimal(10), asking), "it comes to rest"
 
 
-def test_more_than_its_own_quota_a_project_is_not_given() -> None:
+def test_a_share_does_not_exceed_the_project_quota() -> None:
     own = {
         "a": Share(None, None, own=Decimal(2), needs=(Need(Decimal(7)),)),
         "b": Share(None, None),
@@ -224,14 +224,15 @@ _SORTS = ("use", "use", "use", "free", "confirm", "deal", "own", "refuse", "forg
 
 
 def events(*further: str) -> st.SearchStrategy[list[tuple[str, str, int]]]:
-    """What happens, to whom and how much."""
+    """Strategy for sequences of (event, project, amount)."""
     sort = st.sampled_from((*_SORTS, *further))
     return st.lists(st.tuples(sort, st.sampled_from("abcd"), st.integers(0, 12)), max_size=60)
 
 
 def after(share: Share, sort: str, number: int, at: int) -> Share:
-    """As kube-apiserver does: what is used grows only within what is enforced, which is what was asked
-    some time before."""
+    """Return the share after an event, as kube-apiserver behaves: usage only grows within the
+    enforced share, which is an earlier asked share.
+    """
     if sort == "use" and share.enforced is not None and share.used + number <= share.enforced:
         return replace(share, used=share.used + number)
     if sort == "free":
@@ -259,10 +260,10 @@ def at_rest(total: Decimal, world: dict[str, Share]) -> dict[str, Share]:
 
 
 @given(events("miscount"))
-def test_whatever_kubernetes_counts_the_shares_do_not_exceed_the_quota(
+def test_delayed_usage_counts_never_exceed_the_quota(
     happened: list[tuple[str, str, int]],
 ) -> None:
-    """Its quota controller may leave out what has just been made, and count it a moment later."""
+    """The quota controller can miss objects that were just created, and count them later."""
     total = Decimal(20)
     world = {name: Share(None, None) for name in "bcd"} | {"a": Share(total, total)}
     left_out = dict.fromkeys(world, Decimal(0))
@@ -283,7 +284,7 @@ def test_whatever_kubernetes_counts_the_shares_do_not_exceed_the_quota(
 
 
 @given(events())
-def test_no_order_of_events_lets_projects_use_more_than_the_quota(
+def test_no_event_order_allows_usage_above_the_quota(
     happened: list[tuple[str, str, int]],
 ) -> None:
     total = Decimal(20)

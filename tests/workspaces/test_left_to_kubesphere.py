@@ -1,4 +1,4 @@
-"""What our controllers do at each look while KubeSphere's work, and what they leave to them."""
+"""Reconciliations while KubeSphere's controllers are active, and the tasks that are left to them."""
 
 from typing import Any, cast
 
@@ -31,7 +31,7 @@ PROJECTS = ("one", "two", "three")
 
 
 def hold(runtime: TenantRuntime, **spec: Any) -> None:
-    """As ks-controller-manager does; the next look finds it."""
+    """Hold the lease as ks-controller-manager does. The next reconciliation detects it."""
     runtime.clock.move(seconds=LOOK_EVERY)
     renewed = runtime.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     found = {"holderIdentity": "ks-0", "leaseDurationSeconds": 30, "renewTime": renewed, **spec}
@@ -52,7 +52,7 @@ async def acme() -> TenantRuntime:
 
 @pytest.fixture
 def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The workspaces whose shares were dealt, one after another."""
+    """Workspaces whose shares were allocated, in order."""
     found: list[str] = []
     sync = ShareSync.sync
 
@@ -64,7 +64,7 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-async def test_a_look_at_an_unchanged_workspace_looks_at_none_of_its_projects(
+async def test_reconciling_an_unchanged_workspace_skips_its_projects(
     dealt: list[str],
 ) -> None:
     runtime = await acme()
@@ -75,7 +75,7 @@ async def test_a_look_at_an_unchanged_workspace_looks_at_none_of_its_projects(
     assert dealt == []
 
 
-async def test_its_projects_follow_a_change_of_it_and_shares_are_dealt_once(
+async def test_a_workspace_change_reconciles_its_projects_and_allocates_shares_once(
     dealt: list[str],
 ) -> None:
     runtime = await acme()
@@ -89,7 +89,7 @@ async def test_its_projects_follow_a_change_of_it_and_shares_are_dealt_once(
     assert set(policies) == {f"{name}/{ISOLATION}" for name in PROJECTS}
 
 
-async def test_what_went_wrong_with_a_project_is_tried_again(
+async def test_a_failed_project_reconciliation_is_retried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runtime = await acme()
@@ -110,14 +110,14 @@ async def test_what_went_wrong_with_a_project_is_tried_again(
     assert len(runtime.console.of(NETWORK_POLICIES)) == len(PROJECTS)
 
 
-async def test_what_a_quota_says_is_used_is_told_by_them_until_they_have_ended() -> None:
+async def test_quota_status_is_left_to_kubesphere_while_it_is_active() -> None:
     runtime = await acme()
     hold(runtime)
     look, request = reconciler(runtime, "workspace-quota").reconcile, Request("", "acme")
     runtime.console.put(WORKSPACE_QUOTAS, workspace_quota("acme", pods="6"))
     assert (await look(request)).requeue_after == REPORT_AGAIN
     assert "status" not in runtime.console.of(WORKSPACE_QUOTAS)["acme"]
-    # What the projects may use is dealt out all the same: KubeSphere does not do that.
+    # Shares are still allocated, because KubeSphere doesn't do this.
     assert len(runtime.console.of(RESOURCE_QUOTAS)) == len(PROJECTS)
     hold(runtime, holderIdentity="")
     assert (await look(request)).requeue_after is None
@@ -125,10 +125,10 @@ async def test_what_a_quota_says_is_used_is_told_by_them_until_they_have_ended()
     assert status["total"]["hard"] == {"pods": "6"}
 
 
-async def test_what_a_project_has_is_made_by_them_until_they_have_ended() -> None:
+async def test_project_roles_are_left_to_kubesphere_while_it_is_active() -> None:
     runtime = await acme()
     hold(runtime)
-    # As they make it: with no label of ours.
+    # As KubeSphere creates the binding: without the managed label.
     theirs = project_member("one", "admin", "alice")
     theirs["metadata"]["labels"].pop("app.kubernetes.io/managed-by")
     theirs["metadata"]["uid"] = "uid-of-theirs"
@@ -158,7 +158,7 @@ async def test_what_a_project_has_is_made_by_them_until_they_have_ended() -> Non
     assert all(roles[f"{name}/viewer"]["rules"] == [] for name in PROJECTS)
 
 
-async def test_a_project_that_is_deleted_goes_once_they_have_ended() -> None:
+async def test_project_finalizers_are_removed_after_kubesphere_stopped() -> None:
     runtime = await acme()
     hold(runtime)
     found = runtime.console.of(NAMESPACES)["one"]
@@ -180,8 +180,8 @@ async def test_a_project_that_is_deleted_goes_once_they_have_ended() -> None:
     assert finalizers() == ["example.com/other"]
 
 
-async def test_a_workspace_that_others_made_does_not_become_ours() -> None:
-    """A deletion by our label must not take it along."""
+async def test_a_workspace_of_another_client_does_not_become_managed() -> None:
+    """Deleting by the managed label must not delete it."""
     runtime = await acme()
     found = runtime.console.of(WORKSPACES)["acme"]
     found["metadata"]["labels"] = {}
@@ -193,7 +193,7 @@ async def test_a_workspace_that_others_made_does_not_become_ours() -> None:
     assert not MANAGED.items() <= taken_up["metadata"]["labels"].items()
 
 
-async def test_a_workspace_without_a_template_that_is_deleted_goes_once_they_have_ended() -> None:
+async def test_a_workspace_without_template_is_finalized_after_kubesphere_stopped() -> None:
     metadata = {
         "name": "lone",
         "uid": "uid-of-lone",

@@ -1,4 +1,6 @@
-"""What an administrator is told of webhooks: to delete none that works."""
+"""Advice about leftover webhook configurations. Working webhooks must never be recommended for
+deletion.
+"""
 
 from typing import Any, cast
 
@@ -51,36 +53,36 @@ async def told(runtime: _Runtime) -> list[str]:
     return await leftovers(cast(Runtime, runtime))
 
 
-async def test_one_that_nobody_serves_may_be_deleted() -> None:
+async def test_an_unserved_webhook_configuration_may_be_deleted() -> None:
     (said,) = await told(world(hook("users", "gone"), hook("quotas", "gone", policy="Ignore")))
     assert "kubectl delete validatingwebhookconfigurations of-kubesphere" in said
-    assert "refuses writes of users.example.com." in said and "quotas" not in said
+    assert "rejects writes of users.example.com." in said and "quotas" not in said
 
 
 LIVING: list[Any] = [
     hook("quotas", "lives"),
     hook("quotas", "lives", policy="Ignore"),
-    # Nobody knows of what is elsewhere.
+    # The state of webhooks outside the cluster is unknown.
     hook("quotas", url="https://elsewhere.example.com/"),
 ]
 
 
 @pytest.mark.parametrize("living", LIVING)
-async def test_of_one_that_is_served_in_part_the_webhook_is_named(living: Manifest) -> None:
+async def test_a_partly_served_configuration_names_the_unserved_webhook(living: Manifest) -> None:
     (said,) = await told(world(living, hook("users", "gone")))
     assert "kubectl delete" not in said and "quotas" not in said
-    assert said.startswith("users of validatingwebhookconfigurations/of-kubesphere asks ")
-    assert "kubesphere-system/gone, where nobody answers" in said
+    assert said.startswith("users of validatingwebhookconfigurations/of-kubesphere calls ")
+    assert "kubesphere-system/gone, which has no ready endpoints" in said
 
 
 @pytest.mark.parametrize("living", LIVING)
-async def test_one_that_lets_through_what_nobody_answers_stops_nothing(living: Manifest) -> None:
+async def test_an_unserved_webhook_with_policy_ignore_is_not_reported(living: Manifest) -> None:
     assert await told(world(living, hook("users", "gone", policy="Ignore"))) == []
 
 
 @pytest.mark.parametrize("missing", [*WEBHOOKS, ENDPOINT_SLICES])
-async def test_without_a_list_nothing_is_advised(missing: GVR) -> None:
+async def test_a_missing_list_is_reported_instead_of_advice(missing: GVR) -> None:
     runtime = world(hook("users", "lives"))
     runtime._informers[missing] = Informer(missing, DECODERS[missing])
     (said,) = await told(runtime)
-    assert said.startswith(f"No list of {missing.qualified}")
+    assert said.startswith(f"Cannot list {missing.qualified}")

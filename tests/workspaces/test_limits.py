@@ -1,11 +1,11 @@
-"""Default limits are changed in place: what else a LimitRange says stays."""
+"""Default limits are changed in place. Other fields of the LimitRange remain."""
 
 from decimal import Decimal
 
 from workspaces.services.limits import LIMITS, REQUESTS, change_defaults
 
 
-def test_what_the_form_does_not_ask_for_stays() -> None:
+def test_fields_outside_the_form_are_kept() -> None:
     pod = {"type": "Pod", "max": {"cpu": "4"}}
     container = {
         "type": "Container",
@@ -25,7 +25,7 @@ def test_what_the_form_does_not_ask_for_stays() -> None:
     ]
 
 
-def test_without_defaults_nothing_is_said_of_containers() -> None:
+def test_an_empty_container_limit_is_removed() -> None:
     body = {"spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}}
     change_defaults(body, {REQUESTS: {}, LIMITS: {}})
     assert body["spec"]["limits"] == []

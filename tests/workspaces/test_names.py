@@ -1,4 +1,4 @@
-"""Which names people may give their projects."""
+"""Names that users may choose for projects."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from workspaces.services.projects import check_name
 
 
 @pytest.mark.parametrize("name", ["shop", "my-kube-tools", "kubernetes", "a", "a" * 63])
-def test_they_choose(name: str) -> None:
+def test_valid_project_names(name: str) -> None:
     check_name(name)
 
 
@@ -15,11 +15,11 @@ def test_they_choose(name: str) -> None:
     "name",
     [
         *("", "Shop", "-a", "a-", "a" * 64, "a.b", "a/b", "new", "kube-system", "kube-mine"),
-        # The console would believe the identity providers that stand there.
+        # The console trusts the identity providers configured in these namespaces.
         "kubesphere-system",
         *("kubesphere-mine", "quarterdeck-system", "quarterdeck-kubeconfigs"),
     ],
 )
-def test_what_the_system_needs_is_not_theirs(name: str) -> None:
+def test_invalid_and_reserved_project_names_are_refused(name: str) -> None:
     with pytest.raises(Refused):
         check_name(name)

@@ -1,4 +1,6 @@
-"""A tenant's whole life on a real control plane: through the pages, and with kubectl as that person."""
+"""The lifecycle of a tenant on a real control plane, through the pages and with kubectl as the
+user.
+"""
 
 import re
 from functools import partial
@@ -50,7 +52,7 @@ TEMPLATES = "workspacetemplates.tenant.kubesphere.io"
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
 
-async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
+async def test_the_lifecycle_of_a_tenant(tenancy: Tenancy) -> None:
     apply(tenancy, *map(user, ("alice", "bob", "mallory")), template("acme", "alice"))
     quota = {
         "apiVersion": "quota.kubesphere.io/v1alpha2",
@@ -67,7 +69,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     access = clusters.host.access_for(Identity("alice"))
     await until(lambda: access.can("get", WORKSPACES, name="acme"), "sight of the workspace")
 
-    # A project with a quota of its own, and another without.
+    # One project with a quota, and another without.
     for name, fields in (("shop", {"pods": "2"}), ("web", {})):
         answer = await alice.post("/workspaces/acme/projects/new", name=name, **fields)
         assert answer.status_code == 302, answer.content.decode()
@@ -86,10 +88,10 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     assert meta["annotations"]["kubesphere.io/creator"] == "alice"
     assert meta["ownerReferences"][0]["kind"] == "Workspace"
 
-    # The share is enforced, and says so.
+    # The share is enforced according to its status.
     await until(lambda: read(tenancy, SERVICE_ACCOUNTS, "default", "shop"), "the account")
     for name in ("one", "two"):
-        # A quota that nobody has counted yet admits nothing.
+        # A quota without status admits nothing.
         await until(partial(alice.applies, pod(name), "shop"), f"pod {name}")
     refused = alice.kubectl("apply", "-n", "shop", "-f", "-", stdin=pod("three"))
     assert refused.returncode != 0
@@ -108,7 +110,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     page = await alice.get("/workspaces/acme/quota")
     assert "2 of 4" in page.content.decode()
 
-    # What sockets are told to compare is what the pages show.
+    # Etags of live pages match the rendered pages.
     for part in (
         "",
         "/projects",
@@ -118,7 +120,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
         "/quota",
         "/settings",
     ):
-        # The cluster may change between the two: only what stays different is wrong.
+        # The cluster can change between both requests, so only a persistent difference is an error.
         for _look in range(10):
             text = (await alice.get(f"/workspaces/acme{part}")).content.decode()
             followed = re.search(r'data-url="([^"]+)" data-etag="&quot;(\w+)&quot;"', text)
@@ -131,12 +133,12 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
                 break
         assert told == shown, part
 
-    # More than is left is refused with a reason.
+    # Requests above the remaining quota are refused with a reason.
     answer = await alice.post("/workspaces/acme/projects/new", name="big", pods="3")
     assert answer.status_code == 400
     assert "quota has only" in answer.content.decode()
 
-    # What tenants may not: neither here nor with kubectl.
+    # Actions that tenants may not perform, neither in the console nor with kubectl.
     for arguments in (
         ("label", "ns", "shop", "kubesphere.io/workspace=other", "--overwrite"),
         ("label", "ns", "shop", "kubesphere.io/workspace-"),
@@ -158,7 +160,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     assert alice.kubectl("label", "ns", "shop", "team=a").returncode == 0
     assert (await alice.get("/workspaces/acme/quota?edit")).status_code == 403
 
-    # Members come and go.
+    # Members are added and removed.
     for url in ("/workspaces/acme", "/workspaces/acme/members", "/workspaces/none"):
         answer = await bob.get(url)
         text = answer.content.decode()
@@ -188,7 +190,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     await until(lambda: not bob.may("list", "shop"), "end of the rights")
     assert bob.kubectl("get", "pods", "-n", "shop").returncode != 0
 
-    # Deleted like anything else, as the person.
+    # Deletion with the user's identity, like any other object.
     assert alice.kubectl("delete", "ns", "shop", "--wait=false").returncode == 0
     await until(partial(is_gone, tenancy, NAMESPACES, "shop"), "end of the project", 60)
     written = [row async for row in AuditRecord.objects.filter(actor="alice")]
@@ -196,7 +198,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
         (row.verb, row.resource) for row in written
     }
 
-    # The workspace, with a project that is made at the same time.
+    # Delete the workspace while a project is created in it.
     delete(tenancy, WORKSPACE_TEMPLATES, "acme")
     await alice.post("/workspaces/acme/projects/new", name="late")
     for gvr, name in ((WORKSPACE_TEMPLATES, "acme"), (NAMESPACES, "web"), (NAMESPACES, "late")):
@@ -205,7 +207,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
         assert listed(tenancy, gvr, workspace="acme") == []
 
 
-async def test_a_member_who_comes_to_manage_has_one_role(tenancy: Tenancy) -> None:
+async def test_a_member_who_becomes_manager_has_one_role(tenancy: Tenancy) -> None:
     apply(tenancy, *map(user, ("mel", "nia")), template("solo", "mel"))
     mel = Person(tenancy, "mel")
     access = get_authorizer().access_for(Identity("mel"))
@@ -224,12 +226,12 @@ async def test_a_member_who_comes_to_manage_has_one_role(tenancy: Tenancy) -> No
 
 
 def words() -> str:
-    """Another name for each try."""
+    """Return a new random name for each call."""
     return uuid4().hex[:6]
 
 
 async def opened(tenancy: Tenancy, workspace: str, manager: str) -> Person:
-    """The manager of a new workspace."""
+    """Wait until the manager may see the new workspace, and return the manager."""
     found = Person(tenancy, manager)
     access = get_authorizer().access_for(Identity(manager))
     await until(lambda: access.can("get", WORKSPACES, name=workspace), "sight of the workspace")
@@ -237,14 +239,14 @@ async def opened(tenancy: Tenancy, workspace: str, manager: str) -> Person:
 
 
 def fields_of(page: Any) -> dict[str, str]:
-    """What a browser would send back."""
+    """Return the form fields that a browser would submit."""
     text = page.content.decode().partition("<main")[2]
     fields = re.findall(r'<input (?=[^>]*name="([^"]+)")(?=[^>]*value="([^"]*)")', text)
     return {name: value for name, value in fields if name != "csrfmiddlewaretoken"}
 
 
-async def test_nobody_hands_on_or_takes_away_more_than_they_hold(tenancy: Tenancy) -> None:
-    """Ivo looks after members and departments, and may do little else."""
+async def test_members_cannot_grant_or_revoke_more_than_they_hold(tenancy: Tenancy) -> None:
+    """Ivo manages members and departments, and has few other permissions."""
     home = f"rank-{words()}"
     boss, ivo, zoe, max_ = (f"{home}-{name}" for name in ("boss", "ivo", "zoe", "max"))
     keeper = {
@@ -299,7 +301,7 @@ def _is_cached(tenancy: Tenancy, gvr: GVR, name: str, namespace: str) -> bool:
     return found is not None and found.resource_version == version
 
 
-async def test_a_saved_quota_keeps_what_its_form_does_not_show(tenancy: Tenancy) -> None:
+async def test_saving_a_quota_keeps_fields_outside_the_form(tenancy: Tenancy) -> None:
     home = f"kept-{words()}"
     boss, project = f"{home}-boss", f"{home}-shop"
     notes = {"labels": {"team": "crew"}, "annotations": {"example.org/why": "agreed"}}
@@ -349,7 +351,7 @@ async def test_a_saved_quota_keeps_what_its_form_does_not_show(tenancy: Tenancy)
         quota = before["spec"].get("quota", before["spec"])
         quota["hard"]["pods"] = "7"
         assert after["spec"] == before["spec"]
-        # Whoever saw what was there before takes nothing back, also where the cache has all since.
+        # A form that shows an older version is refused, even if the cache contains the new version.
         await until(partial(_is_cached, tenancy, gvr, name, namespace), "the news")
         assert (await person.post(page, **{**shown, "pods": "5"})).status_code == 409
 
@@ -362,8 +364,8 @@ async def test_a_saved_quota_keeps_what_its_form_does_not_show(tenancy: Tenancy)
     assert found["spec"]["limits"][0]["default"]["cpu"] == "2"
 
 
-async def test_roles_are_given_in_the_place_of_those_that_were_seen(tenancy: Tenancy) -> None:
-    """Of a member, and of a department."""
+async def test_role_changes_require_the_current_version(tenancy: Tenancy) -> None:
+    """Applies to members and departments."""
     home = f"seen-{words()}"
     boss, zoe = f"{home}-boss", f"{home}-zoe"
     apply(tenancy, user(boss), user(zoe), template(home, boss))
@@ -394,8 +396,8 @@ async def test_roles_are_given_in_the_place_of_those_that_were_seen(tenancy: Ten
         assert has(who, "self-provisioner")
 
 
-async def test_what_a_department_was_given_elsewhere_is_shown_and_stays(tenancy: Tenancy) -> None:
-    """Until somebody chooses one role for it."""
+async def test_other_roles_of_a_department_are_shown_and_kept(tenancy: Tenancy) -> None:
+    """Choosing a single role for the department replaces them."""
     home = f"more-{words()}"
     boss, zoe = f"{home}-boss", f"{home}-zoe"
     apply(tenancy, user(boss), user(zoe), template(home, boss))
@@ -434,7 +436,9 @@ async def test_what_a_department_was_given_elsewhere_is_shown_and_stays(tenancy:
     await until(lambda: has() == both[1:], "one role")
 
 
-async def test_settings_are_of_what_was_seen_and_the_end_waits_for_others(tenancy: Tenancy) -> None:
+async def test_settings_require_the_current_version_and_deletion_waits_for_finalizers(
+    tenancy: Tenancy,
+) -> None:
     home = f"last-{words()}"
     boss = f"{home}-boss"
     held = template(home, boss)

@@ -1,5 +1,6 @@
-"""Each page of a workspace is for whoever may do what it is for, and the pages before it lead them there
-and nobody else."""
+"""Each workspace page requires its permission, and other pages link to it only for users with this
+permission.
+"""
 
 import re
 from collections.abc import Iterator
@@ -59,8 +60,11 @@ TEMPLATE = "/clusters/host/workspacetemplates.tenant.kubesphere.io/acme"
 
 
 class Page(NamedTuple):
-    """`right`: without which there is no such page; `own`: one of the workspace's role, rather than of
-    the cluster's. `before`: what leads there."""
+    """The permission that a page requires.
+
+    `right` is the required rule. `own` is True if it must come from a workspace role instead of
+    a cluster role. `before` is the page that links to this page.
+    """
 
     right: Manifest
     before: str = ""
@@ -101,7 +105,7 @@ PAGES = {
     f"{SHOP}/limits": native("update", "limitranges", before=SHOP),
     f"{SHOP}/member": native("create", "rolebindings", "rbac.authorization.k8s.io", SHOP),
 }
-#: Whose rights the others need besides.
+#: Pages whose permissions are also required for the others.
 SIGHT = (ACME, f"{TEMPLATE}/overview", SHOP)
 
 
@@ -129,7 +133,7 @@ def runtime() -> Iterator[StaticRuntime]:
 
 
 async def asked_by_nina(runtime: StaticRuntime, path: str, *pages: Page) -> Any:
-    """As somebody who has the rights of these pages."""
+    """Request `path` as a user with the permissions of these pages."""
     given = {of: [page.right for page in pages if page.own is of] for of in (False, True)}
     for gvr, item in (
         (CLUSTER_ROLES, native_role("nina", *given[False])),
@@ -142,29 +146,29 @@ async def asked_by_nina(runtime: StaticRuntime, path: str, *pages: Page) -> Any:
 
 
 def without(path: str) -> list[Page]:
-    """All but those for which one needs the right to this one, or one that serves as well."""
+    """Return all pages except those whose permission includes the permission for `path`."""
     page = PAGES[path]
     others = [one for one in PAGES.values() if one.right != page.right]
     if path == f"{ACME}/quota":
-        # Who belongs to a workspace shares its quota.
+        # Members of a workspace may see its quota.
         return [one for one in others if not one.own]
-    # Who may not see the workspace is led to its template.
+    # Users who can't see the workspace get a link to its template.
     return [one for one in others if path != ACME or one != PAGES[f"{TEMPLATE}/overview"]]
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_a_page_is_for_whoever_may(runtime: StaticRuntime, path: str) -> None:
+async def test_each_page_requires_its_permission(runtime: StaticRuntime, path: str) -> None:
     assert (await asked_by_nina(runtime, path, *without(path))).status_code == 403
     needed = [PAGES[name] for name in (path, *SIGHT)]
     assert (await asked_by_nina(runtime, path, *needed)).status_code in (200, 302)
 
 
 @pytest.mark.parametrize("path", [path for path, page in PAGES.items() if page.before])
-async def test_it_is_offered_to_nobody_else(runtime: StaticRuntime, path: str) -> None:
+async def test_links_to_a_page_require_its_permission(runtime: StaticRuntime, path: str) -> None:
     for pages, offered in ((PAGES.values(), True), (without(path), False)):
         answer = await asked_by_nina(runtime, PAGES[path].before, *pages)
         assert answer.status_code == 200
-        # The menu beside it has the tabs of every workspace.
+        # The menu contains the tabs of every workspace.
         content = answer.content.decode().partition("<main")[2]
         assert (f'href="{path}"' in content) is offered
 
@@ -175,8 +179,8 @@ def followed(path: str) -> PagePlace:
     return found
 
 
-async def test_what_changes_is_told_to_whoever_sees_the_workspace(runtime: StaticRuntime) -> None:
-    """And of a workspace that there is not, as little."""
+async def test_live_updates_require_permission_to_see_the_workspace(runtime: StaticRuntime) -> None:
+    """A missing workspace gets the same response."""
     access = clusters.host.access_for(Identity("nina"))
     assert access is not None
     for path in (ACME, f"{ACME}/members", "/workspaces/none"):
@@ -193,7 +197,7 @@ async def test_what_changes_is_told_to_whoever_sees_the_workspace(runtime: Stati
         *(f"{ACME}/quota", f"{ACME}/settings", SHOP),
     ),
 )
-async def test_a_page_follows_all_that_it_shows(
+async def test_a_page_watches_all_types_that_it_shows(
     runtime: StaticRuntime, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything = (Page(rule("*", "*", "*")), Page(rule("*", "*", "*"), own=True))
@@ -212,7 +216,7 @@ async def test_a_page_follows_all_that_it_shows(
     assert not read - {place.kind.gvr, *place.types}
 
 
-async def test_whoever_deletes_it_is_told_of_projects_that_they_may_see(
+async def test_the_delete_page_lists_only_visible_projects(
     runtime: StaticRuntime,
 ) -> None:
     path, sight = f"{TEMPLATE}/actions/delete", PAGES[f"{TEMPLATE}/overview"]
@@ -226,12 +230,12 @@ async def test_whoever_deletes_it_is_told_of_projects_that_they_may_see(
     assert not any("dark" in page for page in shown)
 
 
-#: A character that nobody sees, and that turns around what comes after it.
+#: RIGHT-TO-LEFT OVERRIDE: invisible, and reverses the following text.
 TURNED = "\u202e"
 
 
 def hostile() -> list[tuple[GVR, Manifest]]:
-    """What people may write has that character in it; `x` is after what it is."""
+    """Return objects whose user-written fields contain the character."""
     home, shop, heads = workspace("acme"), project("shop", "acme"), department("heads")
     notes = {
         "alias-name": f"alias{TURNED}",
@@ -268,8 +272,10 @@ def hostile() -> list[tuple[GVR, Manifest]]:
 @pytest.mark.parametrize(
     "name", ["https://idp/anna", "..", "a?b#c", "%2e%2e", "/", " ", "x" * 3000]
 )
-async def test_whoever_bindings_name_no_page_fails(runtime: StaticRuntime, name: str) -> None:
-    """Anybody may be named, also who has no account, and whom no address can name."""
+async def test_pages_render_with_any_subject_name_in_bindings(
+    runtime: StaticRuntime, name: str
+) -> None:
+    """Bindings can contain names without an account, and names that don't fit into a URL."""
     member = {**department("heads-zoe"), "groupRef": {"name": "heads"}, "users": [name]}
     bound = native_binding("who", "viewer", "User who", namespace="shop", kind="Role")
     role = workspace_binding("who", "acme", "acme-viewer", "User who")
@@ -290,20 +296,20 @@ async def test_whoever_bindings_name_no_page_fails(runtime: StaticRuntime, name:
             assert answer.status_code in (200, 302), path
 
 
-async def test_whoever_is_found_is_chosen_with_what_was_looked_for(runtime: StaticRuntime) -> None:
+async def test_the_link_to_a_found_user_keeps_the_search_text(runtime: StaticRuntime) -> None:
     path, users = f"{ACME}/members/invite", native("list", "users", IAM)
     bring(runtime.informer(USERS), user("eve", email="a&b@example.org"))
     answer = await asked_by_nina(runtime, f"{path}?q=a%26b", *PAGES.values(), users)
     assert f'href="{path}?user=eve&amp;q=a%26b"' in answer.content.decode()
 
 
-async def test_what_nobody_sees_is_shown(runtime: StaticRuntime) -> None:
+async def test_invisible_characters_are_shown_visibly(runtime: StaticRuntime) -> None:
     for gvr, item in hostile():
         bring(runtime.informer(gvr), item)
     reads = native("get list", "limitranges rolebindings resourcequotas users", f"* core {IAM}")
     asked = f"user=you{quote(TURNED)}&q=eve"
     shown: dict[str, set[str]] = {}
-    # What is edited there is what it is.
+    # The edit form contains the original value.
     pages = [path for path in PAGES if path != f"{ACME}/settings?edit"]
     for path in (
         *("/workspaces", f"{ACME}/projects", f"{ACME}/settings", *pages),
@@ -314,7 +320,7 @@ async def test_what_nobody_sees_is_shown(runtime: StaticRuntime) -> None:
         answer = await asked_by_nina(runtime, path, *PAGES.values(), reads)
         assert answer.status_code in (200, 302), path
         text = answer.content.decode()
-        # What is sent back is what it was.
+        # Form fields contain the original value.
         sent = r'(<option value|name|id|for|aria-describedby)="[^"]*"'
         assert TURNED not in re.sub(sent, "", text), path
         shown[path] = set(re.findall(r"(\w+)⟨U\+202E⟩", text))

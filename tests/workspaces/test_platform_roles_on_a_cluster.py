@@ -1,4 +1,4 @@
-"""Roles of the platform that speak of workspaces in KubeSphere's words: by page and with kubectl."""
+"""Platform roles with KubeSphere's workspace resources, through the pages and with kubectl."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -48,7 +48,7 @@ from workspaces.rights import may_see_quota
 
 pytestmark = [pytest.mark.usefixtures("site"), pytest.mark.django_db(transaction=True)]
 
-#: What KubeSphere 3.3.0's `workspaces-manager` says of workspaces: nothing of templates.
+#: Resources of KubeSphere 3.3.0's `workspaces-manager`. They don't include workspace templates.
 WORDS = (
     "namespaces pods secrets deployments devops devopsprojects workspaces workspaceroles"
     " workspacemembers workspacerolebindings groups groupbindings rolebindings roles"
@@ -65,7 +65,7 @@ ROLES = {
 
 @pytest.fixture(scope="module", autouse=True)
 def staff(tenancy: Tenancy) -> Iterator[None]:
-    """`wim` manages workspaces, `ines` invites people; `owen` has a workspace."""
+    """Create users: `wim` manages workspaces, `ines` invites members, `owen` has a workspace."""
     people = ("wim", "ines", "owen", "gus", "gil")
     apply(tenancy, *map(user, people), template("works", "owen"))
     for name, rules in ROLES.items():
@@ -79,7 +79,7 @@ def staff(tenancy: Tenancy) -> Iterator[None]:
 
 
 async def ready(tenancy: Tenancy, who: str) -> Person:
-    """Once the console knows of their rights, and of the roles of the workspace."""
+    """Return the user once the console has loaded the user's permissions and the workspace's roles."""
     access = get_authorizer().access_for(Identity(who))
     for role in ("admin", "regular", "viewer"):
         key, store = Key("", f"works-{role}"), tenancy.runtime.informer(WORKSPACE_ROLES).store
@@ -91,7 +91,9 @@ async def ready(tenancy: Tenancy, who: str) -> Person:
     return Person(tenancy, who)
 
 
-async def test_the_manager_of_workspaces_of_an_older_kubesphere(tenancy: Tenancy) -> None:
+async def test_the_workspaces_manager_role_of_kubesphere_3_3_manages_all_workspaces(
+    tenancy: Tenancy,
+) -> None:
     wim = await ready(tenancy, "wim")
     assert "owen" in text_of(await wim.get("/workspaces/works/members"))
     answer = await wim.post("/workspaces/new", name="wims", manager="owen")
@@ -106,7 +108,7 @@ async def test_the_manager_of_workspaces_of_an_older_kubesphere(tenancy: Tenancy
     await until(lambda: listed(tenancy, GROUPS, workspace="works"), "the department")
     assert (await wim.post("/workspaces/works/projects/new", name="wim-shop")).status_code == 302
     await until(lambda: read(tenancy, NAMESPACES, "wim-shop"), "the project")
-    # The same with kubectl, but for what gives rights.
+    # The same with kubectl, except for objects that grant permissions.
     assert (
         wim.kubectl(
             "apply", "-f", "-", stdin=yaml.safe_dump(template("wims-own", "wim"))
@@ -116,16 +118,16 @@ async def test_the_manager_of_workspaces_of_an_older_kubesphere(tenancy: Tenancy
     await until(lambda: read(tenancy, WORKSPACES, "wims-own"), "the workspace of kubectl")
     done = wim.kubectl("create", "-f", "-", stdin=yaml.safe_dump(_member("works", "gil")))
     assert "Forbidden" in done.stderr
-    # And nothing of users.
+    # No access to users.
     assert (await wim.get("/workspaces/works/members")).status_code == 200
     assert "Forbidden" in wim.kubectl("delete", "users.iam.kubesphere.io", "gil").stderr
 
 
-async def test_words_about_members_count_in_every_workspace(tenancy: Tenancy) -> None:
+async def test_permissions_for_members_apply_to_every_workspace(tenancy: Tenancy) -> None:
     ines = await ready(tenancy, "ines")
     assert "owen" in text_of(await ines.get("/workspaces/works/members"))
     invite = "/workspaces/works/members/invite"
-    # No more than what she holds herself.
+    # Only roles within her own permissions.
     for role in ("works-admin", "works-viewer"):
         assert (await ines.post(invite, user="gil", role=role)).status_code == 400, role
     assert bound_to(tenancy, "works", "gil") == []
@@ -133,14 +135,14 @@ async def test_words_about_members_count_in_every_workspace(tenancy: Tenancy) ->
     assert bound_to(tenancy, "works", "gil") == ["works-regular"]
     answer = await ines.post("/workspaces/works/departments?new", title="Guests", parent="")
     assert answer.status_code == 302
-    # What is not hers to do.
+    # Actions that she may not perform.
     assert (await ines.post("/workspaces/new", name="iness", manager="ines")).status_code == 403
     assert (await ines.post("/workspaces/works/projects/new", name="ines-x")).status_code == 403
     access = get_authorizer().access_for(Identity("ines"), clusters.host)
     assert not may_see_quota(access, "works")
 
 
-async def test_a_department_that_was_given_more_elsewhere_is_for_those_who_have_it(
+async def test_a_department_with_more_permissions_requires_these_permissions(
     tenancy: Tenancy,
 ) -> None:
     ines, owen = await ready(tenancy, "ines"), await ready(tenancy, "owen")
@@ -174,7 +176,7 @@ async def test_a_department_that_was_given_more_elsewhere_is_for_those_who_have_
         assert answer.status_code == 400, url
         assert "Keepers has rights that you do not have" in text_of(answer)
     assert listed(tenancy, GROUP_BINDINGS, workspace="works") == []
-    # Whoever is trusted with the workspace itself is.
+    # The workspace administrator may change it.
     assert (await owen.post(page, add="owen")).status_code == 302
     (member,) = listed(tenancy, GROUP_BINDINGS, workspace="works")
     members = tenancy.runtime.informer(GROUP_BINDINGS).store

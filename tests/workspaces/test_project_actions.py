@@ -1,4 +1,4 @@
-"""What is offered in the row of a project."""
+"""Actions in the row of a project."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,10 +36,10 @@ def host() -> Iterator[None]:
     no_host()
 
 
-async def it_leads_from_the_row_to_the_quota() -> None:
+async def test_the_project_row_links_to_the_quota() -> None:
     text = await text_of(await ClientAs()("admin").get("/clusters/host/namespaces"))
     assert f'href="{QUOTA}"' in text
-    # A project of no workspace shares nobody's.
+    # A project without workspace has no quota page.
     assert text.count("/quota") == 1
     for url, led in (("/clusters/host/namespaces/shop/actions/quota", QUOTA), (QUOTA, LED)):
         answer = await ClientAs()("admin").get(url)
@@ -49,7 +49,7 @@ async def it_leads_from_the_row_to_the_quota() -> None:
         assert (await ClientAs()("charlie").get(f"/projects/{name}/quota")).status_code == 403
 
 
-def it_is_for_whoever_may_change_the_quota_of_the_project() -> None:
+def test_the_quota_action_requires_a_workspace_project() -> None:
     action, somebody = EditQuota(), FakeAccess("alice", list_in={"shop"}, delete_in={"shop"})
     assert not action.exempt(somebody, "shop")
     assert action.exempt(somebody, "alone")
@@ -67,7 +67,7 @@ PATCHES, LISTS = rule("patch", "namespaces"), rule("list", "workspacetemplates",
         ((LISTS, {**PATCHES, "resourceNames": ["shop"]}), "shop", True),
     ],
 )
-def it_is_for_whoever_changes_every_project_to_say_whose_one_is(
+def test_assigning_a_workspace_requires_permission_for_all_projects(
     rules: tuple[Manifest, ...], name: str, exempt: bool
 ) -> None:
     objects = {

@@ -1,4 +1,4 @@
-"""Projects compete for the quota of their workspace on a real control plane."""
+"""Projects compete for the quota of their workspace, on a real control plane."""
 
 import asyncio
 import random
@@ -47,13 +47,13 @@ from workspaces.names import SHARE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
-#: More tries, once the quota is used, than anything that is late could let through unseen.
+#: Attempts after the quota is used up: more than any delayed event could admit unnoticed.
 AFTERWARDS = 10
 Sums = dict[str, Amounts]
 
 
 class Recorder:
-    """The projects' shares together, at every version that kube-apiserver has had."""
+    """Records the sum of the projects' shares at every version in kube-apiserver."""
 
     def __init__(self, tenancy: Tenancy, projects: Sequence[str]) -> None:
         self._projects = projects
@@ -62,7 +62,7 @@ class Recorder:
         self.stop: Callable[[], None] = self._informer.add_listener(lambda _key: self._look())
 
     def now(self) -> Sums:
-        """What is allowed, what is enforced and what is used, of each resource."""
+        """Return the asked, enforced and used amounts of each resource."""
         found: Sums = {"asked": {}, "enforced": {}, "used": {}}
         for name in self._projects:
             entry = self._informer.store.get(Key(name, SHARE))
@@ -82,7 +82,7 @@ class Recorder:
 
 
 class Tenants:
-    """Makes and deletes pods as a person, many at a time."""
+    """Creates and deletes many pods concurrently as a user."""
 
     def __init__(self, tenancy: Tenancy, name: str) -> None:
         self._runtime, self._who = tenancy.runtime, Identity(name)
@@ -100,7 +100,9 @@ class Tenants:
         return True
 
     async def fill(self, projects: Sequence[str], wanted: int) -> int:
-        """Pods that came to be: all projects try until there are so many, and then some times more."""
+        """Create pods in all projects until `wanted` exist, then continue for some attempts. Return
+        the number created.
+        """
         made, end = 0, time.monotonic() + WAIT
 
         async def one(project: str) -> None:
@@ -125,8 +127,8 @@ class Tenants:
             await client.delete(PODS, namespace=project, name=name)
 
 
-async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenancy) -> None:
-    # Others for each try.
+async def test_competing_projects_never_use_more_than_the_quota(tenancy: Tenancy) -> None:
+    # Different names for each run.
     workspace = f"rush-{uuid4().hex[:6]}"
     projects = [f"{workspace}-{letter}" for letter in "abc"]
     last = projects[-1]
@@ -148,7 +150,7 @@ async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenan
         account = partial(read, tenancy, SERVICE_ACCOUNTS, "default", name)
         await until(account, f"the account in {name}")
 
-    # All want more than there is; what there is gets used, and not one more.
+    # All projects request more than the quota. The whole quota gets used and is never exceeded.
     assert await tenants.fill(projects, 6) == 6 == pods()
     assert any("exceeded quota: quarterdeck-workspace" in text for text in tenants.refused)
     await until(lambda: recorder.now()["used"]["pods"] == 6, "the count")
@@ -157,20 +159,20 @@ async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenan
         assert "6 of 6" in text
         assert "The quota is reached: what needs more is refused." in text
 
-    # What one gives back another can have, also all of it.
+    # Another project can use released quota, up to all of it.
     for name in projects:
         await tenants.delete(name)
     await until(lambda: recorder.now()["used"]["pods"] == 0, "the pods are gone", 60)
     assert await tenants.fill([last], 6) == 6
 
-    # Less than is used stops everybody, and takes nothing away.
+    # A quota below the usage stops all projects and deletes nothing.
     apply(tenancy, quota(workspace, pods="4"))
     await until(lambda: recorder.now()["enforced"]["pods"] <= 4, "the lower quota")
     lowered = len(recorder.seen)
     assert await tenants.fill([projects[0]], 0) == 0
     assert pods() == 6
     assert all(sums["asked"].get("pods", 0) <= 4 for sums in recorder.seen[lowered:])
-    # A quota that grows again lets them go on.
+    # Increasing the quota allows new pods.
     apply(tenancy, quota(workspace, pods="8"))
     assert await tenants.fill([projects[0]], 1) == 1
     recorder.stop()
@@ -185,7 +187,7 @@ async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenan
 
 
 def workload(kind: str, name: str, cpu: str, replicas: int = 1) -> dict[str, Any]:
-    """One whose pods all request `cpu`."""
+    """Return a workload whose pods request `cpu`."""
     made = yaml.safe_load(pod(name, cpu))
     labels = {"app": name}
     template = {"metadata": {"labels": labels}, "spec": made["spec"]}
@@ -200,7 +202,7 @@ def workload(kind: str, name: str, cpu: str, replicas: int = 1) -> dict[str, Any
 
 @dataclass(frozen=True)
 class Fair:
-    """A workspace of 9.9 CPU whose four projects have a quarter of it each."""
+    """A workspace with 9.9 CPUs whose four projects have a quarter each."""
 
     tenancy: Tenancy
     projects: list[str]
@@ -251,22 +253,22 @@ async def fair(tenancy: Tenancy) -> AsyncIterator[Fair]:
                 assert amount <= Decimal("9.9"), (part, resource)
 
 
-# A ReplicaSet waits as that of a Deployment does, which gets what nobody uses in the test of what others
-# give back too; a StatefulSet as a Job.
+# A ReplicaSet behaves like a Deployment, which the test of released quota also covers, and a
+# StatefulSet like a Job.
 @pytest.mark.parametrize("kind", fewer(["Deployment", "ReplicaSet", "StatefulSet", "Job"], "Job"))
-async def test_a_workload_larger_than_an_equal_part_gets_what_nobody_uses(
+async def test_a_workload_larger_than_an_equal_share_gets_unused_quota(
     fair: Fair, kind: str
 ) -> None:
     project = fair.projects[0]
     await fair.make(project, workload(kind, "large", "3"))
     await until(lambda: fair.share(project, "status")["requests.cpu"] >= 3, "a larger share")
     await until(lambda: fair.pods(project) == 1, "the pod")
-    # And so on, up to all there is.
+    # Continue up to the whole quota.
     await fair.make(project, workload(kind, "larger", "6"))
     await until(lambda: fair.pods(project) == 2, "the next pod")
 
 
-async def test_a_person_whose_own_pod_was_refused_can_have_it(fair: Fair) -> None:
+async def test_a_refused_pod_of_a_user_can_be_created_later(fair: Fair) -> None:
     project = fair.projects[1]
     body = yaml.safe_load(pod("own", "9"))
     client = fair.tenancy.runtime.as_user(Identity(fair.owner))
@@ -274,7 +276,7 @@ async def test_a_person_whose_own_pod_was_refused_can_have_it(fair: Fair) -> Non
         await client.create(PODS, body, namespace=project)
     await until(lambda: fair.share(project, "status")["requests.cpu"] >= 9, "a larger share")
     async with asyncio.timeout(WAIT):
-        # kube-apiserver learns of it by a watch.
+        # kube-apiserver observes the quota by a watch.
         while True:
             with suppress(Forbidden):
                 await client.create(PODS, body, namespace=project)
@@ -282,7 +284,7 @@ async def test_a_person_whose_own_pod_was_refused_can_have_it(fair: Fair) -> Non
             await asyncio.sleep(0.05)
 
 
-async def test_whoever_waits_gets_what_others_give_back(fair: Fair) -> None:
+async def test_a_waiting_workload_gets_released_quota(fair: Fair) -> None:
     first, second = fair.projects[:2]
     await fair.make(first, workload("Deployment", "large", "6"))
     await until(lambda: fair.pods(first) == 1, "the first pod")
@@ -299,8 +301,10 @@ async def test_whoever_waits_gets_what_others_give_back(fair: Fair) -> None:
 
 
 @pytest.mark.parametrize("seed", fewer(range(3), 0))
-async def test_in_any_order_what_fits_comes_to_be(fair: Fair, seed: int) -> None:
-    """Workloads of several kinds come and go in all projects; in the end those that fit are there."""
+async def test_workloads_within_the_quota_run_in_any_order(fair: Fair, seed: int) -> None:
+    """Workloads of several kinds are created and deleted in all projects. In the end, those that
+    fit run.
+    """
     chance = random.Random(seed)  # noqa: S311  nothing is to be kept secret
     kept: dict[str, Decimal] = {}
     for at in range(12):

@@ -1,4 +1,4 @@
-"""What is read of refusals, and for how long it counts."""
+"""Parsing of quota refusals, and the time for which they count."""
 
 from decimal import Decimal
 
@@ -15,7 +15,7 @@ THREE = {"requests.cpu": Decimal(3)}
 USED = {"requests.cpu": Decimal(1)}
 
 
-def test_amounts_are_read_out_of_whatever_is_around_them() -> None:
+def test_amounts_are_parsed_from_surrounding_text() -> None:
     message = f'(combined from similar events): Error creating: pods "a" is forbidden: {WORDS}'
     requested, used = amounts_in(message)
     assert requested == {"requests.cpu": Decimal(3), "requests.memory": Decimal(2**30)}
@@ -33,11 +33,11 @@ def test_amounts_are_read_out_of_whatever_is_around_them() -> None:
         "exceeded quota: quarterdeck-workspace-2, requested: pods=1, used: pods=1, limited: pods=1",
     ],
 )
-def test_what_is_about_something_else_says_nothing(message: str) -> None:
+def test_other_messages_contain_no_amounts(message: str) -> None:
     assert amounts_in(message) == ({}, {}) and words_of(message) == ""
 
 
-def test_what_is_no_amount_is_left_out() -> None:
+def test_invalid_amounts_are_ignored() -> None:
     words = (
         "exceeded quota: quarterdeck-workspace, requested: a=x,pods,b=1=2,c=1, used: ,, limited: x"
     )
@@ -48,7 +48,7 @@ def event(first: float, last: float, about: str = "a", used: int = 1) -> Refusal
     return Refusal(about, THREE, {"requests.cpu": Decimal(used)}, first, last)
 
 
-def test_a_need_is_what_was_used_and_requested() -> None:
+def test_a_need_is_used_plus_requested() -> None:
     assert needs_of([event(0, 0)], USED, 1)["requests.cpu"] == (Need(Decimal(4), 0),)
 
 
@@ -57,12 +57,12 @@ def test_a_need_does_not_grow_once_it_was_met() -> None:
     assert found["requests.cpu"] == (Need(Decimal(4), 0),)
 
 
-def test_what_others_gave_back_is_needed_no_more() -> None:
+def test_a_need_shrinks_with_released_usage() -> None:
     found = needs_of([event(0, 0)], {"requests.cpu": Decimal(0)}, 1)
     assert found["requests.cpu"] == (Need(Decimal(3), 0),)
 
 
-def test_an_object_that_still_lacks_pods_needs_them_beside_whatever_is_used() -> None:
+def test_a_workload_that_lacks_pods_needs_them_on_top_of_the_current_usage() -> None:
     refusal = Refusal("a", THREE, None, 0, None)
     found = needs_of([refusal], {"requests.cpu": Decimal(9)}, 1e9)
     assert found["requests.cpu"] == (Need(Decimal(12), 0),)
@@ -79,15 +79,15 @@ def test_an_object_that_still_lacks_pods_needs_them_beside_whatever_is_used() ->
         (0, 90_000, 91_101, False),
     ],
 )
-def test_who_has_tried_for_longer_is_waited_for_longer(
+def test_needs_of_longer_attempts_expire_later(
     first: float, last: float, now: float, counts: bool
 ) -> None:
-    # Attempts may be events of their own.
+    # Attempts can be separate events.
     found = needs_of([event(first, first), event(first, last), event(last, last)], USED, now)
     assert bool(found) is counts
 
 
-def test_what_was_refused_long_ago_is_another_story() -> None:
+def test_old_refusals_do_not_extend_a_new_need() -> None:
     two = [event(0, 0), event(3000, 3000)]
     assert needs_of(two, USED, 3059)["requests.cpu"] == (Need(Decimal(4), 3000),)
     assert not needs_of(two, USED, 3061)

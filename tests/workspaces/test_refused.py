@@ -1,4 +1,4 @@
-"""Which refusals count: those of workloads that lack pods, and the latest of all others."""
+"""Selection of refusals: those of workloads that lack pods, and the latest of all others."""
 
 import random
 from datetime import UTC, datetime
@@ -66,7 +66,7 @@ def refused_with(**objects: list[dict[str, Any]]) -> Refused:
     return Refused(cast(Runtime, runtime))
 
 
-def test_an_event_counts_as_long_as_its_workload_lacks_pods() -> None:
+def test_an_event_counts_while_its_workload_lacks_pods() -> None:
     one = event("one", "StatefulSet/db")
     assert amounts(refused_with(events=[one], sets=[workload("db", 1)]), used=7) == [9]
     assert amounts(refused_with(events=[one], sets=[workload("db", 0)])) == []
@@ -74,25 +74,25 @@ def test_an_event_counts_as_long_as_its_workload_lacks_pods() -> None:
     assert amounts(refused_with(events=[one])) == []
 
 
-def test_a_replica_set_says_so_itself() -> None:
+def test_a_replica_set_condition_counts_as_refusal() -> None:
     failing = workload("web", 3, WORDS.format(4))
     assert amounts(refused_with(replicas=[failing]), used=5) == [9]
     assert amounts(refused_with(replicas=[workload("web", 0, WORDS.format(4))])) == []
 
 
-def test_one_of_a_kind_that_is_not_known_counts_for_a_minute() -> None:
+def test_an_event_of_an_unknown_kind_counts_for_a_minute() -> None:
     found = refused_with(events=[event("one", "Robot/r2")])
     assert amounts(found) == [2]
     found._clock.move(seconds=61)  # type: ignore[attr-defined]
     assert amounts(found) == []
 
 
-def test_of_very_many_the_latest_are_looked_at() -> None:
+def test_only_the_latest_of_many_events_count() -> None:
     many = [event(f"e{at}", f"Robot/r{at}", requested=at, uid=f"u{at}") for at in range(1000)]
     for at, one in enumerate(many):
         one["lastTimestamp"] = f"2026-03-01T11:{at // 60:02}:{at % 60:02}Z"
         one["metadata"]["creationTimestamp"] = one["lastTimestamp"]
-    # Whatever order a list has them in.
+    # The order in the list must not matter.
     random.Random(1).shuffle(many)  # noqa: S311
     found = refused_with(events=many)
     found._clock.time = datetime(2026, 3, 1, 11, 16, 40, tzinfo=UTC)  # type: ignore[attr-defined]
@@ -102,7 +102,7 @@ def test_of_very_many_the_latest_are_looked_at() -> None:
     assert looked == {f"Event/e{at}" for at in range(800, 1000)}
 
 
-def test_a_moment_that_is_yet_to_come_makes_nothing_last() -> None:
+def test_a_timestamp_in_the_future_does_not_extend_a_need() -> None:
     one = event("one", "Robot/r2")
     one["lastTimestamp"] = "2099-01-01T00:00:00Z"
     found = refused_with(events=[one])
@@ -111,7 +111,7 @@ def test_a_moment_that_is_yet_to_come_makes_nothing_last() -> None:
     assert amounts(found) == []
 
 
-def test_each_request_of_somebody_is_waited_for_by_itself() -> None:
+def test_needs_of_user_requests_expire_separately() -> None:
     early, late = event("early", "ResourceQuota/q", 5), event("late", "ResourceQuota/q", 2)
     early["metadata"]["creationTimestamp"] = early["lastTimestamp"] = "2026-03-01T11:30:00Z"
     found = refused_with(events=[early, late])
@@ -129,14 +129,14 @@ def test_each_request_of_somebody_is_waited_for_by_itself() -> None:
         (EVENTS, "none", False),
     ],
 )
-def test_a_change_of_whoever_waits_is_news(gvr: Any, name: str, tells: bool) -> None:
+def test_changes_of_waiting_workloads_are_relevant(gvr: Any, name: str, tells: bool) -> None:
     found = refused_with(events=[event("one", "StatefulSet/db")], sets=[workload("db", 1)])
     amounts(found)
     assert found.tells(gvr, Key("shop", name)) is tells
 
 
 class Events:
-    """Stands in for the console; `projects`: where it wrote one."""
+    """Console stand-in. `projects` lists the namespaces of the created events."""
 
     def __init__(self) -> None:
         self.projects: list[str] = []
@@ -146,8 +146,8 @@ class Events:
         self.projects.append(namespace)
 
 
-def test_each_project_has_its_own_event_of_what_people_were_refused() -> None:
-    """Also where somebody was refused elsewhere a moment ago, or this share would not grow."""
+def test_a_refused_user_request_creates_an_event_per_project() -> None:
+    """A recent refusal in another project must not suppress the event, or the share would not grow."""
     runtime, events = TenantRuntime({}), Events()
     runtime.console = cast(Any, events)
     note = RefusalEvents(cast(Runtime, runtime)).note

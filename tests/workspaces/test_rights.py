@@ -1,4 +1,4 @@
-"""Nobody hands on more than they hold."""
+"""Workspace permissions: users can't grant more than they hold."""
 
 from collections.abc import Iterator
 
@@ -55,7 +55,7 @@ def holder(*rules: Manifest, platform: bool = False) -> WorkspaceRights:
         (rule("get", "*", "apps"), rule("get", "*", "core"), False),
     ],
 )
-def test_what_is_held_covers_what_is_given(held: Manifest, given: Manifest, covered: bool) -> None:
+def test_held_rules_cover_given_rules(held: Manifest, given: Manifest, covered: bool) -> None:
     assert holder(held).holds(parse_rules([given])) is covered
 
 
@@ -65,13 +65,13 @@ def test_several_rules_cover_one_together() -> None:
     assert not mine.holds(parse_rules([rule("get list watch", "pods")]))
 
 
-def test_nothing_is_held_by_everybody_and_everything_by_the_platform() -> None:
+def test_empty_rules_are_always_held_and_platform_administrators_hold_all_rules() -> None:
     assert holder().holds(())
     assert not holder().holds(parse_rules([rule("get", "pods")]))
     assert holder(platform=True).holds(parse_rules([rule("*", "*", "*")]))
 
 
-def test_use_cases_ask_for_kubespheres_words() -> None:
+def test_use_cases_check_kubesphere_resources() -> None:
     provisioner = holder(rule("create", "namespaces devops", "*"))
     assert provisioner.may("create", NAMESPACES)
     assert not provisioner.may("create", MEMBERS)
@@ -80,7 +80,7 @@ def test_use_cases_ask_for_kubespheres_words() -> None:
     assert not any(viewer.may(verb, MEMBERS) for verb in ("create", "update", "delete"))
 
 
-def test_from_outside_is_what_a_role_of_the_platform_alone_lets_one_do() -> None:
+def test_permissions_from_outside_come_only_from_platform_roles() -> None:
     rules = parse_rules([rule("update", "groups", IAM)])
     for own, platform, outside in (((), False, True), (rules, False, False), ((), True, False)):
         rights = WorkspaceRights(bob(), "acme", rules, platform, own)
@@ -90,7 +90,9 @@ def test_from_outside_is_what_a_role_of_the_platform_alone_lets_one_do() -> None
 
 @pytest.fixture
 def shared() -> Iterator[None]:
-    """`ann` is a member of `acme`, `leo` lists workspaces and `kim` reads quotas, `ned` may nothing."""
+    """`ann` is a member of `acme`, `leo` may list workspaces, `kim` may read quotas, and `ned` has
+    no permissions.
+    """
     lists = native_role("lists", rule("list get", "workspaces", "tenant.kubesphere.io"))
     reads = native_role("reads", rule("get", "resourcequotas", "quota.kubesphere.io"))
     regular = rule("get", "workspaces", "tenant.kubesphere.io")
@@ -122,7 +124,7 @@ def shared() -> Iterator[None]:
         ("ned", "acme", False),
     ],
 )
-def test_a_quota_is_for_those_who_share_it(
+def test_members_and_quota_readers_may_see_the_quota(
     shared: None, who: str, workspace: str, sees: bool
 ) -> None:
     access = clusters.host.access_for(Identity(who))

@@ -1,4 +1,4 @@
-"""What is no RoleBase of a role is left out, whatever it is, and said once."""
+"""Invalid RoleBases are ignored and logged once."""
 
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from workspaces.rolebases import OURS, RoleBases
 
 READ = rule("get", "pods", "core")
 SCOPE = {"scope.kubesphere.io/namespace": ""}
-#: What a `role` may be where nobody looks.
+#: Invalid values of `role`, which the API does not validate.
 ROLES: list[Any] = [
     None, 3, [], "Role", {}, {"kind": 3, "metadata": 4}, {"kind": "Role"},
     {"kind": "Role", "metadata": []}, {"kind": "Role", "metadata": {"name": ["viewer"]}},
@@ -45,7 +45,7 @@ def looking(informer: Informer[Any]) -> RoleBases:
 
 
 @pytest.mark.parametrize("role", [*ROLES, *map(viewer, RULES)])
-def test_what_is_none_is_left_out(role: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_role_bases_are_ignored(role: Any, caplog: pytest.LogCaptureFixture) -> None:
     good = base("good", {**viewer([READ]), "metadata": {"name": "operator"}})
     informer = preloaded(ROLE_BASES, [base("bad", role), good])
     bases = looking(informer)
@@ -53,12 +53,12 @@ def test_what_is_none_is_left_out(role: Any, caplog: pytest.LogCaptureFixture) -
         found = bases.rules()
         assert found.projects == {**OURS.projects, "operator": [READ]}
         assert found.workspaces == OURS.workspaces
-        # Something else has changed.
+        # Another object changed.
         bring(informer, {**good, "metadata": {**good["metadata"], "resourceVersion": version}})
-    assert caplog.text.count("RoleBase 'bad' is left out") == 1
+    assert caplog.text.count("Ignoring RoleBase 'bad'") == 1
 
 
-def test_of_two_the_first_by_name_counts_and_a_bad_one_hides_no_good_one() -> None:
+def test_the_first_valid_role_base_by_name_counts() -> None:
     found = [
         base("a", viewer([{}])),
         base("b", viewer([READ])),
@@ -73,13 +73,15 @@ class _Refused(Informer[Any]):
     refusal = Forbidden(403, "no")
 
 
-def test_until_it_is_known_whether_there_are_any_nothing_is_made() -> None:
+def test_rules_are_unavailable_until_role_bases_are_synced() -> None:
     informer: Informer[Any] = Informer(ROLE_BASES, DECODERS[ROLE_BASES])
     with pytest.raises(NotSynced):
         looking(informer).rules()
 
 
-def test_an_installation_that_may_not_read_them_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_default_rules_are_used_if_role_bases_cannot_be_read(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     bases = looking(_Refused(ROLE_BASES, DECODERS[ROLE_BASES]))
     assert bases.rules() is bases.rules() is OURS
-    assert caplog.text.count("RoleBases may not be read") == 1
+    assert caplog.text.count("no permission to read RoleBases") == 1

@@ -1,4 +1,4 @@
-"""Roles follow a change of the RoleBases to the end, whatever goes wrong with some of them."""
+"""Roles follow changes of RoleBases, even if some writes fail."""
 
 from typing import Any, cast
 
@@ -66,7 +66,7 @@ async def world(monkeypatch: pytest.MonkeyPatch) -> World:
     return found
 
 
-async def test_one_that_cannot_be_written_keeps_no_other_from_it(world: World) -> None:
+async def test_a_failed_write_does_not_affect_other_projects(world: World) -> None:
     world.away = {"one", "four"}
     with pytest.raises(Unavailable):
         await world.say(A)
@@ -74,7 +74,7 @@ async def test_one_that_cannot_be_written_keeps_no_other_from_it(world: World) -
     assert got == {"two", "three", "five"}
 
 
-async def test_a_change_that_is_half_done_is_taken_back_whole(world: World) -> None:
+async def test_a_partly_applied_change_is_reverted_completely(world: World) -> None:
     await world.say(A)
     world.away = {"one"}
     with pytest.raises(Unavailable):
@@ -84,7 +84,7 @@ async def test_a_change_that_is_half_done_is_taken_back_whole(world: World) -> N
     assert all(rules == A for rules in world.viewers().values())
 
 
-async def test_what_they_come_to_say_meanwhile_is_followed(
+async def test_a_role_base_changed_during_reconciliation_is_applied(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace = world.console.replace
@@ -99,7 +99,7 @@ async def test_what_they_come_to_say_meanwhile_is_followed(
     assert all(rules == B for rules in world.viewers().values())
 
 
-async def test_what_is_refused_is_asked_once_and_where_it_is_refused_alone(
+async def test_refused_rules_fall_back_per_project_without_retries(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.refusing = {"one": A, "five": A}
@@ -108,7 +108,7 @@ async def test_what_is_refused_is_asked_once_and_where_it_is_refused_alone(
     is_ours = {name for name, rules in world.viewers().items() if rules == ours}
     assert is_ours == {"one", "five"}
     assert all(rules in (A, ours) for rules in world.viewers().values())
-    # It stays ours, without another word.
+    # The role keeps the default rules, without another attempt.
     role = world.console.of(ROLES)["one/viewer"]
     for rules in (ours, []):
         world.console.put(ROLES, {**role, "rules": rules})
@@ -116,7 +116,7 @@ async def test_what_is_refused_is_asked_once_and_where_it_is_refused_alone(
         assert world.viewers()["one"] == ours
     assert sorted(world.refused) == ["five", "one"]
     assert caplog.text.count("RoleBase") == 1
-    # Something else is tried, and the same again after that.
+    # A different change is attempted, and afterwards the refused one again.
     await world.say(B)
     assert all(rules == B for rules in world.viewers().values())
     await world.say(A)

@@ -1,4 +1,4 @@
-"""The roles of workspaces and projects where a cluster has KubeSphere's RoleBases, good ones and bad."""
+"""Workspace and project roles in a cluster with valid and invalid KubeSphere RoleBases."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ READS = [rule("get list watch", "pods services", "core")]
 WORK = [*READS, rule("*", "*", "apps batch")]
 
 
-#: The names of those that stand in no role of ours.
+#: RoleBases whose rules must not appear in a role.
 BAD = {
     "bad-words": base("bad-words", "Role", "admin", "everything", **OF_PROJECTS),
     "bad-paths": base("bad-paths", "Role", "admin", [rule("*", "", paths="*")], **OF_PROJECTS),
@@ -66,7 +66,7 @@ async def project(tenancy: Tenancy, name: str) -> None:
     await until(ready, "the project")
 
 
-async def test_new_ones_get_what_the_bases_say_and_bad_ones_stop_nothing(tenancy: Tenancy) -> None:
+async def test_new_projects_get_the_rules_of_valid_role_bases(tenancy: Tenancy) -> None:
     await project(tenancy, "seed-one")
     assert rules_of(tenancy, "operator", "seed-one") == WORK
     for role in ("admin", "viewer"):
@@ -77,12 +77,12 @@ async def test_new_ones_get_what_the_bases_say_and_bad_ones_stop_nothing(tenancy
         assert rules_of(tenancy, f"seeded-{role}") == WORKSPACE_RULES[role]
 
 
-async def test_they_follow_and_fall_back(tenancy: Tenancy) -> None:
+async def test_roles_follow_role_bases_and_fall_back_to_defaults(tenancy: Tenancy) -> None:
     await project(tenancy, "seed-two")
     less = [rule("get", "pods", "core")]
     apply(tenancy, base("operator", "Role", "operator", less, **OF_PROJECTS))
     await until(lambda: rules_of(tenancy, "operator", "seed-two") == less, "the change")
-    # A role that says nothing is one, and is written once.
+    # An empty rule list is valid, and is written once.
     apply(tenancy, base("operator", "Role", "operator", [], **OF_PROJECTS))
     await until(lambda: not rules_of(tenancy, "operator", "seed-two"), "nothing")
     version = read(tenancy, ROLES, "operator", "seed-two")["metadata"]["resourceVersion"]
@@ -95,8 +95,8 @@ async def test_they_follow_and_fall_back(tenancy: Tenancy) -> None:
     await until(lambda: rules_of(tenancy, "operator", "seed-two") == ours, "ours")
 
 
-async def test_they_are_written_by_those_who_may_give_every_right(tenancy: Tenancy) -> None:
-    """Whoever could write them without would be administrator of all projects by that."""
+async def test_writing_role_bases_requires_permission_to_grant_everything(tenancy: Tenancy) -> None:
+    """Otherwise write access to RoleBases would amount to administration of all projects."""
     everything = ("--verb=*", "--resource=rolebases.iam.kubesphere.io")
     user = ("--clusterrole=seeders", "--user=bea")
     for kind, arguments in (("clusterrole", everything), ("clusterrolebinding", user)):
@@ -110,7 +110,7 @@ async def test_they_are_written_by_those_who_may_give_every_right(tenancy: Tenan
         return "by those who may give every right" in error
 
     await until(refused, "the policy")
-    # Patches and deletions, too.
+    # Applies to patches and deletions too.
     patch = ("patch", "rolebases", "kind", "--type=merge", "-p", '{"role":{"rules":[]}}')
     for change in (patch, ("delete", "rolebases", "kind")):
         assert "Forbidden" in tenancy.cluster.kubectl(*change, "--as=bea").stderr

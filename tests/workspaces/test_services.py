@@ -1,5 +1,6 @@
-"""Nobody does in a workspace what they may not, whatever page asks for it; and what cannot be done is
-refused before anything is written."""
+"""Workspace services check permissions regardless of the page, and refuse invalid requests before
+writing.
+"""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
@@ -72,7 +73,7 @@ READ, QUOTA = "get list watch", "quota.kubesphere.io"
 
 
 class Unrecorded(Actor):
-    """Whose writes nobody records."""
+    """Actor that writes no audit records."""
 
     @asynccontextmanager
     async def as_console(
@@ -96,9 +97,13 @@ def membership(name: str, group: str) -> Manifest:
 
 
 def objects() -> dict[GVR, list[Manifest]]:
-    """`ivo` keeps the workspace `acme`, and `boss` manages it; `ann` is its administrator, and so is
-    whoever is in the department `heads`, as `zoe`. `max` looks, `cleo` is no member, `dan` is disabled.
-    `pia` keeps departments everywhere; `crew` has a right outside."""
+    """Return the objects of the test cluster.
+
+    In `acme`: `boss` is the manager, `ivo` a keeper, `ann` and members of department `heads`
+    (`zoe`) are administrators, `max` is a viewer. `cleo` is no member, `dan` is disabled, `pia`
+    manages departments of all workspaces, and department `crew` has a permission outside the
+    workspace.
+    """
     keeper = (
         rule("*", "workspacemembers groups", IAM),
         rule("create", "namespaces"),
@@ -205,7 +210,7 @@ RIGHTS: dict[str, Doing] = {
 
 
 @pytest.mark.parametrize("doing", RIGHTS)
-async def test_it_takes_the_right(runtime: TenantRuntime, doing: str) -> None:
+async def test_each_service_requires_its_permission(runtime: TenantRuntime, doing: str) -> None:
     for name in ("ned", "max"):
         with pytest.raises(Denied):
             await RIGHTS[doing](acting(name))
@@ -215,7 +220,7 @@ async def test_it_takes_the_right(runtime: TenantRuntime, doing: str) -> None:
 RESERVED = "system:masters"
 BEYOND, ABOVE, NOBODY = "You cannot give a role that allows more", "may do more than you", "no user"
 REFUSED: list[tuple[str, str, Doing]] = [
-    # Whoever can be none, is none or is disabled.
+    # Reserved, missing and disabled users.
     ("not the name of a user", "ivo", lambda by: members.invite(by, RESERVED, "acme-viewer")),
     ("not the name of a user", "ivo", lambda by: departments.add(by, "crew", RESERVED)),
     ("not the name of a user", "ivo", lambda by: edit(by, RESERVED)),
@@ -238,12 +243,12 @@ REFUSED: list[tuple[str, str, Doing]] = [
     ("cleo is no member", "ivo", lambda by: departments.add(by, "crew", "cleo")),
     ("max is a member already", "ivo", lambda by: members.invite(by, "max", "acme-viewer")),
     ("cleo is no member any more", "ivo", lambda by: change(by, "cleo", "acme-viewer")),
-    # More than one's own.
+    # Roles beyond the own permissions.
     (BEYOND, "ivo", lambda by: members.invite(by, "cleo", "acme-admin")),
     (BEYOND, "ivo", lambda by: change(by, "max", "acme-admin")),
     (BEYOND, "ivo", lambda by: give(by, "crew", "acme-admin")),
     (BEYOND, "ivo", lambda by: edit(by, "cleo")),
-    # Whoever may do more.
+    # Users and departments with more permissions.
     (f"ann {ABOVE}", "ivo", lambda by: change(by, "ann", "acme-viewer")),
     (f"ann {ABOVE}", "ivo", lambda by: members.remove(by, "ann")),
     (f"zoe {ABOVE}", "ivo", lambda by: members.remove(by, "zoe")),
@@ -252,7 +257,7 @@ REFUSED: list[tuple[str, str, Doing]] = [
     (f"This department {ABOVE}", "ivo", lambda by: departments.leave(by, "heads", "zoe")),
     (f"This department {ABOVE}", "ivo", lambda by: departments.delete(by, "heads")),
     (f"This department {ABOVE}", "ivo", lambda by: give(by, "heads", "")),
-    # What is not there, or is there already.
+    # Missing or already existing objects.
     ("has no role dark-viewer", "ivo", lambda by: members.invite(by, "cleo", "dark-viewer")),
     ("has no role dark-viewer", "ivo", lambda by: change(by, "max", "dark-viewer")),
     ("has no role dark-viewer", "ivo", lambda by: give(by, "crew", "dark-viewer")),
@@ -265,7 +270,7 @@ REFUSED: list[tuple[str, str, Doing]] = [
     ("begin with kube-", "ivo", lambda by: projects.create(by, "kube-till")),
     ("quota has only", "ivo", lambda by: projects.create(by, "till", hard={"pods": Decimal(11)})),
     ("quota has only", "ann", lambda by: set_quota(by, {"pods": Decimal(11)})),
-    # What nobody has looked at, or not at what it is now.
+    # Missing or outdated versions.
     ("Load the page again", "ivo", lambda by: edit(by, seen="")),
     ("Look again", "ivo", lambda by: change(by, "max", "acme-viewer", "old")),
     ("Look again", "ivo", lambda by: give(by, "crew", "acme-viewer", "old")),
@@ -273,27 +278,31 @@ REFUSED: list[tuple[str, str, Doing]] = [
 
 
 @pytest.mark.parametrize(("words", "who", "doing"), REFUSED)
-async def test_it_is_refused(runtime: TenantRuntime, words: str, who: str, doing: Doing) -> None:
+async def test_invalid_requests_are_refused_before_writing(
+    runtime: TenantRuntime, words: str, who: str, doing: Doing
+) -> None:
     with pytest.raises(Refused, match=words):
         await doing(acting(who))
     assert not runtime.console.writes
 
 
-async def test_a_workspace_gets_no_name_of_the_systems_own() -> None:
+async def test_reserved_workspace_names_are_refused() -> None:
     with pytest.raises(Refused, match="begin with kube-"):
         await make(acting("pia", "kube-acme"), "cleo")
 
 
-async def test_without_a_template_a_workspace_has_no_settings(runtime: TenantRuntime) -> None:
+async def test_a_workspace_without_template_has_no_settings(runtime: TenantRuntime) -> None:
     take_away(runtime.informer(WORKSPACE_TEMPLATES), template("acme", "boss"))
     with pytest.raises(Refused, match="has no template"):
         await edit(acting("ivo"))
 
 
-async def test_whoever_keeps_departments_everywhere_adds_nobody_to_more_than_they_hold(
+async def test_a_manager_of_all_departments_cannot_change_departments_with_more_permissions(
     runtime: TenantRuntime,
 ) -> None:
-    """Those of the workspace know what its departments have besides; others would let themselves in."""
+    """Members of the workspace know the additional permissions of its departments. Other users
+    could add themselves.
+    """
     doings: tuple[Doing, ...] = (
         lambda by: departments.add(by, "crew", "max"),
         lambda by: give(by, "crew", ""),
@@ -309,12 +318,12 @@ async def test_whoever_keeps_departments_everywhere_adds_nobody_to_more_than_the
     assert groups == ["heads", "crew", "cubs"]
 
 
-async def test_roles_that_are_offered_can_be_given() -> None:
+async def test_offered_roles_are_grantable() -> None:
     assert members.grantable(acting("ivo")) == ["acme-keeper", "acme-viewer"]
 
 
-async def test_people_are_found_where_one_may_see_them(runtime: TenantRuntime) -> None:
-    """Ivo may list the members of `dark`, whose pages are not for him."""
+async def test_users_are_found_only_in_visible_workspaces(runtime: TenantRuntime) -> None:
+    """Ivo may list the members of `dark`, but not get the workspace."""
     access = acting("ivo").access
 
     def found() -> list[str]:
@@ -329,12 +338,12 @@ async def test_people_are_found_where_one_may_see_them(runtime: TenantRuntime) -
 
 
 def anew(item: Manifest) -> None:
-    """Another of its name."""
+    """Replace the object with another object of the same name."""
     item["metadata"]["uid"] = "another"
 
 
 def again(item: Manifest) -> None:
-    """The same, changed by somebody else."""
+    """Change the object as another client."""
     item["metadata"]["annotations"] = {"example.org/was": "changed"}
 
 
@@ -384,10 +393,10 @@ OVERTAKEN: dict[str, tuple[Doing, GVR, str, Callable[[Manifest], None]]] = {
         *((what, True) for what in OVERTAKEN if "quota" in what),
     ],
 )
-async def test_what_somebody_else_changed_stays(
+async def test_changes_of_another_client_are_not_overwritten(
     runtime: TenantRuntime, what: str, arrives: bool
 ) -> None:
-    """Nobody changes or deletes what they have not seen, whether or not the cache has it by then."""
+    """Unseen versions are not changed or deleted, whether or not the cache contains them."""
     doing, gvr, name, by_others = OVERTAKEN[what]
     console = runtime.console
     runtime._user_client = lambda _identity: cast(Any, console)
@@ -411,10 +420,10 @@ async def test_what_somebody_else_changed_stays(
 
 
 @pytest.mark.parametrize("seen", [("ann",), ("ann", "ben")])
-async def test_nobody_is_taken_out_with_another(
+async def test_removing_a_member_keeps_subjects_added_meanwhile(
     runtime: TenantRuntime, seen: tuple[str, ...]
 ) -> None:
-    """Whoever was added after the page was made has a right that nobody took away."""
+    """A subject that was added after the page was rendered must not lose the role."""
     console, people = runtime.console, [f"User {name}" for name in seen]
     bound = workspace_binding("all", "acme", "acme-viewer", *people)
     console.put(WORKSPACE_ROLE_BINDINGS, bound)
@@ -429,8 +438,8 @@ async def test_nobody_is_taken_out_with_another(
     assert [one["name"] for one in subjects] == [*seen, "cleo"]
 
 
-async def test_each_role_of_a_department_counts(runtime: TenantRuntime) -> None:
-    """kubectl gives it more than one."""
+async def test_all_roles_of_a_department_count(runtime: TenantRuntime) -> None:
+    """kubectl can bind several roles to a department."""
     least = workspace_binding("z-heads", "acme", "acme-viewer", "Group heads")
     runtime.console.put(WORKSPACE_ROLE_BINDINGS, least)
     with pytest.raises(Refused, match=ABOVE):
@@ -438,8 +447,10 @@ async def test_each_role_of_a_department_counts(runtime: TenantRuntime) -> None:
 
 
 @pytest.mark.parametrize("kind", [bindings.USER, bindings.GROUP])
-async def test_nobody_is_taken_out_with_a_namesake(runtime: TenantRuntime, kind: str) -> None:
-    """A person, a department and a robot may be called the same, and be in one binding."""
+async def test_removing_a_subject_keeps_other_kinds_of_the_same_name(
+    runtime: TenantRuntime, kind: str
+) -> None:
+    """A user, a department and a service account with the same name can be in one binding."""
     console, called = runtime.console, ("User crew", "Group crew", "ServiceAccount shop/crew")
     bound = native_binding("all", "viewer", *called, namespace="shop", kind="Role")
     console.put(ROLE_BINDINGS, bound)
@@ -450,10 +461,10 @@ async def test_nobody_is_taken_out_with_a_namesake(runtime: TenantRuntime, kind:
     assert console.of(ROLE_BINDINGS)["shop/all"]["subjects"] == left
 
 
-async def test_what_holds_a_workspace_is_not_taken_away_by_keeping_its_projects(
+async def test_orphaning_projects_keeps_finalizers_added_meanwhile(
     runtime: TenantRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its finalizers are written as a whole, and somebody has just added one."""
+    """The finalizers are written as a whole list, and another client has just added one."""
     console, get = runtime.console, runtime.console.get
 
     async def then_held(*given: Any, **named: Any) -> Manifest:
@@ -482,7 +493,7 @@ async def test_what_holds_a_workspace_is_not_taken_away_by_keeping_its_projects(
     assert left["finalizers"] == ["example.org/hold"] and "deletionTimestamp" not in left
 
 
-async def test_the_workspace_of_the_clusters_own_projects_stays() -> None:
+async def test_the_system_workspace_cannot_be_deleted() -> None:
     key = Key("", SYSTEM_WORKSPACE)
     with pytest.raises(Refused):
         await DeleteWorkspace().check(acting("boss").access, WORKSPACE_TEMPLATES, key)

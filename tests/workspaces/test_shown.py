@@ -1,4 +1,4 @@
-"""What pages of a workspace show of its projects: each part to those who may read it, to nobody else."""
+"""Workspace pages show each part of a project only to users with permission to read it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -93,7 +93,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("given", [None, *PARTS])
-def test_each_part_of_a_project_is_for_whoever_may_read_it(given: str | None) -> None:
+def test_each_part_of_a_project_requires_its_permission(given: str | None) -> None:
     right = PARTS[given] if given else None
     values = projects._project(seen_with(SHOP, *([right] if right else ())), "shop")
     assert {part for part in PARTS if values[part]} == {
@@ -101,15 +101,15 @@ def test_each_part_of_a_project_is_for_whoever_may_read_it(given: str | None) ->
     }
 
 
-def test_shares_of_the_quota_name_no_project_that_one_may_not_see() -> None:
+def test_quota_shares_list_only_visible_projects() -> None:
     shares = overview._quota(seen_with(SHOP, rule("list", "resourcequotas")))["shares"]
     assert [name for name, uses in shares if uses] == ["shop"]
     shares = overview._quota(seen_with(SHOP))["shares"]
     assert shares == [("shop", [])]
 
 
-def test_how_full_a_projects_share_is_is_for_whoever_may_read_quotas() -> None:
-    """Also in the lists of projects."""
+def test_share_usage_requires_permission_to_read_quotas() -> None:
+    """Applies to project lists too."""
     for given, shown in (((), False), ((rule("list", "resourcequotas"),), True)):
         [line] = overview._lines(seen_with(SHOP, *given))
         assert line.name == "shop"

@@ -1,4 +1,4 @@
-"""What everybody may read, on a real control plane, whose policies the console is held to."""
+"""Resources that all signed-in users may read, on a real control plane with the console's policies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from tests.workspaces.conftest import Tenancy
 
 @contextmanager
 def controllers(tenancy: Tenancy, *resources: str) -> Iterator[None]:
-    """With that in the configuration."""
+    """Run the controllers with `resources` configured."""
     runtime = tenancy.runtime
     running = [
         runtime.spawn(controller.run(runtime, factory(runtime)))
@@ -26,7 +26,7 @@ def controllers(tenancy: Tenancy, *resources: str) -> Iterator[None]:
             future.cancel()
 
 
-async def test_people_read_what_is_switched_on_and_service_accounts_do_not(
+async def test_users_may_read_configured_resources_and_service_accounts_may_not(
     tenancy: Tenancy,
 ) -> None:
     name = f"ivy-{uuid4().hex[:6]}"

@@ -1,4 +1,4 @@
-"""Several people act in a workspace at the same time, on a real control plane."""
+"""Concurrent actions of several users in a workspace, on a real control plane."""
 
 import asyncio
 import re
@@ -34,19 +34,19 @@ from tests.workspaces.cast import (
 )
 from tests.workspaces.conftest import Tenancy
 
-#: Projects that somebody goes on to make while their workspace goes.
+#: Projects created while their workspace is deleted.
 MADE = number(12, 24)
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
 
-async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
+async def test_concurrent_changes_of_members(tenancy: Tenancy) -> None:
     home = f"duo-{uuid4().hex[:6]}"
     apply(tenancy, *map(user, ("ann", "ben", "cleo")), template(home, "ann"))
     ann, ben = Person(tenancy, "ann"), Person(tenancy, "ben")
     access = get_authorizer().access_for(Identity("ann"))
     await until(lambda: access.can("get", WORKSPACES, name=home), "sight of the workspace")
 
-    # One of ten invites; the others are told, and there is one role.
+    # One of ten concurrent invitations succeeds. The others are refused, and one role is bound.
     roles = (f"{home}-viewer", f"{home}-regular")
     answers = await asyncio.gather(
         *(
@@ -59,7 +59,7 @@ async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
     assert all(code in (400, 409) for code in codes[1:])
     assert len(bound_to(tenancy, home, "ben")) == 1
 
-    # One of ten changes the role; what the others chose stays in their forms.
+    # One of ten concurrent role changes succeeds. The other forms keep their selection.
     page = await ann.get(f"/workspaces/{home}/members/ben/role")
     version = re.search(r'name="version" value="([^"]+)"', page.content.decode())
     assert version
@@ -76,7 +76,7 @@ async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
     assert f'<option value="{home}-admin" selected>' in lost.content.decode()
     assert bound_to(tenancy, home, "ben") == [f"{home}-admin"]
 
-    # Whoever leaves does so from what names others too, who stay.
+    # Removing a member keeps the other subjects of the binding.
     shop = f"{home}-shop"
     answer = await ann.post(f"/workspaces/{home}/projects/new", name=shop)
     assert answer.status_code == 302, answer.content.decode()
@@ -102,8 +102,8 @@ async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
     assert cleo.may("list", shop)
 
 
-async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
-    """Each adds a rule to what they see, and begins again when told that somebody was first."""
+async def test_ten_concurrent_editors_of_a_role_lose_no_changes(tenancy: Tenancy) -> None:
+    """Each editor adds a rule to the current role and retries after a conflict."""
     first = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
     made = {
         "apiVersion": "iam.kubesphere.io/v1alpha2",
@@ -147,7 +147,7 @@ async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
     )
 
 
-async def test_a_workspace_goes_while_projects_are_made_in_it(tenancy: Tenancy) -> None:
+async def test_a_workspace_is_deleted_while_projects_are_created_in_it(tenancy: Tenancy) -> None:
     apply(tenancy, user("dave"), template("doomed", "dave"))
     dave = Person(tenancy, "dave")
     access = get_authorizer().access_for(Identity("dave"))

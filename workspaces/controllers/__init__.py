@@ -1,8 +1,8 @@
-"""Reconcilers of workspaces and projects: which change asks for which comparison.
+"""Reconcilers of workspaces and projects.
 
-A change of anything that is derived leads to the same comparison as one of its source, so what somebody
-changes or deletes by hand is repaired. Everything is worked out from the cache; a write on what is no
-longer the latest is refused by kube-apiserver, and the next look starts anew.
+A change of a derived object triggers the same comparison as a change of its source, so manual
+changes and deletions are reverted. Reconcilers read from the cache. kube-apiserver rejects a
+write that is based on an outdated version, and the next reconciliation starts over.
 """
 
 from collections.abc import Awaitable, Callable
@@ -42,21 +42,22 @@ from workspaces.rolebases import Bases
 
 Sync = Callable[["Tenancy", Request], Awaitable[Result]]
 
-#: Seconds until another look at a quota of which KubeSphere tells what is used.
+#: Seconds until a quota is checked again while KubeSphere reports its usage.
 REPORT_AGAIN = 60.0
-#: Seconds between two looks at what a project was refused, and projects of which that is remembered.
+#: Minimum seconds between two checks of a project's refused requests, and number of projects whose
+#: last check is stored.
 _PAUSE, _LOOKED = 0.25, 1000
 
 
 class Tenancy:
-    """The rules over one runtime, so that what they know is there once."""
+    """The reconciliation logic of one runtime, shared by its reconcilers."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.world = World(runtime)
         self.shares = ShareSync(self.world, Refused(runtime))
         self.projects = ProjectSync(self.world, self.shares)
         self.workspaces = WorkspaceSync(self.world, self.projects)
-        # What all roles were made of when they were last looked at together.
+        # The rules with which all roles were last reconciled.
         self.roles_of: Bases | None = None
 
 
@@ -72,15 +73,19 @@ class TenancyReconciler:
         self._tenancy = found
 
     async def reconcile(self, request: Request) -> Result:
-        # An empty cache would read as "it is gone".
+        # In an empty cache, every object would appear to be deleted.
         if not self._tenancy.world.known:
             raise NotSynced
         return await self._sync(self._tenancy, request)
 
 
 class RefusalReconciler(TenancyReconciler):
-    """Looks at a project that was refused something, or that waits for it no more: its workspace may have
-    it. Whoever may write events may write thousands, so it is one look for all that are there."""
+    """Reconcile the quota of a project whose requests were refused, or that no longer waits for
+    resources: its workspace may have capacity left.
+
+    Every user who may create events can create thousands, so one reconciliation handles all
+    events of a project.
+    """
 
     def __init__(self, runtime: Runtime, name: str, gvr: GVR) -> None:
         super().__init__(runtime, name, gvr, self._look)
@@ -100,7 +105,7 @@ class RefusalReconciler(TenancyReconciler):
             self._looked.clear()
         self._looked[project] = now
         await tenancy.shares.sync_project(project)
-        # Nothing tells that a refusal counts no more.
+        # No event reports that a refusal no longer counts.
         again = self.gvr == EVENTS and tenancy.shares.refused.is_needy(project)
         return Result(requeue_after=PATIENCE if again else None)
 
@@ -116,7 +121,7 @@ async def _workspace(tenancy: Tenancy, request: Request) -> Result:
 
 
 async def _builtin(tenancy: Tenancy, request: Request) -> Result:
-    """A role or a binding that may be one of those that every workspace has."""
+    """Reconcile the workspace of a role or binding that may be a built-in one."""
     for role in WORKSPACE_RULES:
         workspace = request.name.removesuffix(f"-{role}")
         if workspace != request.name:
@@ -125,13 +130,15 @@ async def _builtin(tenancy: Tenancy, request: Request) -> Result:
 
 
 async def _base(tenancy: Tenancy, request: Request) -> Result:
-    """What all workspaces and projects have, when the RoleBases together say something else."""
+    """Reconcile the built-in roles of all workspaces and projects if the rules of the RoleBases
+    changed.
+    """
     world, projects = tenancy.world, tenancy.projects
     if await world.kubesphere.works():
         return Result(requeue_after=LOOK_EVERY)
-    # Once more for what they have come to say meanwhile.
+    # Repeat if the RoleBases change in the meantime.
     while (bases := world.role_bases.rules()) != tenancy.roles_of:
-        # What is half done is none of both.
+        # Until the update is complete, the roles match neither the old nor the new rules.
         tenancy.roles_of = None
         names = world.workspaces()
         doings: list[Callable[[], Awaitable[object]]] = [
@@ -152,7 +159,7 @@ async def _share(tenancy: Tenancy, request: Request) -> Result:
 async def _quota(tenancy: Tenancy, request: Request) -> Result:
     for workspace in tenancy.shares.workspaces_of(request.name):
         await tenancy.shares.sync(workspace)
-    # What it says is told by them until they have ended, for which nobody waits.
+    # KubeSphere reports the usage until its controllers stop. No event reports that they stopped.
     theirs = await tenancy.world.kubesphere.works()
     return Result(requeue_after=REPORT_AGAIN if theirs else None)
 
@@ -183,7 +190,7 @@ _SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
 )
 
 
-#: What is refused is told by these.
+#: Resource types that report refused requests.
 _REFUSALS: tuple[tuple[str, GVR], ...] = (
     ("refusal", EVENTS),
     *((f"refused-{kind.lower()}", gvr) for kind, gvr in WORKLOADS.items()),
@@ -194,13 +201,12 @@ def _factory(reconciler: type[TenancyReconciler], *about: Any) -> Factory:
     return lambda runtime: reconciler(runtime, *about)
 
 
-#: All of them.
 FACTORIES: tuple[Factory, ...] = (
     *(_factory(TenancyReconciler, *found) for found in _SYNCS),
     *(_factory(RefusalReconciler, *found) for found in _REFUSALS),
 )
 
-#: What they read.
+#: Resource types that the reconcilers read.
 SOURCES: tuple[GVR, ...] = (
     *dict.fromkeys(gvr for _name, gvr, _sync in _SYNCS),
     *(gvr for _name, gvr in _REFUSALS),

@@ -1,10 +1,13 @@
-"""Whether KubeSphere's own controllers work in this cluster too. Then what they own is left to them:
-Workspaces, their finalizers and those of projects, the roles that all workspaces and all projects have,
-whoever manages one, and what a workspace's quota says is used. Whose a project is, both read from its
-label and say in the same words: that is not.
+"""Detect whether KubeSphere's own controllers run in this cluster.
 
-Their lease says so. It is counted by our own clock, from when it was first seen as it is, since the times
-in it are another machine's (as in `console.kube.leader`).
+While they run, the console leaves their objects to them: Workspaces, the finalizers of
+workspaces and projects, the built-in roles of all workspaces and projects, the workspace
+manager's binding, and the usage in a workspace quota's status. The owner of a project is not
+left to them, because both implementations derive the same owner from the project's label.
+
+Detection uses the leader election lease of the controllers. Its age is measured with our own
+clock from the time it was first seen with its current content, because its timestamps come from
+another machine (as in `console.kube.leader`).
 """
 
 import msgspec
@@ -17,13 +20,15 @@ from console.kube.projections.coordination import DECODERS, Lease
 from console.kube.sentences import Sentence
 
 NAMESPACE, NAME = "kubesphere-system", "ks-controller-manager-leader-election"
-#: Seconds for which an answer counts, and until another look at what was left to them.
+#: Seconds for which a result is cached, and until objects that were left to KubeSphere are checked
+#: again.
 LOOK_EVERY = 5.0
-#: A lease is over when nobody has renewed it for so many times of what it is good for.
+#: A lease is considered expired after it was not renewed for its duration times this factor.
 _PATIENCE = 2.0
-#: Seconds that a lease is good for which does not say, or says nonsense.
+#: Duration in seconds of a lease with a missing or invalid duration.
 _USUAL = 30
-#: Seconds within which they renew it, or end: their `RenewDeadline`; and between two looks at that.
+#: Seconds within which the holder renews the lease or stops (its `RenewDeadline`), and seconds
+#: between two checks.
 _RENEWED_WITHIN, _PAUSE = 15.0, 1.0
 
 
@@ -31,13 +36,16 @@ class KubeSphere:
     def __init__(self, client: ObjectClient, clock: Clock) -> None:
         self._client, self._clock = client, clock
         self._asked_at, self._works = -LOOK_EVERY, False
-        # What the lease was when it was looked at last, and when it was first seen so.
+        # The last seen content of the lease, and when it was first seen.
         self._seen: object = None
         self._seen_at = 0.0
 
     async def works(self) -> bool:
-        """Whether they work, for whoever asks again and again: a lease that is seen for the first time
-        counts until nobody has renewed it for long enough. Raises `ApiError` where that is not known."""
+        """Return True if KubeSphere's controllers run. For repeated calls.
+
+        A lease that is seen for the first time counts until it has not been renewed for long
+        enough. Raise `ApiError` if the lease cannot be read.
+        """
         if self._clock.monotonic() - self._asked_at >= LOOK_EVERY:
             lease = await self._read()
             self._works = lease is not None and not self._has_run_out(lease)
@@ -45,8 +53,11 @@ class KubeSphere:
         return self._works
 
     async def renews(self) -> bool:
-        """Whether they work, for whoever asks once: watches until somebody renews the lease, as long as
-        that may take. Raises `ApiError`, too."""
+        """Return True if KubeSphere's controllers run. For a single call.
+
+        Waits until the lease is renewed, up to the controllers' renewal deadline. Raise
+        `ApiError` if the lease cannot be read.
+        """
         first = await self._read()
         end = self._clock.monotonic() + _RENEWED_WITHIN
         found = first
@@ -58,7 +69,7 @@ class KubeSphere:
         return False
 
     async def _read(self) -> Lease | None:
-        """None where nobody holds it."""
+        """Return the lease, or None if it does not exist or has no holder."""
         try:
             found = await self._client.get(LEASES, namespace=NAMESPACE, name=NAME)
         except NotFound:
@@ -80,5 +91,5 @@ class KubeSphere:
 
 
 def _spec(lease: Lease | None) -> object:
-    """What differs after each renewal."""
+    """Return the fields that change with each renewal."""
     return lease and (lease.holder, lease.renewed, lease.seconds, lease.transitions)

@@ -1,4 +1,6 @@
-"""A namespace in a workspace: its owner, roles, first member, limits, isolation, and its way out."""
+"""Reconcile a namespace in a workspace: its owner, roles, first member, limits, isolation, and
+deletion.
+"""
 
 from typing import Any
 
@@ -41,19 +43,23 @@ from workspaces.objects import isolation, limit_range, project_member
 class ProjectSync:
     def __init__(self, world: World, shares: ShareSync) -> None:
         self._world, self._shares = world, shares
-        # The version of each workspace for which all its projects were looked at.
+        # The version of each workspace when its projects were last reconciled.
         self._looked: dict[str, str] = {}
 
     async def sync_all(self, workspace: str) -> None:
-        """All projects of a workspace, if it has changed since they were looked at: its shares are dealt
-        once for all of them. Whatever else changes brings each project by itself."""
+        """Reconcile all projects of a workspace if the workspace changed since the last time.
+
+        The workspace quota is allocated once for all of them. Other changes trigger a
+        reconciliation of the project that changed.
+        """
         found = self._world.find(WORKSPACES, workspace)
         version = found.resource_version if found is not None else ""
         if self._looked.get(workspace) == version:
             return
         names = {project.name for project in self._world.projects(workspace)}
         if workspace == SYSTEM_WORKSPACE:
-            # They may have been there before it, and nothing else tells that it has come.
+            # The system namespaces may be older than the workspace, and no other event reports that
+            # the workspace was created.
             names |= SYSTEM_NAMESPACES
         await self._shares.sync(workspace)
         for name in sorted(names):
@@ -64,7 +70,9 @@ class ProjectSync:
             self._looked.pop(workspace, None)
 
     async def sync(self, name: str, *, dealt: str = "") -> Result:
-        """Makes a namespace what its label says. `dealt`: the workspace whose shares were just dealt."""
+        """Reconcile a namespace with its workspace label. `dealt` is the workspace whose quota was
+        just allocated.
+        """
         entry = self._world.find(NAMESPACES, name)
         if entry is None:
             return Result()
@@ -89,7 +97,9 @@ class ProjectSync:
         return Result()
 
     async def sync_share(self, name: str) -> None:
-        """Its share, and then the rest of a project that waits until that is enforced."""
+        """Reconcile the project's quota share, then continue with a new project that waits until
+        its share is enforced.
+        """
         await self._shares.sync_project(name)
         entry = self._world.find(NAMESPACES, name)
         workspace = self._world.workspace(entry.projection.workspace) if entry is not None else None
@@ -97,24 +107,27 @@ class ProjectSync:
             await self.sync(name, dealt=workspace.name)
 
     def _label_of(self, project: Namespace) -> str:
-        """The workspace that its label should name. People choose, but for the cluster's own."""
+        """Return the workspace that the project's label should name. Users choose the workspace,
+        except for system namespaces.
+        """
         if project.name not in SYSTEM_NAMESPACES:
             return project.workspace
         there = self._world.workspace(SYSTEM_WORKSPACE) is not None
         template = self._world.find(WORKSPACE_TEMPLATES, SYSTEM_WORKSPACE)
-        # The template's end releases them before it takes the workspace away.
+        # When the template is deleted, it releases the projects before it deletes the workspace.
         ends = template is not None and template.projection.deleted is not None
         return SYSTEM_WORKSPACE if there and not ends else ""
 
     async def release(self, entry: Entry[Namespace]) -> None:
-        """Takes a project out of its workspace; what is in it stays."""
+        """Remove a project from its workspace and keep its content."""
         owners = _owners_but_workspaces(entry)
         labels = {WORKSPACE_LABEL: None}
         await self._world.patch(NAMESPACES, entry, {"labels": labels, "ownerReferences": owners})
 
     async def sync_roles(self, name: str) -> Result:
-        """The roles that every project of a workspace has, as they should be. While KubeSphere's
-        controllers work they are theirs to make."""
+        """Reconcile the built-in roles of a project. KubeSphere's controllers create these roles
+        while they run.
+        """
         entry = self._world.find(NAMESPACES, name)
         if entry is None or entry.projection.deleted is not None:
             return Result()
@@ -130,7 +143,9 @@ class ProjectSync:
         return Result()
 
     async def sync_isolation(self, name: str) -> None:
-        """The policy that keeps others' traffic out, where the workspace or the project wants it."""
+        """Reconcile the NetworkPolicy that blocks traffic from other workspaces or projects, if the
+        workspace or the project requests isolation.
+        """
         entry = self._world.find(NAMESPACES, name)
         if entry is None or entry.projection.deleted is not None:
             return
@@ -148,11 +163,12 @@ class ProjectSync:
     async def _join(self, entry: Entry[Namespace], workspace: Workspace, *, dealt: bool) -> Result:
         project = entry.projection
         name = project.name
-        # Before anybody has rights there: those come with the owner, and with the end of preparing.
+        # The quota must exist before users get permissions in the project. They get them when the
+        # owner is set and the preparation is complete.
         if not dealt:
             await self._shares.sync_project(name)
         if _is_new(project, workspace) and not self._shares.is_enforced(name, workspace.name):
-            # The change of its share brings it back.
+            # The change of the quota share triggers the next reconciliation.
             return Result()
         if not is_of(project, workspace):
             await self._own(entry, workspace)
@@ -164,14 +180,16 @@ class ProjectSync:
             await self._world.patch(
                 NAMESPACES, entry, {"annotations": {PREPARING_ANNOTATION: None}}
             )
-            message = f"The project is ready in the workspace {workspace.name}"
-            # What came in a list of Kubernetes' own types does not say of which type it is.
+            message = f"The project is ready in workspace {workspace.name}"
+            # Objects from a list of a native Kubernetes type have no apiVersion and kind.
             about = {"apiVersion": "v1", "kind": "Namespace", **entry.original()}
             await self._world.recorder.record(about, NORMAL, "Synced", message)
         return left
 
     async def _own(self, entry: Entry[Namespace], workspace: Workspace) -> None:
-        """Its change brings the namespace back here."""
+        """Add the workspace as owner. This change triggers the next reconciliation of the
+        namespace.
+        """
         owners = [*_owners_but_workspaces(entry), owner_of(workspace.name, workspace.uid)]
         metadata: Manifest = {
             "ownerReferences": owners,
@@ -180,7 +198,7 @@ class ProjectSync:
         await self._world.patch(NAMESPACES, entry, metadata)
 
     async def _prepare(self, project: Namespace) -> None:
-        """What its people may change later."""
+        """Create the objects that project members may change later."""
         name = project.name
         if not self._world.within(LIMIT_RANGES, name):
             await self._world.ensure(LIMIT_RANGES, name, limit_range(name), namespace=name)
@@ -190,12 +208,14 @@ class ProjectSync:
             return
         wanted = project_member(name, ADMIN, creator)
         bound = wanted["metadata"]["name"]
-        # KubeSphere makes it under the same name.
+        # KubeSphere creates the binding with the same name.
         if self._world.find(ROLE_BINDINGS, bound, name) is None:
             await self._world.ensure(ROLE_BINDINGS, bound, wanted, namespace=name)
 
     async def _leave(self, entry: Entry[Namespace]) -> None:
-        """What a workspace had given it goes; an owner that its label does not name any more, too."""
+        """Remove the objects that the workspace added, and the owner if the label no longer names
+        it.
+        """
         name = entry.key.name
         if entry.projection.owner.startswith("Workspace/"):
             await self._world.patch(
@@ -206,12 +226,12 @@ class ProjectSync:
 
 
 def _is_new(project: Namespace, workspace: Workspace) -> bool:
-    """True while nobody has rights there by the workspace."""
+    """Return True while the workspace's roles grant no permissions in the project."""
     return project.preparing or not is_of(project, workspace)
 
 
 def _is_of_another(project: Namespace) -> bool:
-    """True if it goes with a workspace that its label does not name any more."""
+    """Return True if the project is owned by a workspace that its label no longer names."""
     return project.owner.startswith("Workspace/") and (
         project.owner != f"Workspace/{project.workspace}"
     )

@@ -1,6 +1,7 @@
-"""Says by an event that somebody's own request did not fit into a project's share.
+"""Record an event when a user's request exceeds a project's quota share.
 
-kube-apiserver says so to them alone, so the controllers, which are another process, would not know.
+kube-apiserver returns this error only to the user. The controllers run in another process and
+learn of it from the event.
 """
 
 import hashlib
@@ -17,23 +18,25 @@ from workspaces.refusals import QUOTA_EXCEEDED, words_of
 log = logging.getLogger(__name__)
 
 COMPONENT = "quarterdeck-console"
-#: Seconds in which the same words about one project are one event, and others none.
+#: At most one event per project is recorded in this number of seconds.
 _PAUSE = 1.0
-#: Projects whose last event is remembered.
+#: Number of projects whose last event is stored.
 _MOST = 1000
 
 _PROJECT = re.compile(r"/namespaces/([a-z0-9-]{1,63})/")
 
 
 class RefusalEvents:
-    """Of one process. An event that cannot be written is logged; the request goes on without it."""
+    """Recorder of quota events in one process. If an event cannot be written, the error is logged
+    and the request continues.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._last: dict[str, float] = {}
 
     def note(self, path: str, error: Forbidden) -> None:
-        """Takes what kube-apiserver answered. From any thread, and at once."""
+        """Record an error response of kube-apiserver. Does not block. Thread-safe."""
         words, project = words_of(error.message), _PROJECT.search(path)
         if not words or project is None:
             return
@@ -53,7 +56,7 @@ class RefusalEvents:
         except Conflict:
             return
         except ApiError as error:
-            log.warning("No event about the quota of %s: %s", project, error)
+            log.warning("Failed to create a quota event for project %s: %s", project, error)
 
     def _event(self, project: str, words: str) -> Manifest:
         now = self._runtime.clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,7 +1,9 @@
-"""Which refusals the cluster tells of, and which of them still count.
+"""Find the requests that kube-apiserver refused because of a quota share, and decide which of them
+still count.
 
-Events tell what could not be made, and so do the conditions of ReplicaSets, about which Kubernetes leaves
-out events when there are many. Either counts as long as the workload lacks pods.
+Events report objects that could not be created. Conditions of ReplicaSets report the same,
+because Kubernetes drops events when there are many. Both count while the workload has too few
+pods.
 """
 
 import heapq
@@ -51,12 +53,13 @@ WORKLOADS: Mapping[str, GVR] = MappingProxyType(
     }
 )
 
-#: Events of one project that are looked at, the latest: whoever may write them may write many.
+#: Maximum number of events per project that are read, newest first. Every user who may create
+#: events can create many.
 _MOST = 200
 
 
 class Refused:
-    """By project, kept up to date with the cluster."""
+    """Refused requests by project, updated from watches."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._clock: Clock = runtime.clock
@@ -67,12 +70,13 @@ class Refused:
             gvr: Index(self._informers[gvr].store, projects_of)
             for gvr, projects_of in _PROJECTS_OF.items()
         }
-        # Whose refusals counted when a project was last asked about, and which projects needed anything.
+        # The workloads whose refusals counted when a project was last checked, and the projects
+        # that needed resources.
         self._waiting: dict[str, frozenset[tuple[GVR, str]]] = {}
         self._needy: set[str] = set()
 
     def needs(self, project: str, used: Amounts) -> Mapping[str, tuple[Need, ...]]:
-        """What the project was refused, above what it uses."""
+        """Return the amounts that the project was refused, in addition to its usage."""
         waiting: set[tuple[GVR, str]] = set()
         refusals = list(self._of(project, waiting))
         if waiting:
@@ -87,11 +91,11 @@ class Refused:
         return found
 
     def is_needy(self, project: str) -> bool:
-        """Whether the project needed something when it was last asked about."""
+        """Return True if the project needed resources when it was last checked."""
         return project in self._needy
 
     def tells(self, gvr: GVR, key: Key) -> bool:
-        """True for an object that is refused something, or was until now."""
+        """Return True if the object reports a refused request, or did so when it was last checked."""
         if (gvr, key.name) in self._waiting.get(key.namespace, ()):
             return True
         projects_of = _PROJECTS_OF.get(gvr)
@@ -109,22 +113,23 @@ class Refused:
                     continue
                 waiting.add((gvr, name))
             requested, then = amounts_in(event.message)
-            # The server's own moment; the others are the writer's.
+            # The creation time is set by kube-apiserver. The other timestamps are set by the writer
+            # of the event.
             first = min(_seconds(event.created, now), now)
             last = _seconds(event.last, first)
-            # Clocks differ, but not by that much.
+            # Clocks may differ by less than `PATIENCE`.
             last = min(last, now) if first <= last <= now + PATIENCE else first
             if gvr is not None:
                 yield Refusal(event.about_uid or event.about, requested, None, first, last)
             else:
-                # Each is somebody's own request.
+                # Events without a workload are about single user requests.
                 yield Refusal(f"Event/{entry.key.name}", requested, then, first, last)
         for entry in self._told[REPLICA_SETS].get(project):
             if not self._lacks("ReplicaSet", entry.key, entry.projection.uid):
                 continue
             waiting.add((REPLICA_SETS, entry.key.name))
             for condition in _conditions(entry):
-                # The words are those of the first refusal; the pods are as large as then.
+                # The message is that of the first refusal. The pod size has not changed since.
                 requested, _used = amounts_in(condition.message)
                 first = _seconds(condition.lastTransitionTime, now)
                 yield Refusal(entry.projection.uid, requested, None, first, None)
@@ -143,7 +148,7 @@ class _Condition(msgspec.Struct):
 
 
 def _conditions(entry: Entry[Any]) -> list[_Condition]:
-    """As they are: the projection's are cut."""
+    """Return the full conditions. The messages in the projection are truncated."""
     status = entry.original().get("status") or {}
     try:
         return msgspec.convert(status.get("conditions") or [], list[_Condition])
@@ -174,8 +179,9 @@ _PROJECTS_OF: Mapping[GVR, Callable[[Entry[Any]], tuple[str, ...]]] = MappingPro
 
 
 def lacks_pods(kind: str, manifest: Manifest) -> bool:
-    """Whether a workload has fewer pods than it wants, by what Kubernetes' controllers say of it. True
-    also for a kind that nothing is known of."""
+    """Return True if the workload has fewer pods than desired according to its status. Return True
+    for unknown kinds.
+    """
     if manifest["metadata"].get("deletionTimestamp"):
         return False
     lacks = _LACKS.get(kind)

@@ -1,4 +1,6 @@
-"""Keeps each project's share of its workspace's quota, and says in the quota what is used."""
+"""Reconcile each project's share of its workspace quota, and report the usage in the quota's
+status.
+"""
 
 import asyncio
 from typing import Any
@@ -17,44 +19,50 @@ from workspaces.names import MANAGED, SHARE, Manifest, owner_of
 
 
 class ShareSync:
-    """One workspace is looked at by one at a time."""
+    """Allocate workspace quotas to projects. A lock serializes the allocation of each workspace."""
 
     def __init__(self, world: World, refused: Refused) -> None:
         self._world = world
         self.refused = refused
-        # What was written and may not have come back: nothing is given twice.
+        # Shares that were written but may not be in the cache yet, so that no capacity is allocated
+        # twice.
         self._written: dict[str, Manifest] = {}
-        # What may have been written, as no answer came: of which version, "" for none, and how much.
+        # Writes without a response, which may have succeeded: the version of the share before the
+        # write ("" if it did not exist) and the amounts.
         self._tried: dict[str, tuple[str, Amounts]] = {}
         self._was_in: dict[str, str] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def workspaces_of(self, quota: str) -> set[str]:
-        """Those that a workspace quota is, or was, about."""
+        """Return the workspaces that a workspace quota applies to or applied to before."""
         entry = self._world.find(WORKSPACE_QUOTAS, quota)
         return {quota} | ({entry.projection.workspace} if entry is not None else set())
 
     async def sync_project(self, name: str) -> None:
-        """All projects of the workspace that this one is, or was, in."""
+        """Allocate the quota of the workspace that this project is in, and of the one it was in
+        before.
+        """
         entry = self._world.find(NAMESPACES, name)
         now = entry.projection.workspace if entry is not None else ""
         before = self._was_in.get(name, "")
         for workspace in sorted({before, now} - {""}):
             await self.sync(workspace)
-        # Not before it is done: whoever it left may have failed.
+        # Updated only after success, because the allocation in the previous workspace may have
+        # failed.
         if now:
             self._was_in[name] = now
         else:
             self._was_in.pop(name, None)
 
     def is_enforced(self, project: str, workspace: str) -> bool:
-        """Whether kube-apiserver has said that it keeps the project to its share of the quota: until then
-        it would admit anything."""
+        """Return True if kube-apiserver has reported that it enforces the project's share. Until
+        then, it would admit any request.
+        """
         enforced = _amounts(self._share(project), "status", "hard")
         return workspace_hard(self._world, workspace).keys() <= enforced.keys()
 
     async def sync(self, name: str) -> None:
-        """Deals the quota of a workspace out to its projects, as far as can be done now."""
+        """Allocate the quota of a workspace to its projects, as far as possible now."""
         lock = self._locks.setdefault(name, asyncio.Lock())
         async with lock:
             workspace = self._world.workspace(name)
@@ -77,7 +85,9 @@ class ShareSync:
         hard: Amounts,
         shares: dict[str, Manifest | None],
     ) -> ApiError | None:
-        """The first refusal: what one project cannot have is no reason to leave out others."""
+        """Allocate the quota and return the first error. An error in one project does not affect
+        the others.
+        """
         wanted: dict[str, Amounts] = {project.name: {} for project in projects}
         needs = {
             name: self.refused.needs(name, _amounts(shares[name], "status", "used"))
@@ -99,7 +109,7 @@ class ShareSync:
         return next(iter(failures), None)
 
     def _share(self, project: str) -> Manifest | None:
-        """The project's share as it was last seen or written."""
+        """Return the project's share as it was last read or written."""
         entry = self._world.find(RESOURCE_QUOTAS, SHARE, project)
         found = entry.original() if entry is not None else None
         written = self._written.get(project)
@@ -149,8 +159,8 @@ class ShareSync:
                 body["metadata"]["resourceVersion"] = _version(share)
                 made = await client.replace(RESOURCE_QUOTAS, body, namespace=project, name=SHARE)
         except ApiError as error:
-            # After a conflict what was written last still counts, until what is there now is known. That
-            # may be this very write, which was repeated when its connection broke.
+            # After a conflict, the last write still counts until the current version is loaded. The
+            # current version may be this same write, which is retried when the connection breaks.
             if error.code >= 500 or isinstance(error, Conflict):
                 self._tried[project] = _version(share), amounts
             raise
@@ -158,7 +168,9 @@ class ShareSync:
         self._written[project] = made
 
     async def _report(self, name: str, hard: Amounts, shares: dict[str, Manifest | None]) -> None:
-        """KubeSphere's status: in all, and by project. While its controllers work they say it."""
+        """Update KubeSphere's status of the quota: total usage and usage by project. KubeSphere's
+        controllers update it while they run.
+        """
         entry = next(iter(self._world.belongings(WORKSPACE_QUOTAS, name)), None)
         if entry is None or entry.projection.deleted is not None:
             return
@@ -189,7 +201,7 @@ class ShareSync:
 
 
 def workspace_hard(world: World, workspace: str) -> Amounts:
-    """Of several quotas the lowest counts."""
+    """Return the workspace quota: the lowest amount of each resource if there are several quotas."""
     return lowest(
         amounts_of(entry.projection.hard)
         for entry in world.belongings(WORKSPACE_QUOTAS, workspace)

@@ -1,4 +1,4 @@
-"""WorkspaceTemplate to Workspace, its roles, whoever manages it, and its end."""
+"""Reconcile a WorkspaceTemplate to a Workspace: its roles, its manager, and its deletion."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ from workspaces.names import (
 )
 from workspaces.objects import manager_name, workspace_member, workspace_of
 
-#: Seconds until another look at what others have to take away first.
+#: Seconds until the next check of objects that other controllers must delete first.
 _LOOK_AGAIN = 1.0
 
 
@@ -37,7 +37,7 @@ class WorkspaceSync:
         self._world, self._projects = world, projects
 
     async def sync_template(self, name: str) -> Result:
-        """Makes the Workspace what its template says. One without a template is left alone."""
+        """Reconcile the Workspace with its template. A Workspace without a template is not changed."""
         entry = self._world.find(WORKSPACE_TEMPLATES, name)
         if entry is None:
             return Result()
@@ -62,14 +62,14 @@ class WorkspaceSync:
         found = self._world.find(WORKSPACES, name)
         if found is None:
             await self._world.client.create(WORKSPACES, wanted)
-            message = f"The workspace {name} was made"
+            message = f"Created workspace {name}"
             await self._world.recorder.record(template, NORMAL, "Synced", message)
         elif found.projection.deleted is None and (patch := _difference(found, wanted)):
             patch.setdefault("metadata", {})["resourceVersion"] = found.resource_version
             await self._world.client.patch(WORKSPACES, patch, name=name)
 
     async def sync(self, name: str) -> Result:
-        """The roles of the workspace, and its manager's; or its end."""
+        """Reconcile the workspace's built-in roles and its manager's binding, or its deletion."""
         entry = self._world.find(WORKSPACES, name)
         if entry is None:
             return Result()
@@ -89,8 +89,9 @@ class WorkspaceSync:
         return Result()
 
     async def _end(self, entry: Entry[Any], finalizers: list[str]) -> Result:
-        """Takes the workspace away with all that is its own; its projects are its dependents, which the
-        cluster's garbage collector deletes, unless they are to stay."""
+        """Delete the workspace and its objects. The garbage collector deletes its projects as
+        dependents, unless they are kept.
+        """
         name = entry.key.name
         keep = KEEP_FINALIZER in finalizers or name == SYSTEM_WORKSPACE
         if keep and await self._release_projects(name):
@@ -109,7 +110,7 @@ class WorkspaceSync:
         return Result()
 
     async def _release_projects(self, name: str) -> bool:
-        """True if there were any."""
+        """Release all projects. Return True if there were any."""
         projects = self._world.projects(name)
         for project in projects:
             found = self._world.find(NAMESPACES, project.name)
@@ -127,7 +128,7 @@ class WorkspaceSync:
 
 
 def _manager(workspace: Workspace) -> str:
-    """ "" for one who can be nobody."""
+    """Return the workspace's manager, or "" if the name is invalid."""
     try:
         return Identity(workspace.manager).name
     except InvalidIdentity:
@@ -135,8 +136,12 @@ def _manager(workspace: Workspace) -> str:
 
 
 def _difference(entry: Entry[Workspace], wanted: Manifest) -> Manifest:
-    """The merge patch that makes it hold what is wanted. What else is there stays, but for the spec,
-    which is the template's alone; and one that others made does not become ours."""
+    """Return the merge patch that adds the desired content.
+
+    Other labels and annotations are kept. The spec is replaced, because it belongs to the
+    template only. The managed-by label is not added to a Workspace that another component
+    created.
+    """
     found = entry.original()
     patch: Manifest = {}
     for field in ("labels", "annotations"):

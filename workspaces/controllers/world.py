@@ -1,4 +1,4 @@
-"""What the reconcilers of workspaces know of the cluster, and the client that they write with."""
+"""The cached objects that the workspace reconcilers read, and the client that they write with."""
 
 import logging
 from typing import Any
@@ -34,10 +34,11 @@ from workspaces.rolebases import RoleBases
 
 log = logging.getLogger(__name__)
 
-#: Roles of which it is remembered what they were refused.
+#: Maximum number of roles whose rejected rules are stored.
 _REFUSED = 10_000
 
-#: What goes with a workspace, each labelled with its name. Bindings first: rights end before anything.
+#: Types of objects that belong to a workspace and have its label. Bindings come first, so that
+#: permissions are removed before other objects.
 BELONGINGS = (
     WORKSPACE_ROLE_BINDINGS,
     GROUP_BINDINGS,
@@ -59,11 +60,13 @@ _READ = (
 
 
 class World:
+    """Cached objects, indexes and write operations of the workspace reconcilers."""
+
     def __init__(self, runtime: Runtime) -> None:
         self.client = runtime.console
         self.kubesphere = KubeSphere(runtime.console, runtime.clock)
         self.role_bases = RoleBases(runtime)
-        # Rules that kube-apiserver called invalid, by the role that was to have them.
+        # Rules that kube-apiserver rejected as invalid, by the role that they were written to.
         self._refused: dict[tuple[GVR, Key], list[Manifest]] = {}
         self.recorder = Recorder(runtime.console, "quarterdeck-workspace-controller")
         informers = {gvr: runtime.informer(gvr) for gvr in _READ}
@@ -74,33 +77,33 @@ class World:
 
     @property
     def known(self) -> bool:
-        """Every list has arrived."""
+        """True if all lists are loaded."""
         return all(informer.freshness.synced for informer in self._informers)
 
     def find(self, gvr: GVR, name: str, namespace: str = "") -> Entry[Any] | None:
         return self._stores[gvr].get(Key(namespace, name))
 
     def version(self, gvr: GVR) -> str:
-        """Up to which resourceVersion the objects of a type are known."""
+        """Return the resourceVersion of the cached objects of a type."""
         return self._stores[gvr].resource_version
 
     def within(self, gvr: GVR, namespace: str) -> tuple[Entry[Any], ...]:
-        """The objects of a type in one project."""
+        """Return the objects of a type in a project."""
         return indexes_of(self._stores[gvr]).by_namespace.get(namespace)
 
     def workspace(self, name: str) -> Workspace | None:
-        """One that stays; None for one that is on its way out as well."""
+        """Return the Workspace, or None if it does not exist or is being deleted."""
         found = self.find(WORKSPACES, name)
         workspace: Workspace | None = found.projection if found else None
         return workspace if workspace and workspace.deleted is None else None
 
     def workspaces(self) -> list[str]:
-        """The names of all that stay."""
+        """Return the names of all workspaces that are not being deleted."""
         found = self._stores[WORKSPACES].snapshot().entries.values()
         return [entry.key.name for entry in found if entry.projection.deleted is None]
 
     def projects(self, workspace: str) -> list[Namespace]:
-        """Those that the label names and that stay."""
+        """Return the projects with the workspace's label that are not being deleted."""
         found = [entry.projection for entry in self._projects.get(workspace)]
         return [project for project in found if project.deleted is None]
 
@@ -110,15 +113,19 @@ class World:
     async def ensure(
         self, gvr: GVR, name: str, wanted: Manifest | None, *, namespace: str = ""
     ) -> bool:
-        """True if something had to be done. Raises `ApiError`."""
+        """Apply the desired state. Return True if the object was changed. Raise `ApiError`."""
         return await ensure(self.client, gvr, self.find(gvr, name, namespace), wanted)
 
     async def provide(
         self, gvr: GVR, name: str, wanted: Manifest, ours: Manifest, *, namespace: str = ""
     ) -> None:
-        """Makes it and keeps it as it should be; where kube-apiserver calls that invalid, as `ours` is.
-        Each role is tried once with the same rules: a policy may refuse them in one place alone. One that
-        others made, as an installation of KubeSphere has, stays as it is. Raises `ApiError`."""
+        """Create a role or keep it in the desired state, or in the state `ours` if kube-apiserver
+        rejects `wanted` as invalid.
+
+        Equal rules are tried once per role, because an admission policy may reject them for one
+        role only. A role that another component created, such as an installation of KubeSphere,
+        is not changed. Raise `ApiError`.
+        """
         found = self.find(gvr, name, namespace)
         labels = found.projection.labels if found is not None else MANAGED
         if not MANAGED.items() <= labels.items():
@@ -138,21 +145,23 @@ class World:
 
     def _refuse(self, place: tuple[GVR, Key], rules: list[Manifest], error: Invalid) -> None:
         if rules not in self._refused.values():
-            text = "What a RoleBase says is left out of %s where it is refused, as in %s: %s"
+            text = (
+                "RoleBase rules were rejected; the default rules are used for some %s, e.g. %s: %s"
+            )
             log.warning(text, place[0].resource, place[1], error)
         if len(self._refused) >= _REFUSED:
             self._refused.clear()
         self._refused[place] = rules
 
     async def patch(self, gvr: GVR, entry: Entry[Any], metadata: Manifest) -> None:
-        """Merges into the metadata of the object, if it is as it was seen. Raises `ApiError`."""
+        """Merge into the object's metadata if the cached version is the latest. Raise `ApiError`."""
         version = {"resourceVersion": entry.resource_version}
         body = {"metadata": {**metadata, **version}}
         key = entry.key
         await self.client.patch(gvr, body, namespace=key.namespace, name=key.name)
 
     async def drop_finalizers(self, gvr: GVR, entry: Entry[Any]) -> None:
-        """Those that a controller of KubeSphere would take away."""
+        """Remove the finalizers that KubeSphere's controllers would remove."""
         finalizers = entry.original()["metadata"].get("finalizers") or []
         kept = [one for one in finalizers if one not in OLD_FINALIZERS]
         if kept != finalizers:
@@ -160,7 +169,7 @@ class World:
 
 
 def is_of(project: Namespace, workspace: Workspace) -> bool:
-    """True for a project that both its label and its owner give to the workspace."""
+    """Return True if the project's label and its owner both name the workspace."""
     return (
         project.workspace == workspace.name
         and project.owner == f"Workspace/{workspace.name}"

@@ -1,4 +1,4 @@
-"""Deleting a workspace, by its template."""
+"""Action that deletes a workspace by deleting its template."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ from workspaces.quotas import projects_of
 
 
 class DeleteWorkspace(Delete):
-    """Its projects may stay: they are no workspace's then."""
+    """Delete a workspace. Its projects can be kept; they then belong to no workspace."""
 
     form = EndForm
     title_text = gettext_lazy("Delete workspace %(name)s")
@@ -45,7 +45,9 @@ class DeleteWorkspace(Delete):
         return [(_("Manager"), visible(entry.projection.manager) or _("none"))]
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
-        """Whoever may delete a workspace may not therefore see what is in it."""
+        """List only the projects that the viewer may see, because permission to delete a workspace
+        does not include viewing its content.
+        """
         names = ", ".join(
             visible(project.name)
             for project in projects_of(subject.key.name)

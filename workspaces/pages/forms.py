@@ -1,4 +1,4 @@
-"""The forms of workspaces. Whether names and roles can be had is decided by the services."""
+"""Forms for workspaces. The services validate names and roles."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -22,7 +22,9 @@ Choices = Iterable[tuple[str, str]]
 
 
 class WorkspaceForm(ConsoleForm):
-    """`choices`: of its fields, where they depend on what there is."""
+    """Base class of the forms. `choices` contains the choices of fields that depend on existing
+    objects.
+    """
 
     ids = "workspace-%s"
 
@@ -38,7 +40,9 @@ class WorkspaceForm(ConsoleForm):
             self.fields[name].choices = list(found)  # type: ignore[attr-defined]
 
     def tell_apart(self) -> None:
-        """Somebody else was first: says so, and what is there now where something else was typed."""
+        """Report that another user saved first, and show the current value of each field that
+        differs from the input.
+        """
         text = _(
             "Somebody else changed this in the meantime. Saving again replaces what is there now."
         )
@@ -81,7 +85,7 @@ class NewWorkspaceForm(WorkspaceForm):
 
 
 class EndForm(WorkspaceForm):
-    """Before the workspace `name` ends."""
+    """Confirmation form for deleting the workspace `name`."""
 
     keep = CheckField(label=gettext_lazy("Keep its projects"))
     typed = TextField(label=gettext_lazy("Type the name of the workspace to delete it"))
@@ -116,7 +120,7 @@ class DepartmentForm(RoleForm):
 
 
 class AmountField(TextField):
-    """A quantity, None where nothing is filled in."""
+    """Field for a quantity. An empty field is None."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, **options)
@@ -130,7 +134,7 @@ class AmountField(TextField):
 
 
 class QuotaForm(WorkspaceForm):
-    """One field for each resource of the forms, and for those that the quota has besides."""
+    """One field for each standard resource and each other resource in the quota."""
 
     def __init__(self, hard: Mapping[str, str], data: QueryDict | None = None) -> None:
         super().__init__(data, initial=dict(hard))
@@ -142,7 +146,7 @@ class QuotaForm(WorkspaceForm):
 
     @property
     def amounts(self) -> Amounts:
-        """What is filled in, by resource."""
+        """The amounts of the fields that are filled in, by resource."""
         return {
             name: self.cleaned_data[name]
             for name, field in self.fields.items()
@@ -159,7 +163,9 @@ class NewProjectForm(QuotaForm):
 
 
 class LimitsForm(WorkspaceForm):
-    """`stored`: requests and limits by resource."""
+    """Default requests and limits of containers. `stored` contains the saved values by key and
+    resource.
+    """
 
     def __init__(
         self, stored: Mapping[str, Mapping[str, str]], data: QueryDict | None = None

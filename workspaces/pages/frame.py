@@ -1,4 +1,4 @@
-"""What the pages of workspaces share: who may see them, their head and tabs, what goes wrong on all."""
+"""Shared code of the workspace pages: access checks, page head, tabs, and error handling."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -51,17 +51,19 @@ from workspaces.pages.forms import WorkspaceForm
 from workspaces.rights import WorkspaceRights, rights_in
 from workspaces.services.acting import Actor, Overtaken
 
-#: What a page shows of a workspace, by the names of its template; called with what is in the address.
+#: Function that returns the context of a workspace page. Called with the workspace and the URL
+#: arguments.
 Values = Callable[..., Mapping[str, Any]]
 
-#: What every page is made of: whether the workspace is there, and what the viewer may do in it.
+#: Resource types that every page depends on: the workspace and the viewer's permissions in it.
 _EVERYWHERE = (
     *(WORKSPACES, WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS, NAMESPACES),
-    # What platform roles say of workspaces counts in each.
+    # Platform roles apply in every workspace.
     *(GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS),
 )
 
-#: What the pages are made of, and seconds that the first viewer waits for lists that nobody has followed.
+#: Resource types that the pages read, and seconds that the first request waits for a list that is
+#: not loaded.
 FOLLOWED = (
     GROUPS,
     GROUP_BINDINGS,
@@ -89,7 +91,7 @@ _TITLES: dict[str, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A workspace that the viewer may see, and that is there."""
+    """A workspace that exists and that the viewer may see."""
 
     access: Access
     workspace: Workspace
@@ -108,7 +110,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Open(Seen):
-    """One on whose page something is done."""
+    """A workspace page that handles a request."""
 
     request: ConsoleRequest
 
@@ -118,8 +120,9 @@ class Open(Seen):
 
 
 async def follow() -> None:
-    """Follows what the pages are made of; waits if nobody did so before. Raises `UsersUnknown` where the
-    cluster does not know their types."""
+    """Start to watch the resource types of the pages, and wait for the first lists. Raise
+    `UsersUnknown` if the cluster does not have these types.
+    """
     runtime = get_runtime()
     try:
         late = [gvr for gvr in FOLLOWED if not runtime.informer(gvr).freshness.synced]
@@ -131,8 +134,9 @@ async def follow() -> None:
 
 
 def live(values: Values, *types: GVR) -> Following:
-    """Of a page that shows what `values` returns. `types`: what it is made of beside the workspace, its
-    roles and its projects."""
+    """Return the live page settings of a page that shows the result of `values`. `types` lists its
+    resource types in addition to the workspace, its roles and its projects.
+    """
 
     def check(access: Access, params: QueryDict, workspace: str, **_arguments: str) -> None:
         _check_sight(access, workspace)
@@ -145,7 +149,9 @@ def live(values: Values, *types: GVR) -> Following:
 
 
 async def open_workspace(request: ConsoleRequest, name: str) -> Open:
-    """Raises `Denied`, whether or not there is such a workspace, `Http404` and `UsersUnknown`."""
+    """Return the workspace. Raise `Denied` without revealing if the workspace exists, `Http404`, or
+    `UsersUnknown`.
+    """
     await follow()
     access = access_of(request)
     return Open(access, _find(access, name), request)
@@ -173,7 +179,9 @@ async def show(
     *,
     frame: str = "workspaces/live.html",
 ) -> HttpResponse:
-    """A page that is drawn anew when `values`, those of `live`, change. `frame`: what is around it."""
+    """Render a page that is refreshed when the `values` of `live` change. `frame` is the
+    surrounding template.
+    """
     request = opened.request
     etag = etag_of_page(_content(opened, values))
     if request.headers.get("If-None-Match") == etag:
@@ -216,10 +224,16 @@ async def form_page(
     template: str = "workspaces/form.html",
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> HttpResponse:
-    """`back`: where it is left to, unless that is the page of the tab. `version`: the latest of what is
-    changed, which comes back with the form. `about`: what to know before. `template`, `more`: one that
-    extends the usual, and its own context. Where somebody else was first, what was typed stays, and
-    saving again is meant to replace what they saved."""
+    """Render a form page.
+
+    - `back`: URL of the cancel button. Default: the page of the current tab
+    - `about`: text above the form
+    - `version`: current version of the edited object, sent back with the form
+    - `template`, `more`: a template that extends the default one, and its additional context
+
+    If another user saved first, the input is kept and the form is rendered with the current
+    version, so that saving again overwrites the other changes.
+    """
     if form.errors and wants_status(opened.request):
         return form_status(form, form.status)
     if version and form.is_bound:
@@ -242,7 +256,9 @@ async def form_page(
 
 
 async def done(form: WorkspaceForm, doing: Coroutine[Any, Any, Any]) -> bool:
-    """True if it was done; else the form says why not. Raises `Denied` and `AuditUnavailable`."""
+    """Await the operation and return True on success. Otherwise, add the error to the form. Raise
+    `Denied` and `AuditUnavailable`.
+    """
     try:
         await doing
     except Overtaken as overtaken:

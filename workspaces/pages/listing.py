@@ -1,4 +1,4 @@
-"""`/workspaces`: those that the viewer may see, and making another."""
+"""The list of workspaces that the viewer may see (`/workspaces`), and the form that creates one."""
 
 from dataclasses import dataclass
 
@@ -27,12 +27,14 @@ from workspaces.services import settings
 from workspaces.services.acting import Actor
 from workspaces.services.members import members
 
-#: Workspaces on the page; the list of the kind has them all.
+#: Maximum number of workspaces on the page. The list of the resource type has all of them.
 MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """A row in the list of workspaces."""
+
     name: str
     url: str
     alias: str
@@ -63,7 +65,7 @@ async def workspaces(request: ConsoleRequest) -> HttpResponse:
 
 
 def _line(access: Access, found: Workspace) -> Line:
-    """Counts what the viewer may see."""
+    """Return the row of a workspace. Counts include only what the viewer may see."""
     uses = workspace_use(found.name) if may_see_quota(access, found.name) else []
     may_list = rights_in(access, found.name).may("list", MEMBERS)
     return Line(

@@ -1,4 +1,4 @@
-"""The first page of a workspace: how full it is, what is not well, its projects; and its quota."""
+"""Overview, project list and quota page of a workspace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,9 @@ from workspaces.services.members import members
 
 @dataclass(frozen=True, slots=True)
 class ProjectLine:
-    """`failing`: objects in trouble that the viewer may see."""
+    """A row in the list of projects. `failing` is the number of objects with problems that the
+    viewer may see.
+    """
 
     name: str
     url: str
@@ -83,7 +85,9 @@ def _overview(seen: Seen) -> Mapping[str, Any]:
 
 
 def _object(seen: Seen) -> Mapping[str, Any]:
-    """What is written down of it: the template, which people change, for whoever may see that."""
+    """Return the page head of the WorkspaceTemplate or, if the viewer may not see it, of the
+    Workspace.
+    """
     key = Key("", seen.name)
     heads = (object_head(seen.access, gvr, key) for gvr in (WORKSPACE_TEMPLATES, WORKSPACES))
     return {"object": next(filter(None, heads), None)}
@@ -106,8 +110,9 @@ async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
 
 
 def _template_url(access: Access, workspace: str) -> str:
-    """The template, for whoever may see it, where no controller has made a workspace of it or they may
-    not see that; else ""."""
+    """Return the URL of the template's page if the viewer may see it, else "". Used if the
+    Workspace does not exist or the viewer may not see it.
+    """
     found = object_head(access, WORKSPACE_TEMPLATES, Key("", workspace))
     return found.details_url if found is not None else ""
 
@@ -128,7 +133,7 @@ async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
 
 
 def _lines(seen: Seen) -> list[ProjectLine]:
-    """Projects in trouble first."""
+    """Return the rows, projects with problems first."""
     failing = _failing(seen)
     lines = [
         _line(seen, project, failing.get(project.name, 0))
@@ -155,13 +160,13 @@ def _line(opened: Seen, project: Namespace, failing: int) -> ProjectLine:
 
 
 def _share(opened: Seen, project: str) -> list[Use]:
-    """A project's share of the workspace's quota, as far as the viewer may read it."""
+    """Return the usage of the project's quota share if the viewer may read it."""
     may_read = opened.access.can("list", RESOURCE_QUOTAS, namespace=project)
     return project_use(project, SHARE) if may_read else []
 
 
 async def _bring_up(opened: Seen, types: Sequence[GVR]) -> None:
-    """Others are served meanwhile."""
+    """Load the objects of the workspace's projects without blocking other requests."""
     names = _names(opened)
     if names:
         await bring_up(await look(opened.access, types, namespaces=names))
@@ -179,7 +184,9 @@ def _failing(opened: Seen) -> dict[str, int]:
 
 
 def _attention(opened: Seen) -> Attention | None:
-    """None where the viewer may see nothing of any project."""
+    """Return the problems in the workspace's projects, or None if the viewer may not see any of
+    their objects.
+    """
     names = _names(opened)
     sight = see(opened.access, watched(in_projects=True), namespaces=names) if names else None
     return attention(sight) if sight is not None and not sight.blind else None
@@ -190,7 +197,7 @@ def _names(opened: Seen) -> tuple[str, ...]:
 
 
 def _quota(seen: Seen) -> Mapping[str, Any]:
-    """Raises `Denied`."""
+    """Return the page context. Raise `Denied`."""
     if not may_see_quota(seen.access, seen.name):
         raise Denied("get", WORKSPACE_QUOTAS)
     may_edit = seen.access.can("update", WORKSPACE_QUOTAS, name=seen.name)
@@ -207,7 +214,7 @@ def _quota(seen: Seen) -> Mapping[str, Any]:
 
 @page("GET", "POST", follows=live(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS))
 async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    """How much of each resource all projects may use together; a form for those who may say so."""
+    """Show the quota of the workspace, or a form for users who may change it."""
     opened = await open_workspace(request, workspace)
     if "edit" not in request.GET and request.method != "POST":
         return await show(opened, "workspace_quota", "workspaces/_quota.html", _quota(opened))

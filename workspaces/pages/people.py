@@ -1,4 +1,4 @@
-"""Members and departments of a workspace."""
+"""Pages for the members and departments of a workspace."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,7 +37,7 @@ from workspaces.services import members as people
 
 
 def _members(opened: Seen) -> Mapping[str, Any]:
-    """Raises `Denied`."""
+    """Return the page context. Raise `Denied`."""
     rights = opened.rights
     rights.require("list", MEMBERS)
     found = people.members(opened.name, opened.workspace.manager)
@@ -86,7 +86,7 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
 
 
 def _found(opened: Open, part: str) -> dict[str, Any]:
-    """What the page shows of who could be invited."""
+    """Return the context with the users who can be invited."""
     found, action = finding.find(opened.access, opened.name, part), opened.url("workspace_invite")
     return {
         "action": action,
@@ -107,7 +107,7 @@ def _found(opened: Open, part: str) -> dict[str, Any]:
 
 @page("GET", "POST")
 async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
-    """The role of one member."""
+    """Change the role of a member."""
     opened = await open_workspace(request, workspace)
     opened.rights.require("update", MEMBERS)
     found = _member(opened, user)
@@ -149,7 +149,7 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
 
 
 def _departments(opened: Seen) -> Mapping[str, Any]:
-    """Raises `Denied`."""
+    """Return the page context. Raise `Denied`."""
     rights = opened.rights
     rights.require("list", DEPARTMENTS)
     may_edit, may_delete = rights.may("update", DEPARTMENTS), rights.may("delete", DEPARTMENTS)
@@ -199,7 +199,7 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
 
 @page("GET", "POST")
 async def department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
-    """Its role, and somebody more in it."""
+    """Change the role of a department, and add or remove a member."""
     opened = await open_workspace(request, workspace)
     opened.rights.require("update", DEPARTMENTS)
     found = next((one for one in groups.tree(opened.name) if one.name == group), None)
@@ -207,7 +207,8 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
         raise Http404
     names = [member.name for member in people.members(opened.name, "")]
     joining = [name for name in names if name not in found.members]
-    # What it has is offered too: several, or one that its reader may not give, stay where nobody chooses.
+    # The current role is also a choice, so that several roles, or a role that the viewer may not
+    # grant, stay unchanged unless the viewer selects another role.
     offered = dict.fromkeys([_given(found), *people.grantable(opened.actor)])
     choices = {
         "role": [("", _("none")), *((given, visible(given)) for given in offered if given)],
@@ -269,14 +270,18 @@ async def _change(
 
 
 def _account_url(seen: Seen, name: str) -> str:
-    """ "" where the viewer may not see it. Bindings may name anybody."""
+    """Return the URL of the user's account page, or "" if the user does not exist or the viewer may
+    not see the page. Bindings may contain any name.
+    """
     known = seen.access.can("get", USERS, name=name) and users().store.get(Key("", name))
     return show_url(name) if known else ""
 
 
 def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
-    """Where to change the role and to end it; the manager's comes from the settings. Bindings may name
-    anybody, also whom no address can name."""
+    """Return the URLs for changing the member's role and removing the member. They are empty for
+    the manager, who is set on the settings page, and for names that cannot be part of a URL,
+    because bindings may contain any name.
+    """
     if member.manages or not member.name or "/" in member.name:
         return {}
     role = opened.url("workspace_member", member.name) if rights.may("update", MEMBERS) else ""
@@ -285,7 +290,7 @@ def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[
 
 
 def _member(opened: Open, user: str) -> people.Member:
-    """Raises `Http404`."""
+    """Return the member. Raise `Http404`."""
     found = people.members(opened.name, opened.workspace.manager)
     member = next((one for one in found if one.name == user), None)
     if member is None:
@@ -294,7 +299,9 @@ def _member(opened: Open, user: str) -> people.Member:
 
 
 def _roles(opened: Open, value: str = "") -> dict[str, Any]:
-    """The choices of a form's `role`, and `value` or the usual one."""
+    """Return choices and initial value of the `role` field. The initial value is `value` or the
+    default role.
+    """
     roles = people.grantable(opened.actor)
     usual = f"{opened.name}-viewer"
     value = value or (usual if usual in roles else roles[0] if roles else "")

@@ -1,4 +1,4 @@
-"""What is done to a project as a whole: what people call it, and whose it is."""
+"""Actions on a project: edit its alias and description, edit its quota, assign it to a workspace."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -64,13 +64,13 @@ def _notes(data: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 class EditQuota(Link):
-    """Leads to the quota of a project, on the pages of its workspace."""
+    """Link to the quota form of a project on the pages of its workspace."""
 
     name = "quota"
     label = gettext_lazy("Edit quota")
     weight = 2
     needs = (Permission("get"),)
-    # The right is one in the project itself.
+    # The required permission is granted in the project.
     per_viewer = True
 
     def exempt(self, access: Access, name: str) -> bool:
@@ -85,7 +85,7 @@ class EditQuota(Link):
 
 
 class AssignForm(ConsoleForm):
-    """`was`: the workspace that was shown, "" for none."""
+    """Form for the workspace of a project. `was` is the current workspace or ""."""
 
     def __init__(self, data: QueryDict | None, was: str, names: Collection[str]) -> None:
         super().__init__(data, initial={"workspace": was})
@@ -95,7 +95,9 @@ class AssignForm(ConsoleForm):
 
 
 class AssignWorkspace(Action):
-    """For those who may change every project: people do not choose the workspace of their own."""
+    """Assign a project to a workspace. Only for users who may change all projects, because project
+    members must not choose the workspace.
+    """
 
     name = "assign-workspace"
     label = gettext_lazy("Assign workspace")

@@ -1,4 +1,4 @@
-"""Making a project in a workspace; its quota, its default limits and its members."""
+"""Pages that create a project in a workspace and manage its quota, default limits and members."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -64,7 +64,7 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
 
 
 def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
-    """Raises as `open_project`."""
+    """Return the page context. Raise the errors of `open_project`."""
     found = open_project(opened, namespace)
     access, name = opened.access, found.name
     shows_quota = access.can("list", RESOURCE_QUOTAS, namespace=name)
@@ -87,7 +87,7 @@ def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
 
 
 def _object(opened: Seen, name: str) -> Mapping[str, Any]:
-    """The head of its namespace, and the tabs of its page, for whoever may see that."""
+    """Return the head and the tabs of the namespace page if the viewer may see it."""
     found = object_head(opened.access, NAMESPACES, Key("", name))
     if found is None:
         return {"object": None, "tabs": ()}
@@ -106,7 +106,7 @@ async def project(request: ConsoleRequest, workspace: str, namespace: str) -> Ht
 
 @page("GET")
 async def quota_of(request: ConsoleRequest, namespace: str) -> HttpResponse:
-    """Leads to the quota of a project, whichever workspace it is in."""
+    """Redirect to the quota form of a project in its workspace."""
     if not access_of(request).can("update", RESOURCE_QUOTAS, namespace=namespace):
         raise Denied("update", RESOURCE_QUOTAS, namespace)
     entry = get_runtime().informer(NAMESPACES).store.get(Key("", namespace))
@@ -118,7 +118,7 @@ async def quota_of(request: ConsoleRequest, namespace: str) -> HttpResponse:
 
 @page("GET", "POST")
 async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
-    """The project's own quota, as the user."""
+    """Edit the project's own quota. The write uses the user's identity."""
     opened = await open_workspace(request, workspace)
     name = open_project(opened, namespace).name
     if not opened.access.can("update", RESOURCE_QUOTAS, namespace=name):
@@ -144,7 +144,7 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
 
 @page("GET", "POST")
 async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
-    """As the user."""
+    """Edit the default limits. The write uses the user's identity."""
     opened = await open_workspace(request, workspace)
     name = open_project(opened, namespace).name
     if not opened.access.can("update", LIMIT_RANGES, namespace=name):
@@ -170,7 +170,7 @@ async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
 
 @page("GET", "POST")
 async def member(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
-    """Gives somebody a role in the project, or takes it away, as the user."""
+    """Set or remove a user's role in the project. The write uses the user's identity."""
     opened = await open_workspace(request, workspace)
     name = open_project(opened, namespace).name
     if not opened.access.can("create", ROLE_BINDINGS, namespace=name):
@@ -195,7 +195,7 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
 
 
 def open_project(opened: Seen, name: str) -> Namespace:
-    """Raises `Denied`, whether or not there is such a project, and `Http404`."""
+    """Return the project. Raise `Denied` without revealing if the project exists, or `Http404`."""
     if not opened.access.can("get", PROJECTS, name=name):
         raise Denied("get", NAMESPACES)
     entry = get_runtime().informer(NAMESPACES).store.get(Key("", name))
@@ -206,7 +206,7 @@ def open_project(opened: Seen, name: str) -> Namespace:
 
 
 def _limits(name: str) -> list[tuple[str, str]]:
-    """Requests and limits of containers that say nothing."""
+    """Return the default requests and limits of each LimitRange, formatted for display."""
     found = indexes_of(get_runtime().informer(LIMIT_RANGES).store).by_namespace.get(name)
     return [
         (
@@ -219,7 +219,7 @@ def _limits(name: str) -> list[tuple[str, str]]:
 
 
 def _members(name: str) -> list[tuple[str, str]]:
-    """Who has which of the project's own roles."""
+    """Return the users and their roles that are defined in the project."""
     return sorted(
         (visible(user), visible(entry.projection.role))
         for entry in project_members.bindings(name)

@@ -1,4 +1,4 @@
-"""What a workspace is called, who manages it, and whether its network is isolated."""
+"""Page for the settings of a workspace: alias, description, manager, and network isolation."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,6 @@
-"""The use cases of workspaces, each authorized here, done as the console, and recorded.
+"""Operations on workspaces. Each operation checks permissions, writes with the console's identity,
+and is recorded in the audit log.
 
-Every one of them raises `Denied` for whoever may not, before anything is looked up; `Refused` with a
-sentence for people; `ApiError`; and `AuditUnavailable`, after which nothing was sent.
+Each operation raises `Denied` before any lookup if the user has no permission, `Refused` with a
+message for the user, `ApiError`, or `AuditUnavailable`, in which case no request was sent.
 """

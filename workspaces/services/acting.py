@@ -1,4 +1,6 @@
-"""Doing as the console what somebody may do only within a workspace."""
+"""Write operations that the console performs for users whose permissions are limited to a
+workspace.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,17 +20,17 @@ from console.ui.access import Access
 from console.ui.decisions import Refused
 from workspaces.rights import WorkspaceRights, rights_in
 
-#: Whom kube-apiserver sees.
+#: The user name that kube-apiserver sees.
 CONSOLE = "quarterdeck-console"
 
 
 class Overtaken(Refused):
-    """Somebody else was first: what was seen is not so any more."""
+    """Another user changed the object first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Somebody who acts in a workspace."""
+    """The user of a request and the workspace that the operation applies to."""
 
     request: HttpRequest
     access: Access
@@ -43,7 +45,7 @@ class Actor:
         return rights_in(self.access, self.workspace)
 
     def home(self) -> Workspace:
-        """The workspace, if it is there to stay. Raises `Refused`."""
+        """Return the workspace. Raise `Refused` if it does not exist or is being deleted."""
         found: Entry[Workspace] | None
         found = get_runtime().informer(WORKSPACES).store.get(Key("", self.workspace))
         if found is None or found.projection.deleted is not None:
@@ -55,14 +57,14 @@ class Actor:
     async def as_console(
         self, verb: str, gvr: GVR, name: str, *, namespace: str = ""
     ) -> AsyncIterator[tuple[ConsoleClient, Recording]]:
-        """One write, recorded before and after."""
+        """Return a client for one write. The write is recorded in the audit log before and after."""
         action = request_action(self.request, verb, gvr, namespace=namespace, name=name)
         async with record(replace(action, as_user=CONSOLE)) as recording:
             yield get_runtime().console, recording
 
 
 def check_person(name: str) -> str:
-    """The name of somebody who can be a member. Raises `Refused`."""
+    """Return the name if it is allowed for a member. Raise `Refused`."""
     try:
         return Identity(name).name
     except InvalidIdentity:

@@ -1,4 +1,4 @@
-"""Giving roles of a workspace, and taking a person or a group out of what binds them."""
+"""Create and change role bindings of a workspace, and remove users and groups from them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -23,12 +23,12 @@ def overtaken() -> str:
 
 
 def version_of(entries: Iterable[Entry[Binding]]) -> str:
-    """Of several bindings together."""
+    """Return the combined version of several bindings."""
     return ".".join(entry.resource_version for entry in entries)
 
 
 async def bind(actor: Actor, body: Manifest) -> None:
-    """Makes a WorkspaceRoleBinding. Raises `Conflict` if there is one of this name."""
+    """Create a WorkspaceRoleBinding. Raise `Conflict` if the name exists."""
     name = body["metadata"]["name"]
     async with actor.as_console("create", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
         made = await client.create(WORKSPACE_ROLE_BINDINGS, body, audit_id=recording.audit_id)
@@ -36,8 +36,9 @@ async def bind(actor: Actor, body: Manifest) -> None:
 
 
 async def rebind(actor: Actor, entry: Entry[Binding], role: str) -> None:
-    """Makes a WorkspaceRoleBinding give another role, in one write: nobody is ever without a role, or
-    has two. Raises `Overtaken`."""
+    """Change the role of a WorkspaceRoleBinding in one write, so that the subject never has no role
+    or two roles. Raise `Overtaken`.
+    """
     name = entry.key.name
     body = {
         "metadata": {"resourceVersion": entry.resource_version},
@@ -54,8 +55,10 @@ async def rebind(actor: Actor, entry: Entry[Binding], role: str) -> None:
 
 
 async def take_out(actor: Actor, gvr: GVR, entry: Entry[Any], kind: str, name: str) -> None:
-    """Deletes a binding that names nobody else; others keep what it gives them. One that is gone
-    already is fine. Raises `Overtaken` if it is not the one that was seen."""
+    """Remove a subject from a binding, or delete the binding if it has no other subjects.
+
+    Return without an error if the binding no longer exists. Raise `Overtaken` if it changed.
+    """
     namespace, bound = entry.key
     field, left = _without(gvr, entry.original(), kind, name)
     verb = "update" if left else "delete"
@@ -84,13 +87,13 @@ async def take_out(actor: Actor, gvr: GVR, entry: Entry[Any], kind: str, name: s
 
 
 async def _arrives(gvr: GVR, key: Key, written: Manifest | None) -> None:
-    """Whoever wrote sees it on the next page."""
+    """Wait until the write is in the cache, so that the next page shows it."""
     version = written["metadata"]["resourceVersion"] if written else ""
     await wait_for_cache(get_runtime().informer(gvr), key, version)
 
 
 def _without(gvr: GVR, binding: Manifest, kind: str, name: str) -> tuple[str, list[Any]]:
-    """The field that says who is bound, and what stays in it."""
+    """Return the name of the field with the subjects, and the remaining subjects."""
     if gvr == GROUP_BINDINGS:
         return "users", [user for user in binding.get("users") or () if user != name]
     subjects = binding.get("subjects") or ()

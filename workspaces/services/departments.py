@@ -1,4 +1,4 @@
-"""Departments: groups of a workspace, one under another, whose members share roles."""
+"""Departments of a workspace: nested groups whose members share roles."""
 
 from dataclasses import dataclass
 
@@ -31,14 +31,19 @@ from workspaces.services.bindings import (
 from workspaces.services.members import check_role, members
 
 GROUP_LABEL = "iam.kubesphere.io/group-ref"
-#: Departments above one another.
+#: Maximum nesting depth.
 DEEPEST = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Department:
-    """`name` is the Group's, `depth` 0 for one right under the workspace, `version` that of its roles:
-    one, unless others than this console gave it more."""
+    """A department.
+
+    - `name`: name of the Group
+    - `depth`: 0 for a top-level department
+    - `roles`: at most one role, unless another client added roles
+    - `version`: version of the role bindings
+    """
 
     name: str
     title: str
@@ -50,7 +55,9 @@ class Department:
 
 
 def tree(workspace: str) -> list[Department]:
-    """Each department before those under it. One whose parent is gone, or its own, is at the top."""
+    """Return the departments in tree order. Departments whose parent is missing, or that are their
+    own parent, are at the top.
+    """
     groups = {entry.key.name: entry.projection for entry in labelled(GROUPS, workspace)}
     people: dict[str, list[str]] = {}
     for entry in labelled(GROUP_BINDINGS, workspace):
@@ -76,7 +83,7 @@ def tree(workspace: str) -> list[Department]:
 
     walk("", 0)
     while under:
-        # A ring has no top.
+        # The remaining departments form cycles, which have no top-level department.
         walk(min(under), 0)
     return found
 
@@ -106,7 +113,7 @@ async def create(actor: Actor, title: str, parent: str = "") -> None:
 
 
 async def delete(actor: Actor, name: str) -> None:
-    """With the memberships in it, and the roles that it gave."""
+    """Delete a department, its memberships, and the bindings of its role."""
     actor.rights.require("delete", DEPARTMENTS)
     department = _find(actor, name)
     _check_outranks(actor, department, "delete")
@@ -121,7 +128,7 @@ async def delete(actor: Actor, name: str) -> None:
 
 
 async def add(actor: Actor, name: str, user: str) -> None:
-    """A member of the workspace joins a department."""
+    """Add a member of the workspace to a department."""
     actor.rights.require("update", DEPARTMENTS)
     check_person(user)
     department = _find(actor, name)
@@ -154,8 +161,9 @@ async def leave(actor: Actor, name: str, user: str) -> None:
 
 
 async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
-    """What all in the department may do in the workspace, and nothing else; "" for no more than by
-    themselves. `version`: the `Department`'s, as it was seen."""
+    """Set the workspace role of a department, or remove it if `role` is "". `version` is the
+    `Department.version` that the user saw.
+    """
     actor.rights.require("update", DEPARTMENTS)
     department = _find(actor, name)
     _check_outranks(actor, department)
@@ -201,7 +209,8 @@ def _check_outranks(actor: Actor, department: Department, verb: str = "update") 
         rules = rules_of_role(actor.workspace, entry.projection.role)
         if rules and not actor.rights.holds(rules):
             raise Refused(_("This department may do more than you in this workspace."))
-    # Those of the workspace know what it was given elsewhere. Others might add themselves to any.
+    # Workspace administrators know which permissions the department has in other places. Users with
+    # permissions from platform roles only could add themselves to any department.
     if not actor.rights.may_from_outside(verb, DEPARTMENTS):
         return
     try:

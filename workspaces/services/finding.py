@@ -1,8 +1,8 @@
-"""Whom somebody may invite, found by a part of the name or of the address.
+"""Search for users to invite, by a part of the user name or email address.
 
-Nobody learns here of whom there is: whoever may not list users finds those whom they see elsewhere, by
-their names alone, as members of workspaces whose members they may list. Anybody else can still be invited
-by the whole name.
+The search does not reveal the existence of users. A viewer who may not list users finds only
+users in workspaces whose members the viewer may list, and only by user name. Other users can be
+invited by their full user name.
 """
 
 from collections.abc import Iterator
@@ -17,19 +17,21 @@ from console.ui.projects import may_see_workspace
 from rbac.authorizer import is_usable
 from workspaces.rights import MEMBERS, bindings_of, rights_in
 
-#: Users that are shown of one look, and characters of a part.
+#: Maximum number of results, and maximum length of the search text.
 MOST, LONGEST = 20, 100
 
 
 class Person(NamedTuple):
-    """`email` is "" for those whose address is not the viewer's to know."""
+    """A search result. `email` is "" if the viewer may not see it."""
 
     name: str
     email: str
 
 
 class Found(NamedTuple):
-    """`more`: there are others beside these `people`. `by_address`: they are found by that, too."""
+    """Search results. `more` is True if there are further results. `by_address` is True if email
+    addresses were searched.
+    """
 
     people: list[Person]
     more: bool
@@ -37,8 +39,9 @@ class Found(NamedTuple):
 
 
 def find(access: Access, workspace: str, part: str) -> Found:
-    """Users who may sign in and are no members yet, by their names; nobody for no part. Raises
-    `UsersUnknown`."""
+    """Return users who may sign in and are not members yet, sorted by name. An empty search returns
+    no users. Raise `UsersUnknown`.
+    """
     wanted, by_address = part.strip().casefold()[:LONGEST], access.can("list", USERS)
     if not wanted:
         return Found([], False, by_address)
@@ -61,7 +64,7 @@ def _seen(access: Access, everybody: bool) -> Iterator[Person]:
 
 
 def _colleagues(access: Access) -> frozenset[str]:
-    """Whoever is in a workspace whose members the viewer may list."""
+    """Return the members of all workspaces whose members the viewer may list."""
     there = get_runtime().informer(WORKSPACES).store.snapshot().entries
     seen = (key.name for key in there if may_see_workspace(access, key.name))
     listed = (name for name in seen if rights_in(access, name).may("list", MEMBERS))

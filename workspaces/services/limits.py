@@ -1,4 +1,4 @@
-"""What containers of a project request, and are limited to, if they say nothing. Done as the user."""
+"""Default requests and limits of containers in a project. Writes use the user's identity."""
 
 from copy import deepcopy
 from typing import Any
@@ -14,13 +14,15 @@ from workspaces.ladder import quantity_text
 from workspaces.names import Manifest
 from workspaces.services.acting import Actor
 
-#: What the form asks for, and the keys of a LimitRange's item.
+#: Resources in the form, and keys of a LimitRange item.
 RESOURCES = ("cpu", "memory")
 REQUESTS, LIMITS = "defaultRequest", "default"
 
 
 def limits_entry(project: str) -> Entry[Any] | None:
-    """The LimitRange with defaults; KubeSphere's console calls it like its project."""
+    """Return the LimitRange with default values. KubeSphere's console gives it the name of the
+    project.
+    """
     store = get_runtime().informer(LIMIT_RANGES).store
     found = sorted(indexes_of(store).by_namespace.get(project), key=lambda entry: entry.key)
     own = store.get(Key(project, project))
@@ -28,7 +30,7 @@ def limits_entry(project: str) -> Entry[Any] | None:
 
 
 def defaults_of(entry: Entry[Any] | None) -> dict[str, dict[str, str]]:
-    """The texts as they were written, by key and resource."""
+    """Return the default values by key and resource, as written in the LimitRange."""
     item = _item(entry.original()) if entry is not None else {}
     return {key: dict(item.get(key) or {}) for key in (REQUESTS, LIMITS)}
 
@@ -36,8 +38,11 @@ def defaults_of(entry: Entry[Any] | None) -> dict[str, dict[str, str]]:
 async def set_defaults(
     actor: Actor, project: str, wanted: dict[str, Amounts], version: str
 ) -> None:
-    """`wanted`: the amounts of `RESOURCES` by key; what is missing has no default. Whatever else the
-    LimitRange says stays. `version`: the resourceVersion of what was seen, "" for none."""
+    """Set the default values and keep the other fields of the LimitRange.
+
+    `wanted` contains the amounts of `RESOURCES` by key; a missing amount removes the default.
+    `version` is the resourceVersion that the user saw, or "" if there was no LimitRange.
+    """
     entry = limits_entry(project) if version else None
     body: Manifest = (
         deepcopy(entry.original())
@@ -70,7 +75,7 @@ async def set_defaults(
 
 
 def change_defaults(body: Manifest, wanted: dict[str, Amounts]) -> None:
-    """Makes the defaults in a LimitRange those that are wanted."""
+    """Set the default values in a LimitRange manifest."""
     items = body.setdefault("spec", {}).get("limits") or []
     item = next((one for one in items if one.get("type") == "Container"), None)
     if item is None:

@@ -1,4 +1,4 @@
-"""Who belongs to a workspace, with one role each."""
+"""Members of a workspace. Each member has one role."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,8 +29,9 @@ from workspaces.services.bindings import USER, bind, overtaken, rebind, take_out
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """`roles`: whole names of WorkspaceRoles, one as a rule. `manages`: is the workspace's manager, who
-    has the role for that reason."""
+    """A member. `roles` contains full names of WorkspaceRoles, normally one. `manages` is True for
+    the workspace's manager, whose role comes from the workspace settings.
+    """
 
     name: str
     roles: tuple[str, ...]
@@ -48,7 +49,9 @@ def members(workspace: str, manager: str) -> list[Member]:
 
 
 def grantable(actor: Actor) -> list[str]:
-    """The roles of the workspace that the actor may give: no more than they hold."""
+    """Return the workspace roles that the user may grant: roles without permissions that the user
+    does not have.
+    """
     rights = actor.rights
     named = (
         (role.name, rules_of_role(actor.workspace, role.name)) for role in roles_of(actor.workspace)
@@ -57,7 +60,7 @@ def grantable(actor: Actor) -> list[str]:
 
 
 async def invite(actor: Actor, user: str, role: str) -> None:
-    """Makes somebody a member."""
+    """Add a user to the workspace."""
     actor.rights.require("create", MEMBERS)
     check_person(user)
     entry = get_runtime().informer(USERS).store.get(Key("", user))
@@ -69,8 +72,9 @@ async def invite(actor: Actor, user: str, role: str) -> None:
 
 
 async def change_role(actor: Actor, user: str, role: str, version: str) -> None:
-    """Gives a member another role. `version`: of what was seen (`member_version`). Of two who do so at
-    once, one is told that the other was first."""
+    """Change the role of a member. `version` is the `member_version` that the user saw. If two
+    users change the role concurrently, the second gets `Overtaken`.
+    """
     actor.rights.require("update", MEMBERS)
     check_role(actor, role)
     found = _of(actor.workspace, user)
@@ -90,13 +94,14 @@ async def change_role(actor: Actor, user: str, role: str, version: str) -> None:
 
 
 def member_version(workspace: str, user: str) -> str:
-    """Of the roles that a member has by themselves."""
+    """Return the combined version of the member's own role bindings."""
     return version_of(_of(workspace, user))
 
 
 async def remove(actor: Actor, user: str) -> None:
-    """Ends all that somebody has in the workspace: roles, departments, roles in its projects. Others
-    whom the same bindings name keep theirs."""
+    """Remove a user's roles, departments and project roles in the workspace. Other subjects of the
+    same bindings keep theirs.
+    """
     actor.rights.require("delete", MEMBERS)
     found = _of(actor.workspace, user)
     _check_outranks(actor, user, (*found, *_by_departments(actor.workspace, user)))
@@ -107,13 +112,13 @@ async def remove(actor: Actor, user: str) -> None:
     store = get_runtime().informer(ROLE_BINDINGS).store
     for project in labelled(NAMESPACES, actor.workspace):
         for entry in indexes_of(store).by_namespace.get(project.key.name):
-            # What controllers make of the workspace's roles follows those.
+            # Bindings that the controllers create follow the workspace roles.
             if user in entry.projection.users and not entry.key.name.startswith(PREFIX):
                 await take_out(actor, ROLE_BINDINGS, entry, USER, user)
 
 
 async def leave_roles(actor: Actor, user: str) -> None:
-    """Ends the roles that somebody has as a member. Whether the actor may is for the caller to say."""
+    """Remove the roles that the user has as a member. The caller must check permissions."""
     for entry in _of(actor.workspace, user):
         await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
 
@@ -127,7 +132,7 @@ def check_role(actor: Actor, role: str) -> None:
 
 
 def _check_outranks(actor: Actor, user: str, found: Iterable[Entry[Binding]]) -> None:
-    """Raises `Refused` for the manager, and for whoever may do more than the actor."""
+    """Raise `Refused` if the user is the manager or has permissions that the actor does not have."""
     if user == actor.home().manager:
         text = _("%(name)s manages the workspace. Choose another manager in its settings first.")
         raise Refused(text % {"name": user})
@@ -147,7 +152,9 @@ async def _bind(actor: Actor, user: str, role: str) -> None:
 
 
 def _of(workspace: str, user: str) -> list[Entry[Binding]]:
-    """A manager's binding is the controllers' and follows the settings."""
+    """Return the user's own role bindings, without the manager binding, which the controllers
+    derive from the settings.
+    """
     return [
         entry
         for entry in bindings_of(workspace)
@@ -156,7 +163,7 @@ def _of(workspace: str, user: str) -> list[Entry[Binding]]:
 
 
 def _by_departments(workspace: str, user: str) -> list[Entry[Binding]]:
-    """What somebody has as one of a department."""
+    """Return the role bindings of the user's departments."""
     groups = {
         entry.projection.group
         for entry in labelled(GROUP_BINDINGS, workspace)

@@ -1,4 +1,6 @@
-"""Who has which of a project's own roles. Kubernetes can say all of it, so it is done as the user."""
+"""Members of a project. Kubernetes RBAC can decide all of these operations, so writes use the
+user's identity.
+"""
 
 from django.utils.translation import gettext as _
 
@@ -17,7 +19,7 @@ from workspaces.services.acting import Actor, check_person
 
 
 def bindings(project: str) -> list[Entry[Binding]]:
-    """Those to the project's own roles."""
+    """Return the bindings of the project's own roles."""
     store = get_runtime().informer(ROLE_BINDINGS).store
     found = indexes_of(store).by_namespace.get(project)
     return sorted(
@@ -27,7 +29,9 @@ def bindings(project: str) -> list[Entry[Binding]]:
 
 
 async def set_role(actor: Actor, project: str, user: str, role: str) -> None:
-    """Gives somebody one of the project's roles, instead of those that they have there; "" for none."""
+    """Set a user's role in the project and remove the user's other project roles. If `role` is "",
+    all are removed.
+    """
     check_person(user)
     if role:
         entry = get_runtime().informer(USERS).store.get(Key("", user))

@@ -1,4 +1,4 @@
-"""Projects that people make in their workspace."""
+"""Projects that users create in their workspace."""
 
 import re
 from decimal import Decimal
@@ -25,16 +25,17 @@ from workspaces.quotas import own_quotas, quota_entry, workspace_hard
 from workspaces.rights import PROJECTS
 from workspaces.services.acting import Actor
 
-#: Seconds that a new project has until the answer says that it is still being made.
+#: Seconds to wait for a new project. After that, the response reports that the project is still
+#: being prepared.
 READY_WITHIN = 5.0
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-#: Names of the cluster's own, of this console and of the one before it: what is in those namespaces is
-#: believed, as the configuration of identity providers is in `kubesphere-system`.
+#: Prefixes reserved for Kubernetes, this console and KubeSphere. Objects in namespaces with these
+#: names are trusted, such as the configuration of identity providers in `kubesphere-system`.
 _RESERVED = ("kube-", "kubesphere-", "quarterdeck-")
 
 
 def check_name(name: str) -> None:
-    """Raises `Refused`."""
+    """Raise `Refused` if the name is not allowed."""
     if not _NAME.fullmatch(name):
         raise Refused(_("Use lower-case letters, digits and -, at most 63 characters."))
     reserved = next((prefix for prefix in _RESERVED if name.startswith(prefix)), None)
@@ -42,16 +43,18 @@ def check_name(name: str) -> None:
         text = _("Names that begin with %(prefix)s are the system's own.")
         raise Refused(text % {"prefix": reserved})
     if name == "new":
-        # The last part of an address of ours.
+        # The name is a path segment of a console URL.
         raise Refused(_("Choose another name: the console needs this one."))
 
 
 async def create(
     actor: Actor, name: str, *, alias: str = "", description: str = "", hard: Amounts | None = None
 ) -> bool:
-    """Makes a project; True once it is ready. `hard`: its own quota, no more than is left.
+    """Create a project and return True if it is ready. `hard` is its own quota, at most the
+    capacity that is left in the workspace.
 
-    Nobody has rights in it before controllers have prepared it, the creator included.
+    No user has permissions in the project until the controllers have prepared it. This includes
+    the creator.
     """
     actor.rights.require("create", PROJECTS)
     check_name(name)
@@ -87,8 +90,9 @@ async def create(
 
 
 async def set_quota(actor: Actor, project: str, hard: Amounts, version: str) -> None:
-    """Makes the project's own quota what is given, none if that is nothing, as the user. Whatever else it
-    says stays. `version`: the resourceVersion of what was seen, "" for none."""
+    """Set or remove the project's own quota with the user's identity. Other fields of the quota are
+    kept. `version` is the resourceVersion that the user saw, or "" if there was none.
+    """
     check_room(actor.workspace, project, hard)
     client = get_runtime().as_user(actor.access.identity)
     verb = ("update" if hard else "delete") if version else "create"
@@ -116,7 +120,7 @@ async def set_quota(actor: Actor, project: str, hard: Amounts, version: str) -> 
 
 
 def check_room(workspace: str, project: str, hard: Amounts) -> None:
-    """Raises `Refused` if the projects' own quotas would be more than the workspace's together."""
+    """Raise `Refused` if the sum of the projects' own quotas would exceed the workspace quota."""
     limits = workspace_hard(workspace)
     for resource, amount in hard.items():
         if resource not in limits:
@@ -132,7 +136,9 @@ def check_room(workspace: str, project: str, hard: Amounts) -> None:
 
 
 def quota_manifest(project: str, hard: Amounts, before: Manifest | None = None) -> Manifest:
-    """KubeSphere's console calls the quota like its project. `before`: the one that there is."""
+    """Return the quota manifest. KubeSphere's console gives the quota the name of the project.
+    `before` is the existing quota.
+    """
     kept = before or {}
     amounts = {resource: quantity_text(resource, amount) for resource, amount in hard.items()}
     return {

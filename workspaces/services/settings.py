@@ -1,4 +1,4 @@
-"""What a workspace is called, who manages it, whether its network is isolated; its quota."""
+"""Settings of a workspace: alias, description, manager, network isolation, and quota."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def template_of(workspace: str) -> Entry[Any] | None:
 
 
 async def create(actor: Actor, *, manager: str, alias: str, description: str) -> None:
-    """Makes a workspace, as the user."""
+    """Create a workspace with the user's identity."""
     if not actor.access.can("create", WORKSPACE_TEMPLATES):
         raise Denied("create", WORKSPACE_TEMPLATES)
     check_name(actor.workspace)
@@ -67,7 +67,7 @@ async def create(actor: Actor, *, manager: str, alias: str, description: str) ->
 async def edit(
     actor: Actor, version: str, *, alias: str, description: str, manager: str, isolated: bool
 ) -> None:
-    """`version`: the resourceVersion of the template that was shown."""
+    """Save the settings. `version` is the resourceVersion of the template that the user saw."""
     actor.rights.require("update", ITSELF)
     entry = template_of(actor.workspace)
     if entry is None or entry.projection.deleted is not None:
@@ -92,13 +92,18 @@ async def edit(
     async with actor.as_console("update", WORKSPACE_TEMPLATES, name) as (client, recording):
         await client.patch(WORKSPACE_TEMPLATES, body, name=name, audit_id=recording.audit_id)
     if manager != entry.projection.manager:
-        # Who manages the workspace has the administrator's role by that, and everybody has one.
+        # The manager gets the administrator role from the settings, and each member has only one
+        # role.
         await leave_roles(actor, manager)
 
 
 async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
-    """The quota of the workspace, as the user: how much a workspace may have is not its own to say.
-    Whatever else the object says stays. `version`: the resourceVersion of what was seen, "" for none."""
+    """Set the workspace quota with the user's identity, because workspace administrators must not
+    set their own quota.
+
+    Other fields of the quota are kept. `version` is the resourceVersion that the user saw, or ""
+    if there was none.
+    """
     may_set_quota(actor)
     client = get_runtime().as_user(actor.access.identity)
     entry = workspace_quota(actor.workspace) if version else None
@@ -134,13 +139,15 @@ async def set_quota(actor: Actor, hard: Amounts, version: str) -> None:
 
 
 def may_set_quota(actor: Actor) -> None:
-    """Raises `Denied`."""
+    """Raise `Denied` if the user may not set the quota."""
     if not actor.access.can("update", WORKSPACE_QUOTAS, name=actor.workspace):
         raise Denied("update", WORKSPACE_QUOTAS)
 
 
 def _check_seen(version: str) -> None:
-    """Nothing is changed that nobody has looked at. Raises `Refused`."""
+    """Raise `Refused` if the form has no version, because changes require a version that the user
+    saw.
+    """
     if not version:
         raise Refused(_("The form is not complete. Load the page again."))
 

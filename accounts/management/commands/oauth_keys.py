@@ -1,4 +1,4 @@
-"""`manage.py oauth_keys`: the keys that tokens are signed with."""
+"""`manage.py oauth_keys`: manage the token signing keys."""
 
 from typing import Any
 
@@ -9,18 +9,16 @@ from accounts.oauth import endpoint, keys
 
 
 class Command(BaseCommand):
-    help = (
-        "List the signing keys, change to new ones, or forget one with all tokens that it signed."
-    )
+    help = "List or rotate the token signing keys, or remove a key and invalidate its tokens."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
-        actions.add_parser("list", help="every key that tokens are accepted of")
-        actions.add_parser("rotate", help="sign with new keys; what was signed stays valid")
-        # The names of some keys begin with "-", and are no options.
+        actions.add_parser("list", help="list all keys whose tokens are accepted")
+        actions.add_parser("rotate", help="create new signing keys; existing tokens stay valid")
+        # Key IDs can start with "-" and must not be parsed as options.
         remove = actions.add_parser(
             "remove",
-            help="a key that others may know: its tokens end now",
+            help="remove a compromised key and invalidate its tokens",
             prefix_chars="+",
             add_help=False,
         )
@@ -32,7 +30,7 @@ class Command(BaseCommand):
             for purpose in keys.ALGORITHMS:
                 keys.rotate(purpose, now)
         if action == "remove" and not keys.remove(kid):
-            raise CommandError(f"There is no key {kid}")
+            raise CommandError(f"Key {kid} not found")
         for key in SigningKey.objects.order_by("purpose", "-created"):
             until = f"until {key.expires:%Y-%m-%d %H:%M} UTC" if key.expires else "signing"
             self.stdout.write(f"{key.kid}  {key.purpose:6}  {until}")

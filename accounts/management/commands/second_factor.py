@@ -1,4 +1,6 @@
-"""`manage.py second_factor`: for an administrator who has lost both phone and recovery codes."""
+"""`manage.py second_factor`: reset a second factor if an administrator lost phone and recovery
+codes.
+"""
 
 from typing import Any
 
@@ -9,12 +11,14 @@ from accounts.models import SecondFactor
 
 
 class Command(BaseCommand):
-    help = "List the users with a second factor, or reset the one of a user."
+    help = "List users with a second factor, or reset a user's second factor."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
-        actions.add_parser("list", help="who has one, and since when")
-        reset = actions.add_parser("reset", help="the user logs in with the password alone")
+        actions.add_parser("list", help="list users with a second factor")
+        reset = actions.add_parser(
+            "reset", help="remove a user's second factor; the user signs in with the password only"
+        )
         reset.add_argument("user")
 
     def handle(self, *args: Any, action: str, user: str = "", **options: Any) -> None:

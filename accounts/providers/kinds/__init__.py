@@ -1,1 +1,1 @@
-"""One file for each kind of identity provider, which registers itself. `accounts.apps` imports all."""
+"""Identity provider types. Each module registers one type; `accounts.apps` imports all of them."""

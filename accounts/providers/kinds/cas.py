@@ -1,13 +1,13 @@
-"""CAS, version 3 of the protocol, and 2 where a server has no other.
+"""CAS protocol version 3, with fallback to version 2.
 
 https://apereo.github.io/cas/6.6.x/protocol/CAS-Protocol-Specification.html
 
-Single logout is section 2.3.3 and appendix C: the server posts a SAML LogoutRequest to the service's
-address. It is not signed; what proves it is the ticket, which nobody else has, and of which a session
-keeps the hash.
+Single logout (section 2.3.3 and appendix C): the server posts a SAML LogoutRequest to the
+service URL. The request is not signed; it is authenticated by the ticket, which only the server
+and the console know. Sessions store a hash of the ticket.
 
-The protocol has no state: ours is part of the service's address, which the server sends the browser back
-to and which the ticket is only good for.
+The protocol has no state parameter. The console's state is part of the service URL, to which the
+server redirects the browser and to which the ticket is bound.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from accounts.providers.web import Web
 MAX_TICKET, MAX_LOGOUT = 512, 16 * 1024
 _SAML = "{urn:oasis:names:tc:SAML:2.0:protocol}"
 _NAMESPACE = "{http://www.yale.edu/tp/cas}"
-#: Version 3 first, then 2.
+#: Validation paths of protocol versions 3 and 2.
 _VALIDATE = ("/p3/serviceValidate", "/serviceValidate")
 
 
@@ -41,14 +41,14 @@ class CAS:
     async def finish(self, attempt: ProviderAttempt, answer: Mapping[str, str]) -> Person:
         ticket = answer.get("ticket", "")
         if not ticket or len(ticket) > MAX_TICKET:
-            raise Refused("NoTicket", "there is no ticket in the answer")
+            raise Refused("NoTicket", "the callback contains no ticket")
         asked = {"service": _service(attempt), "ticket": ticket}
         for path in _VALIDATE:
             found = await self._web.get(self._server + path, asked)
             if found.status != 404:
                 break
         if found.status != 200:
-            raise Unreachable("BadStatus", f"the answer has the status {found.status}")
+            raise Unreachable("BadStatus", f"the response status is {found.status}")
         user = _user(found.body)
         return Person(user, user, sid=_session(ticket))
 
@@ -59,7 +59,7 @@ class CAS:
         root = _xml(form.get("logoutRequest", "")[:MAX_LOGOUT].encode())
         number, ticket = root.get("ID", ""), root.findtext(f"{_SAML}SessionIndex", "").strip()
         if root.tag != f"{_SAML}LogoutRequest" or not number or not 0 < len(ticket) <= MAX_TICKET:
-            raise Refused("NotLogout", "the form is no LogoutRequest")
+            raise Refused("NotLogout", "the form is not a LogoutRequest")
         return Ended(subject="", sid=_session(ticket), token=number[:MAX_TICKET])
 
 
@@ -68,27 +68,27 @@ def _service(attempt: ProviderAttempt) -> str:
 
 
 def _session(ticket: str) -> str:
-    """What names the session here and there; the ticket itself is not kept."""
+    """Return the session ID derived from the ticket, so that the ticket isn't stored."""
     return hashlib.sha256(ticket.encode()).hexdigest()
 
 
 def _xml(text: bytes) -> Element:
-    """Raises `Unreachable`: whoever sends this is no server of CAS, or a broken one."""
+    """Parse XML. Raise `Unreachable` if it is invalid."""
     try:
         root: Element = fromstring(text, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
-        raise Unreachable("NotXML", "this is not the XML of CAS") from error
+        raise Unreachable("NotXML", "the message is not CAS XML") from error
     return root
 
 
 def _user(body: bytes) -> str:
-    """Raises `ProviderError`."""
+    """Return the user name in a validation response. Raise `ProviderError`."""
     root = _xml(body)
     if root.tag != f"{_NAMESPACE}serviceResponse" or len(root) != 1:
-        raise Unreachable("NotXML", "the answer is not the XML of CAS")
+        raise Unreachable("NotXML", "the response is not CAS XML")
     user = root[0].findtext(f"{_NAMESPACE}user", "").strip()
     if root[0].tag != f"{_NAMESPACE}authenticationSuccess" or not user:
-        raise Refused("TicketRefused", "the server refused the ticket")
+        raise Refused("TicketRefused", "the server rejected the ticket")
     return user
 
 

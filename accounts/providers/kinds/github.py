@@ -1,9 +1,10 @@
-"""GitHub, and GitHub Enterprise by `endpoint`.
+"""GitHub, and GitHub Enterprise with `endpoint`.
 
 https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 
-Ours: `userIDKey: id`. KubeSphere knows people by their login, which is the default. A login can be given
-up and taken by somebody else, a number cannot: new installations should use it.
+The option `userIDKey: id` is specific to Quarterdeck. The default `login` is compatible with
+KubeSphere, but a login can be released and taken by another user, while the numeric ID can't.
+New installations should use `id`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ class GitHub:
         self._user = endpoint.address("userInfoURL", "https://api.github.com/user")
         self._key = fields.text("userIDKey", "login")
         if self._key not in ("login", "id"):
-            raise ValueError("userIDKey is login or id")
+            raise ValueError("userIDKey must be login or id")
 
     async def begin(self, attempt: ProviderAttempt) -> str:
         return self._client.location(self._authorize, attempt)
@@ -35,7 +36,7 @@ class GitHub:
         found = await self._web.json_at(self._user, bearer=access_token(tokens))
         subject, login = text_of(found, self._key), text_of(found, "login")
         if not subject:
-            raise Refused("NoSubject", "the answer names nobody")
+            raise Refused("NoSubject", "the response contains no user ID")
         return Person(subject, login, text_of(found, "email"))
 
 

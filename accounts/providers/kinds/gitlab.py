@@ -1,4 +1,4 @@
-"""GitLab, one's own by `endpoint`. https://docs.gitlab.com/ee/api/oauth2.html"""
+"""GitLab, and self-managed GitLab with `endpoint`. https://docs.gitlab.com/ee/api/oauth2.html"""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ class GitLab:
         found = await self._web.json_at(self._user, bearer=access_token(tokens))
         subject = text_of(found, "id")
         if not subject:
-            raise Refused("NoSubject", "the answer names nobody")
+            raise Refused("NoSubject", "the response contains no user ID")
         return Person(subject, text_of(found, "username"), text_of(found, "email"))
 
 

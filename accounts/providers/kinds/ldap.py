@@ -1,10 +1,12 @@
 """LDAP: Active Directory, OpenLDAP and others.
 
-The console binds as its manager, looks for exactly one entry, and binds as that. An empty password is
-refused before: servers take it for an anonymous bind and say yes (RFC 4513, section 6.3.1).
+The console binds as the manager, searches for exactly one entry, and binds with its DN and the
+password. An empty password is rejected first, because servers treat it as an anonymous bind and
+report success (RFC 4513, section 6.3.1).
 
-With `groupSearchBase` and `groupMemberAttribute`, only members of a group that `groupSearchFilter` finds
-get in. Members are written as the entry's `userMemberAttribute`, its DN where nothing is said.
+With `groupSearchBase` and `groupMemberAttribute`, only members of a group found by
+`groupSearchFilter` can sign in. Members are identified by the entry's `userMemberAttribute`,
+which defaults to the DN.
 """
 
 from typing import Any
@@ -20,7 +22,7 @@ LDAP_PORT, LDAPS_PORT = 389, 636
 MAX_NAME, MAX_PASSWORD = 253, 1024
 MAX_MILLISECONDS = 15_000
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-#: An attribute that no server has: entries then come without any.
+#: Requests no attributes (RFC 4511, section 4.5.1.8).
 _NO_ATTRIBUTES = "1.1"
 
 
@@ -49,23 +51,23 @@ class LDAP:
 
     def _check(self, talk: Conversation, username: str, password: str) -> Person:
         if not talk.bind(self._manager, self._password):
-            raise Unreachable("ManagerRefused", "the server refuses the manager")
+            raise Unreachable("ManagerRefused", "the server rejected the manager's credentials")
         found = self._find(talk, username)
         belongs = found is not None and self._belongs(talk, found)
-        # Whoever is not there is tried as well, so that an answer takes as many steps.
+        # Bind as an unknown user too, so that the response takes the same number of steps.
         dn = found["dn"] if found is not None else f"{self._login}=nobody,{self._base}"
         right = talk.bind(dn, password)
         if found is None or not right:
             raise Refused("WrongPassword" if found is not None else "UnknownUser")
         if not belongs:
-            raise Refused("NotInGroup", "the person is in none of the groups")
+            raise Refused("NotInGroup", "the user is not a member of a permitted group")
         login = _first(found, self._login)
         if not login:
-            raise Refused("NoSubject", "the entry has no login")
+            raise Refused("NoSubject", "the entry has no login attribute")
         return Person(login, login, _first(found, self._mail))
 
     def _find(self, talk: Conversation, username: str) -> dict[str, Any] | None:
-        """The one entry, or None where there is none or more than one."""
+        """Return the matching entry, or None if there is no match or more than one."""
         query = f"(&({self._login}={escape_filter_chars(username)}){self._filter})"
         wanted = [name for name in (self._login, self._mail, self._member) if name]
         entries = talk.search(self._base, query, wanted, 1)
@@ -82,7 +84,7 @@ class LDAP:
 
 
 def _first(entry: dict[str, Any], attribute: str) -> str:
-    """The first value of an attribute, "" if there is none."""
+    """Return the first value of an attribute, or ""."""
     for name, values in entry["raw_attributes"].items():
         if name.lower() == attribute.lower() and values:
             return bytes(values[0]).decode("utf-8", "replace")
@@ -92,7 +94,7 @@ def _first(entry: dict[str, Any], attribute: str) -> str:
 def _attribute(fields: Fields, name: str, default: str) -> str:
     found = fields.text(name, default)
     if found and not (found.isascii() and found.replace("-", "").isalnum()):
-        raise ValueError(f"{name} is the name of an attribute")
+        raise ValueError(f"{name} must be an attribute name")
     return found
 
 
@@ -104,20 +106,22 @@ def _filter(fields: Fields, name: str) -> str:
 
 
 def _place(fields: Fields) -> Place:
-    """`host` is `name`, `name:port` or an ldap(s) address. Passwords are not sent in clear text, but to
-    this machine itself. Raises ValueError."""
+    """Return the server in `host`, which is `name`, `name:port` or an ldap(s) URL.
+
+    Unencrypted connections are allowed only to the local host. Raise ValueError.
+    """
     text = fields.required("host")
     try:
         parts = urlsplit(text if "://" in text else f"ldap://{text}")
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise ValueError("host cannot be read") from error
+        raise ValueError("host is invalid") from error
     if not host or parts.scheme not in ("ldap", "ldaps") or parts.path.strip("/"):
-        raise ValueError("host cannot be read")
+        raise ValueError("host is invalid")
     ldaps = parts.scheme == "ldaps" or port == LDAPS_PORT
     starts_tls = fields.flag("startTLS") and not ldaps
     if not ldaps and not starts_tls and host not in _LOOPBACK:
-        raise ValueError("startTLS is false: passwords would be sent in clear text")
+        raise ValueError("startTLS is false; passwords would be sent unencrypted")
     return Place(
         host=host,
         port=port or (LDAPS_PORT if ldaps else LDAP_PORT),

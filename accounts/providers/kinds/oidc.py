@@ -1,7 +1,7 @@
-"""Any OpenID Connect provider: Keycloak, Dex, Okta, Entra ID, another Quarterdeck.
+"""OpenID Connect providers: Keycloak, Dex, Okta, Entra ID, another Quarterdeck.
 
-https://openid.net/specs/openid-connect-core-1_0.html (the code flow), with PKCE, a nonce and the issuer's
-name in the callback (RFC 9207); RP-initiated and back-channel logout.
+Implements the code flow (https://openid.net/specs/openid-connect-core-1_0.html) with PKCE, a
+nonce and the issuer in the callback (RFC 9207), and RP-initiated and back-channel logout.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class OpenID:
         self._client = OAuthClient(client.name, client.secret, client.callback, scopes)
         self.callback = client.callback
         self._web = Web(fields.tls())
-        # Compared as it is written, also with a slash at the end.
+        # Compared exactly as configured, including a trailing slash.
         fields.required_address("issuer")
         self._issuer = fields.required("issuer")
         self._discovery = Discovery(self._web, self._issuer, _fixed(fields, self._issuer))
@@ -40,7 +40,7 @@ class OpenID:
         endpoints = await self._discovery.endpoints()
         named = answer.get("iss")
         if named != self._issuer and (named is not None or endpoints.names_itself):
-            raise Refused("WrongIssuer", "the answer comes from another provider")
+            raise Refused("WrongIssuer", "the callback's issuer is a different provider")
         tokens = await self._client.tokens(
             self._web, endpoints.token, attempt, code_in(answer), basic=endpoints.basic
         )
@@ -61,12 +61,12 @@ class OpenID:
     async def _user_info(
         self, endpoints: Endpoints, tokens: Mapping[str, Any], claims: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Section 5.3.2: of the person of the id token, or of nobody."""
+        """Return the userinfo claims. They must have the ID token's subject (section 5.3.2)."""
         if not endpoints.user_info:
             raise Unreachable("NoUserInfo", "the provider has no userinfo endpoint")
         found = await self._web.json_at(endpoints.user_info, bearer=access_token(tokens))
         if found.get("sub") != claims["sub"]:
-            raise Refused("WrongSubject", "the userinfo is about somebody else")
+            raise Refused("WrongSubject", "the userinfo's subject differs from the ID token's")
         return {name: found[name] for name in (self._name, "name", self._email) if name in found}
 
     async def logout_url(self, id_token: str, back: str) -> str:
@@ -87,7 +87,9 @@ class OpenID:
 
 
 def _fixed(fields: Fields, issuer: str) -> Endpoints | None:
-    """KubeSphere's `endpoint`, which must then name all that is needed. Raises ValueError."""
+    """Return the endpoints from KubeSphere's `endpoint` setting, or None. Raise ValueError if
+    incomplete.
+    """
     given = fields.below("endpoint")
     if not given.text("authURL"):
         return None

@@ -1,7 +1,7 @@
-"""What the cache keeps uncompressed of each kind: one small frozen struct, decoded in one pass.
+"""Projections: the fields of each kind that the cache keeps uncompressed, as small frozen structs.
 
-`DECODERS` says which types the cache knows: all that a module of this package declares in a `DECODERS`
-of its own, each type once.
+`DECODERS` contains the decoder of every type that the cache supports. It merges the `DECODERS`
+of all modules of this package. Each type must be declared only once.
 """
 
 from importlib import import_module
@@ -23,7 +23,9 @@ def _collected() -> Decoders:
         declared: Decoders = getattr(module, "DECODERS", {})
         twice = found.keys() & declared.keys()
         if twice:
-            raise TypeError(f"{info.name} declares again: {sorted(twice)}")
+            raise TypeError(
+                f"{info.name} declares types that another module declares: {sorted(twice)}"
+            )
         found.update(declared)
     return MappingProxyType(found)
 

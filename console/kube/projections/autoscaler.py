@@ -1,7 +1,7 @@
 """HorizontalPodAutoscalers (autoscaling/v2).
 
-The metrics are written as kubectl writes them (formatHPAMetrics in Kubernetes' printers), with `?` for a
-value that is not known. What the conditions mean:
+Metrics are formatted like kubectl (formatHPAMetrics in Kubernetes' printers), with `?` for an
+unknown value. For the meaning of the conditions, see
 https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale-walkthrough/#status-conditions
 """
 
@@ -26,7 +26,10 @@ from console.kube.status import Severity, Status
 
 
 class Autoscaler(Projection, frozen=True, gc=False):
-    """`target`: what is scaled, as `Kind/name`; `metrics`: each as `cpu: 45%/80%`."""
+    """A HorizontalPodAutoscaler.
+
+    `target` is the scaled object as `Kind/name`. `metrics` are formatted as `cpu: 45%/80%`.
+    """
 
     status: Status
     target: str
@@ -44,14 +47,14 @@ class _Reference(msgspec.Struct, gc=False):
 
 
 class _Amount(msgspec.Struct, gc=False):
-    """A target or a current value: of each, one is set."""
+    """A target or a current value. Exactly one of the fields is set."""
 
     averageUtilization: int | None = None
     averageValue: str | None = None
     value: str | None = None
 
     def like(self, target: "_Amount") -> str:
-        """This value in the terms of the target's."""
+        """Format this value in the unit of `target`."""
         if target.averageUtilization is not None:
             percent = self.averageUtilization
             return "?" if percent is None else f"{percent}%"
@@ -65,7 +68,7 @@ class _Named(msgspec.Struct, gc=False):
 
 
 class _Metric(msgspec.Struct, gc=False):
-    """Of a resource by its name, of pods or an object by a metric's."""
+    """A metric. A resource metric has `name`, pod and object metrics have `metric`."""
 
     name: str | None = None
     metric: _Named | None = None
@@ -128,7 +131,7 @@ def _project(value: _Autoscaler) -> Autoscaler:
 
 
 def _metrics(spec: _Spec, status: _Status) -> tuple[str, ...]:
-    """Current values stand in the order of the targets, as kubectl takes them too."""
+    """Format the metrics. Current values are matched to targets by position, like in kubectl."""
     values = status.currentMetrics or ()
     texts = []
     for at, source in enumerate(spec.metrics or ()):
@@ -151,7 +154,7 @@ def _status(status: _Status) -> Status:
     if able is not None and able.status == "False":
         return Status(Severity.ERROR, "Cannot scale", able.text)
     if active is not None and active.status == "False":
-        # The target has no replicas, which is how people switch an autoscaler off.
+        # The target has zero replicas, which is the usual way to disable an autoscaler.
         if active.reason == "ScalingDisabled":
             return Status(Severity.PAUSED, "Disabled", active.text)
         return Status(Severity.ERROR, "No metrics", active.text)

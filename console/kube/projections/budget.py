@@ -21,9 +21,11 @@ from console.kube.status import Severity, Status
 
 
 class Budget(Projection, frozen=True, gc=False):
-    """`least` available or `most` unavailable: a number, a percentage, or "" for the one not set.
+    """A PodDisruptionBudget.
 
-    `allowed`: pods that may be evicted now; `healthy` of `expected` pods are well, `needed` must be.
+    `least` (minAvailable) or `most` (maxUnavailable) is a number, a percentage, or "" if not
+    set. `allowed` is the number of pods that may be evicted now. `healthy` of `expected` pods
+    are healthy; `needed` must be.
     """
 
     status: Status

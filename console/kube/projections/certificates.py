@@ -1,4 +1,6 @@
-"""Certificate signing requests. The status follows kubectl (extractCSRStatus in Kubernetes' printers)."""
+"""CertificateSigningRequests. The status follows kubectl (extractCSRStatus in Kubernetes'
+printers).
+"""
 
 from sys import intern
 
@@ -19,7 +21,9 @@ from console.kube.status import Severity, Status
 
 
 class CertificateSigningRequest(Projection, frozen=True):
-    """`seconds`: the duration that was asked for, None for the signer's own."""
+    """A CertificateSigningRequest. `seconds` is the requested duration, or None for the signer's
+    default.
+    """
 
     status: Status
     signer: str
@@ -66,8 +70,11 @@ def _request(item: _Request) -> CertificateSigningRequest:
 
 
 def _status(status: _Status) -> Status:
-    """Denied goes before Approved; Failed is the signer's, after an approval. "Denied" itself is what
-    pages say to a viewer without a right."""
+    """Return the status. Denied takes precedence over Approved. Failed is set by the signer after
+    approval.
+
+    The word is "Refused" because the interface uses "Denied" for missing permissions.
+    """
     failed = find(status.conditions, "Failed")
     if failed is not None:
         return Status(Severity.ERROR, "Failed", failed.text)

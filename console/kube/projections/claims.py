@@ -1,7 +1,7 @@
-"""Claims of volumes: what was asked for, what was got, and why one has to wait.
+"""PersistentVolumeClaims: the requested and provided storage, and the reason if a claim is pending.
 
-Columns and texts follow kubectl (printPersistentVolumeClaim in Kubernetes' printers), phases and
-conditions the API types of core/v1.
+Columns and texts follow kubectl (printPersistentVolumeClaim in Kubernetes' printers); phases and
+conditions follow the core/v1 API.
 """
 
 from sys import intern
@@ -25,13 +25,16 @@ from console.kube.projections.meta import ObjectMeta
 from console.kube.projections.storage import CLASS_ANNOTATION, class_of, modes_text, storage_amount
 from console.kube.status import Severity, Status
 
-#: The volume controller has handed the claim to this provisioner.
+#: Set when the volume controller has handed the claim to an external provisioner.
 PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner"
 
 
 class PersistentVolumeClaim(Projection, frozen=True):
-    """`capacity` is "" until a volume is bound, `requested` what was asked for; both are quantities.
-    `access_modes` are short (`RWO`)."""
+    """A PersistentVolumeClaim.
+
+    `capacity` is "" until a volume is bound. `capacity` and `requested` are quantities.
+    `access_modes` are abbreviated (`RWO`).
+    """
 
     status: Status
     volume: str
@@ -103,21 +106,23 @@ def _claim_status(meta: ObjectMeta, spec: _ClaimSpec, status: _ClaimStatus) -> S
 
 
 def _pending(meta: ObjectMeta, spec: _ClaimSpec) -> Status:
-    """What the claim itself tells about why there is no volume; events may tell more."""
+    """Return why no volume is bound, as far as the claim shows it. Events may have more details."""
     if spec.volumeName:
         return Status(Severity.PROGRESS, "Binding", spec.volumeName)
     provisioner = annotation(meta, PROVISIONER_ANNOTATION)
     if provisioner:
         return Status(Severity.PROGRESS, "Creating", provisioner)
     if spec.storageClassName is None and not annotation(meta, CLASS_ANNOTATION):
-        # Nobody asked for static volumes ("" does that), and there was no default class.
+        # Not a request for static volumes, which would be "", and there was no default class.
         return Status(Severity.WARN, "No storage class", "Pending")
     return Status(Severity.PROGRESS, "Waiting", "Pending")
 
 
 def _changing(conditions: Conditions | None, resize: str) -> Status | None:
-    """What is being done to a bound volume, or went wrong with it. `resize`: how far that is, "" while
-    nobody says."""
+    """Return the status of a change to a bound volume, or None.
+
+    `resize` is the resize status of the storage, or "".
+    """
     true = [found for found in conditions or () if found.status == "True"]
     for found in true:
         if found.type in _RESIZE_ERRORS:

@@ -1,7 +1,8 @@
-"""What most projections have in common: the metadata, conditions, and a decoder made of two parts.
+"""Common parts of projections: metadata, conditions, and the decoder factory.
 
-A kind declares what it reads (subclasses of `Object`, every field with a default, since a server leaves
-out what is empty and custom resources may say null) and what it keeps (a subclass of `Projection`).
+A kind declares the fields to read as subclasses of `Object` and the fields to keep as a subclass
+of `Projection`. All fields to read need a default, because servers omit empty fields and custom
+resources may contain null.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,15 +17,18 @@ from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
 from console.kube.status import Severity, Status
 from console.kube.store import Decode, Projected
 
-#: What a module of this package declares as `DECODERS`.
+#: The type of `DECODERS` in the modules of this package.
 Decoders = Mapping[GVR, Decode[Any]]
-#: Characters of a controller's message that are kept; the whole one is in the object.
+#: Maximum length of a condition's reason and message. The full text is in the object.
 LONGEST_REASON = 400
 TERMINATING = Status(Severity.ENDING, "Terminating")
 
 
 class Projection(msgspec.Struct, frozen=True, gc=False):
-    """`owner` is `Kind/name` of what controls the object, or ""; `owner_uid` its uid."""
+    """Base class of projections.
+
+    `owner` is `Kind/name` of the controlling owner, or "". `owner_uid` is its uid.
+    """
 
     namespace: str
     name: str
@@ -37,7 +41,7 @@ class Projection(msgspec.Struct, frozen=True, gc=False):
 
 
 class Basics(TypedDict):
-    """The fields of `Projection`, to be passed on with `**`."""
+    """The fields of `Projection` as keyword arguments."""
 
     namespace: str
     name: str
@@ -54,7 +58,7 @@ class Object(msgspec.Struct, gc=False):
 
 
 class Present(msgspec.Struct, gc=False):
-    """Something of which only its being there matters."""
+    """An object of which only the presence matters."""
 
 
 class Condition(msgspec.Struct, gc=False):
@@ -65,7 +69,7 @@ class Condition(msgspec.Struct, gc=False):
 
     @property
     def text(self) -> str:
-        """Reason and message, as far as there are any."""
+        """Return the reason and message, if set."""
         return joined(self.reason, self.message)
 
 
@@ -88,7 +92,10 @@ def basics(meta: ObjectMeta) -> Basics:
 
 
 def decoder(read: type[R], project: Callable[[R], P]) -> Decode[P]:
-    """Raises nothing but `msgspec.DecodeError`, whatever it is given."""
+    """Return a decoder that parses `read` and converts it with `project`.
+
+    It only raises `msgspec.DecodeError`, for any input.
+    """
     parse = msgspec.json.Decoder(read).decode
 
     def decode(raw: bytes | msgspec.Raw) -> tuple[P, str, msgspec.Raw]:
@@ -114,7 +121,9 @@ def find(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
 
 
 def joined(first: str | None, second: str | None) -> str:
-    """`first: second`, or the one that there is, cut where it gets too long to read."""
+    """Return `first: second`, or only the part that is set, truncated to `LONGEST_REASON`
+    characters.
+    """
     text = ": ".join(part for part in (first, second) if part)
     return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 1]}…"
 
@@ -133,7 +142,7 @@ class Selector(msgspec.Struct, gc=False):
 
 
 def selector_text(selector: Selector | None) -> str:
-    """As kubectl writes it (labels.Selector.String), "" for one that selects everything."""
+    """Format a selector like kubectl (labels.Selector.String). "" selects everything."""
     if selector is None:
         return ""
     terms = [(key, f"{key}={value}") for key, value in (selector.matchLabels or {}).items()]
@@ -155,5 +164,5 @@ def _term(item: _Expression) -> str:
 
 
 def pairs_text(pairs: dict[str, Any] | None) -> str:
-    """`a=1,b=2`, by key."""
+    """Format key-value pairs as `a=1,b=2`, sorted by key."""
     return ",".join(f"{key}={value}" for key, value in sorted((pairs or {}).items()))

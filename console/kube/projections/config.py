@@ -1,4 +1,4 @@
-"""ConfigMaps and ServiceAccounts. What a ConfigMap holds is not in here, only how much of it there is."""
+"""ConfigMaps and ServiceAccounts. For a ConfigMap, only keys and size are kept, not its values."""
 
 import msgspec
 
@@ -12,12 +12,12 @@ from console.kube.projections.common import (
     decoder,
 )
 
-#: KubeSphere: the role of the project that its controller binds the account to.
+#: KubeSphere: the project role that its controller binds to the service account.
 ROLE_ANNOTATION = "iam.kubesphere.io/role"
 
 
 class ConfigMap(Projection, frozen=True):
-    """`keys` of `data` and `binaryData`; `size`: bytes of all their values."""
+    """A ConfigMap. `keys` are those of `data` and `binaryData`, `size` is the bytes of all values."""
 
     keys: tuple[str, ...]
     size: int
@@ -25,7 +25,10 @@ class ConfigMap(Projection, frozen=True):
 
 
 class ServiceAccount(Projection, frozen=True):
-    """`secrets` and `pull_secrets` are names. `automount` is None where the pod decides."""
+    """A ServiceAccount.
+
+    `secrets` and `pull_secrets` are names. `automount` is None if the pod decides.
+    """
 
     secrets: tuple[str, ...]
     pull_secrets: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""ControllerRevisions: the templates that StatefulSets and DaemonSets have had.
+"""ControllerRevisions: the template history of StatefulSets and DaemonSets.
 
-https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/controller-revision-v1/. What a
-revision holds is read from the object itself.
+https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/controller-revision-v1/.
+The template itself is read from the original object.
 """
 
 from console.kube.gvr import CONTROLLER_REVISIONS

@@ -1,4 +1,4 @@
-"""Leases: who leads, and when that was last confirmed."""
+"""Leases of leader elections and nodes."""
 
 from datetime import datetime
 from sys import intern
@@ -11,8 +11,11 @@ from console.kube.projections.moments import moment
 
 
 class Lease(Projection, frozen=True):
-    """`holder` is "" while nobody has it. `seconds`: how long it is good for after `renewed`.
-    `transitions`: how often it went to somebody else."""
+    """A Lease.
+
+    `holder` is "" if the lease is not held. `seconds` is its duration after `renewed`.
+    `transitions` is the number of changes of the holder.
+    """
 
     holder: str
     renewed: datetime | None

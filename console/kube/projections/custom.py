@@ -1,11 +1,12 @@
-"""Objects of types that only their definition describes: what its printer columns show of them.
+"""Custom resources, projected to the printer columns of their definition.
 
-The columns' values are worked out once, when an object is decoded, so that no list unpacks originals.
-Only the members that the columns and the conditions lie in are decoded at all.
+Column values are computed when an object is decoded, so that lists need not decompress
+originals. Only the fields used by columns and conditions are decoded.
 
-Columns are as `kubectl get` has them (apiextensions-apiserver,
-pkg/registry/customresource/tableconvertor): a value that is not of its column's type is not shown. Long
-texts are cut, and so is the number of columns, since whoever defines a type may write anything.
+Columns follow `kubectl get` (apiextensions-apiserver,
+pkg/registry/customresource/tableconvertor): a value that does not have the column's type is not
+shown. Long values and the number of columns are limited, because definitions are written by
+others and may contain anything.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,19 +23,22 @@ from console.kube.projections.meta import ObjectMeta, utc
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
 
-#: Columns of a type, and characters of a value, that a list has at most.
+#: Maximum number of columns of a type and maximum length of a value.
 MOST_COLUMNS, LONGEST = 20, 400
-#: Numbers from here on are no integers of Kubernetes.
+#: Larger numbers are not valid Kubernetes integers.
 _LARGEST = 2**63
-#: Characters up to which equal texts are kept once.
+#: Maximum length of interned values.
 _SHORT = 40
 
 Value = str | int | float | bool | datetime | None
 
 
 class Custom(Projection, frozen=True, gc=False):
-    """`values` belong to `columns`, one each; None where there is none. `status` is None for types
-    that have no conditions."""
+    """A custom resource.
+
+    `values` has one value per column, None if missing. `status` is None for types without
+    conditions.
+    """
 
     columns: tuple[PrinterColumn, ...]
     values: tuple[Value, ...]
@@ -42,13 +46,13 @@ class Custom(Projection, frozen=True, gc=False):
 
 
 def columns_of(declared: tuple[PrinterColumn, ...]) -> tuple[PrinterColumn, ...]:
-    """Those that a list shows. How old an object is, every list shows by itself."""
+    """Return the columns to show. The age is omitted because every list has an age column."""
     shown = [column for column in declared if column.jsonPath != ".metadata.creationTimestamp"]
     return tuple(shown[:MOST_COLUMNS])
 
 
 def decoder_of(declared: tuple[PrinterColumn, ...], *, conditions: bool) -> Decode[Custom]:
-    """`conditions`: the type has conditions in its status."""
+    """Return a decoder for a type. `conditions` is True if its status has conditions."""
     columns = columns_of(declared)
     paths = [_path(column) for column in columns]
     heads = {path.head for path in paths if path is not None} - {"metadata"}
@@ -91,7 +95,7 @@ def _getter(
 
 
 def _plain(meta: ObjectMeta) -> Any:
-    """Of the metadata, what an object says about itself."""
+    """Return the metadata fields that a JSONPath may use."""
     return {
         "name": meta.name,
         "namespace": meta.namespace,
@@ -103,7 +107,7 @@ def _plain(meta: ObjectMeta) -> Any:
     }
 
 
-# Values as tables have them.
+# Conversions to column types.
 
 
 def _nothing(_value: Any) -> None:
@@ -139,7 +143,7 @@ def _moment(value: Any) -> datetime | None:
         found = utc(msgspec.convert(value, datetime)) if isinstance(value, str) else None
         return found.astimezone(UTC) if found is not None else None
     except (msgspec.ValidationError, OverflowError):
-        # Some moments of the first and of the last year are in none in UTC.
+        # Times close to year 1 or 9999 may be out of range in UTC.
         return None
 
 
@@ -152,13 +156,13 @@ _CONVERTED: Mapping[str, Callable[[Any], Value]] = {
 }
 
 
-# The state, from conditions by the names that controllers have agreed upon
+# The status, from conditions with conventional names
 # (https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md,
 # https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/kstatus/status).
 
 _WAITING = Status(Severity.PROGRESS, "Waiting")
 _UNKNOWN = Status(Severity.UNKNOWN, "Unknown")
-#: Whatever else is so: true means trouble.
+#: Conditions that indicate a problem when true, regardless of other conditions.
 _BAD = {
     "Stalled": (Severity.ERROR, "Failed"),
     "Failed": (Severity.ERROR, "Failed"),
@@ -170,7 +174,8 @@ _DONE = {
     "Completed": (Severity.DONE, "Completed"),
     "Succeeded": (Severity.DONE, "Succeeded"),
 }
-#: True is how it should be: the first that there is decides. Second, what false is called.
+#: Conditions that are good when true; the first one present decides. Values are the words for true
+#: and false.
 _GOOD = {
     "Ready": ("Ready", "Not ready"),
     "Available": ("Available", "Not available"),

@@ -27,8 +27,11 @@ from console.kube.status import Severity, Status
 
 
 class DaemonSet(Workload, frozen=True, gc=False):
-    """`desired`: nodes that should have a pod; `current`: those of them that have one. `nodes`: the
-    labels that a node must have, "" for all nodes."""
+    """A DaemonSet.
+
+    `desired` is the number of nodes that should have a pod, `current` the number of them that
+    have one. `nodes` is the node selector, or "" for all nodes.
+    """
 
     desired: int
     current: int

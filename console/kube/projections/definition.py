@@ -1,6 +1,6 @@
-"""CustomResourceDefinitions: which types a cluster has beyond Kubernetes' own.
+"""CustomResourceDefinitions.
 
-The schemas stay in the packed original: they are most of a definition, and pages rarely need them.
+Schemas are not projected: they are most of a definition and rarely needed.
 https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 """
 
@@ -20,7 +20,7 @@ from console.kube.projections.common import (
 
 
 class PrinterColumn(msgspec.Struct, frozen=True, gc=False):
-    """As `kubectl get` shows it. `priority` 0: always; above: only in the wide view."""
+    """A column of `kubectl get`. With a `priority` above 0 it is only shown in wide output."""
 
     name: str = ""
     type: str = "string"
@@ -31,7 +31,7 @@ class PrinterColumn(msgspec.Struct, frozen=True, gc=False):
 
 
 class Version(msgspec.Struct, frozen=True, gc=False):
-    """`conditions`: objects have conditions in their status, as the schema says."""
+    """A version of a custom resource. `conditions` is True if its schema has status conditions."""
 
     name: str
     served: bool
@@ -41,7 +41,11 @@ class Version(msgspec.Struct, frozen=True, gc=False):
 
 
 class Definition(Projection, frozen=True, gc=False):
-    """`established`: kube-apiserver serves it. `conflict`: why it does not, or ""."""
+    """A CustomResourceDefinition.
+
+    `established` is True if kube-apiserver serves it. `conflict` is the reason why it does not,
+    or "".
+    """
 
     group: str
     plural: str

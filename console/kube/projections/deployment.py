@@ -1,7 +1,8 @@
 """Deployments.
 
-The status follows `kubectl rollout status` (DeploymentStatusViewer in kubectl's polymorphichelpers) and
-the conditions: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
+The status follows `kubectl rollout status` (DeploymentStatusViewer in kubectl's
+polymorphichelpers) and the conditions:
+https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 """
 
 from datetime import datetime
@@ -38,8 +39,11 @@ from console.kube.status import Severity, Status
 
 
 class Deployment(Workload, frozen=True, gc=False):
-    """`ready`, `updated` and `available` of `desired` pods. `paused`: a new template waits. `changed`:
-    when a rollout last got on."""
+    """A Deployment.
+
+    `ready`, `updated` and `available` count pods. `paused` is True if template changes are not
+    rolled out. `changed` is the time of the last rollout progress.
+    """
 
     desired: int
     ready: int
@@ -111,7 +115,9 @@ def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
 
 
 def _paused(desired: int, status: _Status) -> Status:
-    """A pause stops rollouts alone: pods that fail are still missed."""
+    """Return the status of a paused deployment. A pause only stops rollouts; unavailable pods are
+    reported.
+    """
     available = find(status.conditions, "Available")
     if available is not None and available.status == "False":
         return short_of_pods(status.availableReplicas or 0, desired, available)
@@ -120,9 +126,9 @@ def _paused(desired: int, status: _Status) -> Status:
 
 
 def _rollout(desired: int, status: _Status, progressing: Condition | None) -> Status | None:
-    """None for a rollout that is done and whose pods are all there."""
+    """Return the status of a rollout, or None if it is complete and all pods are available."""
     done = progressing is not None and progressing.reason == "NewReplicaSetAvailable"
-    # Once a rollout is done, pods that are made or removed are those of another number of replicas.
+    # After the rollout is complete, pods are only created or removed by scaling.
     word = "Scaling" if done else "Rolling out"
     updated, available = status.updatedReplicas or 0, status.availableReplicas or 0
     old = (status.replicas or 0) - updated

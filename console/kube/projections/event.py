@@ -1,7 +1,7 @@
-"""Events (v1), in the older and the newer form.
+"""Events (v1), in the older and the newer format.
 
-Which field says when and how often follows kubectl (printEvent in Kubernetes' printers). Whoever may
-create events writes every field of them, so nothing here is to be believed, only to be shown.
+Time and count are read from the same fields as in kubectl (printEvent in Kubernetes' printers).
+Every field is untrusted, because it is written by the creator of the event.
 """
 
 from datetime import datetime
@@ -22,14 +22,16 @@ from console.kube.projections.moments import moment
 from console.kube.projections.workload import shared
 from console.kube.status import Severity, Status
 
-#: Characters of a message that are kept; kube-apiserver allows 1,024.
+#: Maximum length of a message, which is kube-apiserver's limit.
 LONGEST_MESSAGE = 1024
 
 
 class Event(Projection, frozen=True, gc=False):
-    """`about`: the object, as `Kind/name`, `about_uid` its uid, `about_namespace` its namespace.
+    """An event.
 
-    `count`: how often, from `first` to `last`. `source`: who says so, and on which host.
+    `about`, `about_uid` and `about_namespace` identify the involved object; `about` is
+    `Kind/name`. `count` is the number of occurrences between `first` and `last`. `source` is the
+    reporting component and host.
     """
 
     status: Status
@@ -96,7 +98,7 @@ def _project(value: _Event) -> Event:
 
 
 def _status(event: _Event) -> Status:
-    """Kubernetes knows two types; of any other nobody can say how bad it is."""
+    """Return the status. Kubernetes has two types; other types have an unknown severity."""
     match event.type:
         case "Warning":
             return Status(Severity.WARN, "Warning", event.reason or "")

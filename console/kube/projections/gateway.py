@@ -1,7 +1,8 @@
-"""The Gateway API: classes, gateways and the routes of HTTP and gRPC.
+"""Gateway API: GatewayClasses, Gateways, HTTPRoutes and GRPCRoutes.
 
-Conditions and their meaning: https://gateway-api.sigs.k8s.io/reference/spec/ and
-https://gateway-api.sigs.k8s.io/geps/gep-1364/. Columns are those of the definitions' printers.
+Conditions are described in https://gateway-api.sigs.k8s.io/reference/spec/ and
+https://gateway-api.sigs.k8s.io/geps/gep-1364/. Columns are the printer columns of the
+definitions.
 """
 
 from collections.abc import Sequence
@@ -31,8 +32,11 @@ class GatewayClass(Projection, frozen=True):
 
 
 class Gateway(Projection, frozen=True):
-    """`listeners` are `protocol/port`; `routes` counts what is attached to them. `uses`: the Secrets of
-    its certificates, as `Route.uses`."""
+    """A Gateway.
+
+    `listeners` are `protocol/port`. `routes` is the number of attached routes. `uses` are the
+    certificates' Secrets, in the format of `Route.uses`.
+    """
 
     status: Status
     class_name: str
@@ -43,9 +47,12 @@ class Gateway(Projection, frozen=True):
 
 
 class Route(Projection, frozen=True):
-    """`parents` and `backends` are names, with their namespace in front where it is another one.
-    No `hostnames` means those of the listeners. `uses`: both with their kind, as `Kind/name`, or
-    `Kind/namespace/name` for another namespace."""
+    """An HTTPRoute or GRPCRoute.
+
+    `parents` and `backends` are names, prefixed with the namespace if it differs. Without
+    `hostnames` those of the listeners apply. `uses` are parents and backends as `Kind/name`, or
+    `Kind/namespace/name` in another namespace.
+    """
 
     status: Status
     hostnames: tuple[str, ...]
@@ -148,7 +155,7 @@ def _gateway_class(item: _GatewayClass) -> GatewayClass:
 
 
 def _refused(accepted: Condition | None) -> Status | None:
-    """What a condition `Accepted` says unless it is true. Nobody has looked yet: Waiting."""
+    """Return the status unless the condition `Accepted` is true. A missing condition means waiting."""
     if accepted is None or accepted.status not in ("True", "False"):
         return Status(Severity.PROGRESS, "Waiting", accepted.text if accepted else "")
     if accepted.status == "False":
@@ -210,7 +217,7 @@ def _route(item: _Route) -> Route:
 
 
 def _uses(references: Sequence[_Reference] | None, kind: str, home: str) -> tuple[str, ...]:
-    """`kind` is what the API takes a reference for that does not name one."""
+    """Return references as `Kind/name`. `kind` is the API's default for references without a kind."""
     found = [
         f"{ref.kind or kind}/{name}" for ref in references or () for name in _names([ref], home)
     ]
@@ -227,7 +234,7 @@ def _names(references: Sequence[_Reference] | None, home: str) -> tuple[str, ...
 
 
 def _route_status(status: _RouteStatus) -> Status:
-    """The worst that any of its parents says."""
+    """Return the worst status of all parents."""
     found = [_parent_status(parent) for parent in status.parents or ()]
     return min(found, key=lambda status: status.severity.rank, default=_UNSEEN)
 

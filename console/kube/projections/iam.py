@@ -1,4 +1,4 @@
-"""Users and their platform roles (group iam.kubesphere.io)."""
+"""Users and their platform role bindings (iam.kubesphere.io)."""
 
 from datetime import datetime
 
@@ -10,7 +10,9 @@ from console.kube.projections.meta import utc
 
 
 class User(msgspec.Struct, frozen=True, gc=False):
-    """`groups` is what the object says, which grants nothing. The password hash is not in here."""
+    """A KubeSphere user. `groups` comes from the object and grants nothing. The password hash is
+    not kept.
+    """
 
     name: str
     uid: str

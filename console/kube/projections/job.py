@@ -1,9 +1,8 @@
 """Jobs and CronJobs.
 
-A Job's state follows what kubectl prints in STATUS (printJob in Kubernetes' printers), but for one that
-is being deleted, which is called so whatever came of it, as with all kinds.
-
-Whether a CronJob missed a run is not in the object: that takes its schedule and a clock.
+A Job's status follows kubectl's STATUS column (printJob in Kubernetes' printers), except that a
+deleted Job is always Terminating, like all other kinds. Missed runs of a CronJob are not
+detected here, because that requires its schedule and the current time.
 """
 
 from datetime import datetime
@@ -30,9 +29,10 @@ from console.kube.status import Severity, Status
 
 
 class Job(Workload, frozen=True, gc=False):
-    """`succeeded` of `completions` pods, the latter None for a work queue of `parallelism` workers.
+    """A Job.
 
-    `suspended`: it has no pods until it is resumed. `seconds`: how long it took, None while it runs.
+    `completions` is None for a work queue with `parallelism` workers. A suspended job has no
+    pods until it is resumed. `seconds` is the duration, or None while it runs.
     """
 
     succeeded: int
@@ -47,7 +47,9 @@ class Job(Workload, frozen=True, gc=False):
 
 
 class CronJob(Workload, frozen=True, gc=False):
-    """`last_run` and `last_success`: when a job was last made, and when one last succeeded."""
+    """A CronJob. `last_run` is the time of the last scheduled job, `last_success` of the last
+    success.
+    """
 
     schedule: str
     zone: str
@@ -69,7 +71,7 @@ class _JobSpec(Spec, gc=False):
 
     @property
     def selected(self) -> str:
-        """Each has its own."""
+        """Return the selector without interning it, because each job has a unique one."""
         return selector_text(self.selector)
 
 
@@ -129,7 +131,9 @@ def _project_job(value: _Job) -> Job:
 
 
 def _ended(status: _JobStatus) -> datetime | None:
-    """A job that failed has no completionTime: then it is when it was declared a failure."""
+    """Return the end time. A failed job has no completionTime; use the time of its Failed
+    condition.
+    """
     if status.completionTime is not None:
         return moment(status.completionTime)
     failed = [c for c in status.conditions or () if c.type == "Failed" and c.status == "True"]
@@ -150,7 +154,7 @@ def _job_status(spec: _JobSpec, status: _JobStatus) -> Status:
     if status.failed:
         text = Sentence("Pods that failed: %(n)s", n=status.failed)
         return Status(Severity.WARN, "Retrying", text)
-    # Servers before 1.24 do not say how many are ready.
+    # Servers before 1.24 do not report the number of ready pods.
     return Status(Severity.PROGRESS, "Creating") if status.ready == 0 else RUNNING
 
 
@@ -175,7 +179,7 @@ def _cron_status(spec: _CronSpec, status: _CronStatus) -> Status:
     if status.active:
         return Status(Severity.OK, "Running", Sentence("Active jobs: %(n)s", n=len(status.active)))
     last, success = moment(status.lastScheduleTime), moment(status.lastSuccessfulTime)
-    # A run that succeeds ends after it was due, and nothing runs any more.
+    # A successful run ends after its schedule time, and no job is active anymore.
     if last is not None and (success is None or success < last):
         return Status(Severity.ERROR, "Last run failed")
     return Status(Severity.OK, "Scheduled")

@@ -1,4 +1,4 @@
-"""What bounds the use of a project: quotas, limit ranges and priorities.
+"""ResourceQuotas, LimitRanges and PriorityClasses.
 
 Texts follow kubectl (printResourceQuota, printPriorityClass in Kubernetes' printers).
 """
@@ -19,13 +19,17 @@ from console.kube.projections.common import (
 from console.kube.quantity import parse_quantity
 from console.kube.status import Severity, Status
 
-#: Percent of a quota. More than `_MOST` is not told: a quota may have been cut far below what is used.
+#: Percent of a quota. Percentages are capped at `_MOST`, because a quota may be reduced far below
+#: the usage.
 _NOTHING, _NEARLY_FULL, _FULL, _MOST = Decimal(0), Decimal(90), Decimal(100), Decimal(999)
 
 
 class ResourceQuota(Projection, frozen=True):
-    """`requests` and `limits` are kubectl's columns, one text `resource: used/hard` for each.
-    `fullest` is the resource nearest to its quota, `used` the whole percent of it; "" and 0 without."""
+    """A ResourceQuota.
+
+    `requests` and `limits` are kubectl's columns, formatted as `resource: used/hard`. `fullest`
+    is the resource closest to its limit and `used` its percentage; "" and 0 if there is none.
+    """
 
     status: Status
     requests: tuple[str, ...]
@@ -35,8 +39,11 @@ class ResourceQuota(Projection, frozen=True):
 
 
 class LimitRange(Projection, frozen=True):
-    """`types` are Container, Pod, PersistentVolumeClaim. The texts are `cpu 500m`; defaults are those
-    of containers, `least` and `most` those of every type, with the type in front."""
+    """A LimitRange.
+
+    `types` are Container, Pod and PersistentVolumeClaim. The other fields are texts like `cpu
+    500m`. Defaults apply to containers. `least` and `most` are prefixed with the type.
+    """
 
     types: tuple[str, ...]
     default_requests: tuple[str, ...]
@@ -107,7 +114,9 @@ def _quota(item: _Quota) -> ResourceQuota:
 
 
 def _share(used: str, hard: str) -> Decimal:
-    """In percent. A quota of nothing, of which nothing is used, is not full: it was made to forbid."""
+    """Return the usage in percent. A quota of 0 without usage counts as 0%: it exists to forbid
+    usage.
+    """
     amount, limit = parse_quantity(used), parse_quantity(hard)
     if amount is None or limit is None or amount <= 0:
         return _NOTHING

@@ -1,4 +1,4 @@
-"""The part of `metadata` that projections are made from."""
+"""The fields of `metadata` that projections use."""
 
 from datetime import UTC, datetime
 
@@ -26,7 +26,7 @@ class ObjectMeta(msgspec.Struct, gc=False):
 
 
 def owner_of(meta: ObjectMeta) -> str:
-    """`Kind/name` of the controlling owner, or ""."""
+    """Return `Kind/name` of the controlling owner, or ""."""
     for owner in meta.ownerReferences or ():
         if owner.controller:
             return f"{owner.kind}/{owner.name}"
@@ -34,12 +34,12 @@ def owner_of(meta: ObjectMeta) -> str:
 
 
 def owner_uid(meta: ObjectMeta) -> str:
-    """The uid of the controlling owner, or ""."""
+    """Return the uid of the controlling owner, or ""."""
     return next((owner.uid for owner in meta.ownerReferences or () if owner.controller), "")
 
 
 def utc(value: datetime | None) -> datetime | None:
-    """Kubernetes writes UTC; what has no zone is taken as such."""
+    """Return the time with a time zone. Kubernetes writes UTC, so that is the default."""
     if value is None or value.tzinfo is not None:
         return value
     return value.replace(tzinfo=UTC)

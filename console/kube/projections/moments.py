@@ -1,7 +1,7 @@
-"""Moments that objects tell: in UTC, and such that any clock of the world can show them.
+"""Validated timestamps from objects.
 
-Tenants write some of them themselves, and Go's zero time stands in others. Years that a time zone could
-push out of Python's calendar are no moments.
+Some are written by tenants, others contain Go's zero time. Years that a time zone conversion
+could move out of Python's range are treated as missing.
 """
 
 from datetime import UTC, datetime
@@ -10,14 +10,14 @@ _FIRST, _LAST = 1970, 9000
 
 
 def moment(value: datetime | None) -> datetime | None:
-    """`value` in UTC; None for none, and for what nobody can have meant."""
+    """Return `value` in UTC, or None if it is missing or implausible."""
     if value is None or not _FIRST < value.year < _LAST:
         return None
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 def seconds_between(start: datetime | None, end: datetime | None) -> int | None:
-    """Whole seconds, never less than 0; None if either is not known."""
+    """Return the whole seconds from `start` to `end`, at least 0, or None if either time is None."""
     if start is None or end is None:
         return None
     return max(0, int((end - start).total_seconds()))

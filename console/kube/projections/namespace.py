@@ -1,7 +1,8 @@
-"""Namespaces, which people here know as projects.
+"""Namespaces, which the interface calls projects.
 
-What keeps one from going is in the conditions that its controller sets while it empties it
-(NamespaceConditionType of the core API). KubeSphere's labels and annotations say whose it is.
+The namespace controller reports what blocks a deletion in conditions (NamespaceConditionType of
+the core API). KubeSphere's labels and annotations contain the workspace, the alias and the
+creator.
 """
 
 from sys import intern
@@ -22,9 +23,10 @@ from console.kube.projections.common import (
 from console.kube.status import Severity, Status
 
 WORKSPACE_LABEL = "kubesphere.io/workspace"
-#: On a project that is being made: nobody has rights in it until its quota is there.
+#: Set while a project is being created: permissions are granted only after its quota exists.
 PREPARING_ANNOTATION = "quarterdeck.io/preparing"
-#: The cluster's own and the console's: they belong to no tenant, whatever their labels and owners say.
+#: Namespaces of the cluster and the console. They belong to no tenant, regardless of labels and
+#: owners.
 SYSTEM_NAMESPACES = frozenset(
     {
         "kube-node-lease",
@@ -38,19 +40,23 @@ SYSTEM_NAMESPACES = frozenset(
 ISOLATE_ANNOTATION = "kubesphere.io/network-isolate"
 _ALIAS, _CREATOR = "kubesphere.io/alias-name", "kubesphere.io/creator"
 
-#: Deletion does not go on by itself: something must be repaired.
+#: Conditions that block a deletion until a problem is fixed.
 _BLOCKED = (
     "NamespaceDeletionDiscoveryFailure",
     "NamespaceDeletionGroupVersionParsingFailure",
     "NamespaceDeletionContentFailure",
 )
-#: What is still there; finalizers tell more than the content that waits for them.
+#: Conditions for remaining objects. Finalizers explain more than the content that waits for them.
 _REMAINING = ("NamespaceFinalizersRemaining", "NamespaceContentRemaining")
 
 
 class Namespace(Projection, frozen=True, gc=False):
-    """`alias`: the name that people gave it; `creator`: the user who made it; both may be "".
-    `preparing`: the console is not done making it. `isolated`: by its own annotation."""
+    """A namespace.
+
+    `alias` is the display name and `creator` the user who created it; both may be "".
+    `preparing` is True while the console creates it. `isolated` is the network isolation set by
+    its own annotation.
+    """
 
     status: Status
     workspace: str
@@ -93,7 +99,7 @@ def _status(namespace: _Namespace, status: _Status) -> Status:
 
 
 def _true(status: _Status, name: str) -> str:
-    """What the condition says, "" unless it is true."""
+    """Return the text of a condition that is true, or ""."""
     found = find(status.conditions, name)
     return found.text if found is not None and found.status == "True" else ""
 

@@ -1,6 +1,7 @@
-"""Ingresses, their classes, and network policies.
+"""Ingresses, IngressClasses and NetworkPolicies.
 
-Texts follow kubectl (printIngress, printIngressClass, printNetworkPolicy in Kubernetes' printers).
+Texts follow kubectl (printIngress, printIngressClass, printNetworkPolicy in Kubernetes'
+printers).
 """
 
 from sys import intern
@@ -22,14 +23,17 @@ from console.kube.projections.common import (
 from console.kube.projections.services import LoadBalancer
 from console.kube.status import Severity, Status
 
-#: Before `spec.ingressClassName` there was this; controllers still honour it.
+#: The predecessor of `spec.ingressClassName`, still supported by controllers.
 CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 DEFAULT_CLASS_ANNOTATION = "ingressclass.kubernetes.io/is-default-class"
 
 
 class Ingress(Projection, frozen=True):
-    """`hosts` are those of the rules, without repeats; a rule without one is for every host, `*`.
-    `backends` are the names of the services that traffic goes to. `tls_secrets` are names alone."""
+    """An Ingress.
+
+    `hosts` are the distinct hosts of the rules, `*` for a rule without a host. `backends` are
+    service names. `tls_secrets` are Secret names.
+    """
 
     status: Status
     class_name: str
@@ -41,7 +45,7 @@ class Ingress(Projection, frozen=True):
 
 
 class IngressClass(Projection, frozen=True):
-    """`parameters` is `Kind.group/name`, or ""."""
+    """An IngressClass. `parameters` is `Kind.group/name`, or ""."""
 
     default: bool
     controller: str
@@ -49,8 +53,11 @@ class IngressClass(Projection, frozen=True):
 
 
 class NetworkPolicy(Projection, frozen=True):
-    """`selector` is "" for a policy of all pods. `ingress` and `egress` count rules; they are None
-    for a direction that the policy leaves alone, and 0 for one where it allows nothing."""
+    """A NetworkPolicy.
+
+    `selector` is "" if it selects all pods. `ingress` and `egress` are numbers of rules: None if
+    the policy does not affect the direction, 0 if it denies all traffic.
+    """
 
     selector: str
     ingress: int | None
@@ -170,7 +177,7 @@ def _network_policy(item: _NetworkPolicy) -> NetworkPolicy:
     spec = item.spec or _PolicySpec()
     types = spec.policyTypes
     if not types:
-        # The API's rule: every policy is about ingress, one with egress rules about egress too.
+        # API default: every policy affects ingress, and egress only if it has egress rules.
         types = ("Ingress", "Egress") if spec.egress else ("Ingress",)
     return NetworkPolicy(
         **basics(item.metadata),

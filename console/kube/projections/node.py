@@ -1,6 +1,6 @@
 """Nodes.
 
-Roles and addresses are those that kubectl prints (printNode in Kubernetes' printers); conditions:
+Roles and addresses follow kubectl (printNode in Kubernetes' printers). Conditions:
 https://kubernetes.io/docs/reference/node/node-status/#condition
 """
 
@@ -28,7 +28,7 @@ _ROLE, _OLD_ROLE = "node-role.kubernetes.io/", "kubernetes.io/role"
 
 
 class Node(Projection, frozen=True, gc=False):
-    """`cpu`, `memory` and `pods`: what pods may use of it (allocatable), as Kubernetes writes it."""
+    """A node. `cpu`, `memory` and `pods` are the allocatable quantities."""
 
     status: Status
     roles: tuple[str, ...]
@@ -121,7 +121,7 @@ def _address(status: _Status, kind: str) -> str:
     return next((a.address for a in status.addresses or () if a.type == kind), "")
 
 
-#: Conditions that are bad when they are true, the worst first.
+#: Conditions that indicate a problem when true, worst first.
 _TROUBLES = {
     "NetworkUnavailable": "No network",
     "MemoryPressure": "Low memory",

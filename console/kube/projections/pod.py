@@ -1,7 +1,7 @@
-"""What lists need of a pod, and the one word that says how it is.
+"""Pods and their status.
 
-The word follows what `kubectl get pods` prints in STATUS (printPod in Kubernetes' printers), put into
-plain English; the reason keeps Kubernetes' own text.
+The status follows kubectl's STATUS column (printPod in Kubernetes' printers) in plain English.
+The reason keeps Kubernetes' original text.
 """
 
 from collections.abc import Callable
@@ -20,9 +20,11 @@ from console.kube.status import Severity, Status
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
-    """`ready` of `containers` are ready; `restarts` is their sum, init containers included.
+    """A pod.
 
-    `parts`: what follows from the spec alone, whose bytes have the hash `spec`.
+    `ready` is the number of ready containers, `restarts` the sum of all containers including
+    init containers. `parts` are the values that depend only on the spec. `spec` is the hash of
+    the spec's bytes.
     """
 
     namespace: str
@@ -53,12 +55,12 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """`Kind/name` of what the spec names, as `console.kube.projections.podspec` has it."""
+        """Return the referenced objects as `Kind/name` (see `console.kube.projections.podspec`)."""
         return self.parts.uses
 
     @property
     def reserved(self) -> Reserved | None:
-        """What it holds of its node, None once it has ended."""
+        """Return the resources the pod reserves on its node, or None after it has terminated."""
         return None if self.ended else self.parts.reserved
 
 
@@ -135,15 +137,15 @@ _IMAGE_REASONS = frozenset(
 _PROGRESS_REASONS = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
-#: The scheduler counts these no more.
+#: Phases in which the scheduler no longer counts a pod.
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
 class Decoder:
-    """Decodes pods; one that is `known` already, with much less work, since specs hardly ever change."""
+    """Decode pods. Reuses the parts of a pod decoded before, because specs rarely change."""
 
     def __init__(self, known: Callable[[Key], Pod | None] = lambda _: None) -> None:
-        """`known`: the pod as it was decoded before, None for a new one."""
+        """`known` returns the previous projection of a pod, or None."""
         self._known = known
 
     def beside(self, known: Callable[[Key], Pod | None]) -> "Decoder":
@@ -188,7 +190,7 @@ decode = Decoder()
 
 
 def _restarts(status: _PodStatus) -> tuple[int, datetime | None]:
-    """How many of all containers together, and when the last of the containers that did ended."""
+    """Return the restarts of all containers and the time of the last restart."""
     count, last = 0, None
     for container in (*(status.containerStatuses or ()), *(status.initContainerStatuses or ())):
         count += container.restartCount
@@ -201,7 +203,7 @@ def _restarts(status: _PodStatus) -> tuple[int, datetime | None]:
 def _status(pod: _Pod, node: str, parts: Parts) -> Status:
     if pod.status.reason == "NodeLost":
         return Status(Severity.UNKNOWN, "Unknown", "NodeLost")
-    # What has come to its end has nothing left to terminate, as kubectl says.
+    # A completed pod has nothing to terminate; kubectl does the same.
     if pod.status.phase == "Succeeded":
         return Status(Severity.DONE, "Completed")
     if pod.status.phase == "Failed":
@@ -222,7 +224,7 @@ def _failed(pod: _Pod) -> Status:
 
 
 def _initializing(pod: _Pod, parts: Parts) -> Status | None:
-    """The first init container that is not done, unless it is a sidecar that has started."""
+    """Return the status of the first incomplete init container. Started sidecars are skipped."""
     statuses = pod.status.initContainerStatuses or ()
     for index, container in enumerate(statuses):
         if container.started and container.name in parts.sidecars:
@@ -241,7 +243,7 @@ def _initializing(pod: _Pod, parts: Parts) -> Status | None:
 
 
 def _containers(pod: _Pod) -> Status | None:
-    """What the worst container says, or None if none says anything special."""
+    """Return the worst status of a container, or None if all containers are running."""
     found: Status | None = None
     for container in pod.status.containerStatuses or ():
         terminated, waiting = container.state.terminated, container.state.waiting
@@ -300,8 +302,10 @@ def _phase(pod: _Pod, node: str) -> Status:
 
 
 def _last_failure(pod: _Pod) -> str:
-    """How the first container ended that is not ready yet after it was started again: what crashes in
-    a loop runs now and then."""
+    """Return how the first restarted and unready container ended.
+
+    A container in a crash loop runs from time to time.
+    """
     for container in pod.status.containerStatuses or ():
         last = container.lastState.terminated
         if not container.ready and last is not None and (last.exitCode or last.signal):

@@ -1,6 +1,6 @@
-"""What a pod's projection takes from its spec: the same for as long as the spec stays what it is.
+"""The parts of a pod's projection that depend only on its spec.
 
-Replicas have it in common, so it is kept once for all of them.
+They are shared by replicas and stay valid while the spec is unchanged.
 """
 
 from sys import intern
@@ -13,9 +13,10 @@ from console.kube.sharing import Pool
 
 
 class Parts(msgspec.Struct, frozen=True, gc=False):
-    """`containers` and `inits` are numbers; of the latter `sidecars` are those that stay, by name.
+    """Values derived from a pod's spec.
 
-    `uses`: `Kind/name` of what is named, as `console.kube.projections.podspec` has it.
+    `containers` and `inits` are counts. `sidecars` are the names of restartable init containers.
+    `uses` are the referenced objects as `Kind/name` (see `console.kube.projections.podspec`).
     """
 
     containers: int
@@ -43,7 +44,9 @@ _pool = Pool()
 
 
 def parts_of(raw: msgspec.Raw, pod: str) -> tuple[str, Parts]:
-    """The node and the rest of the spec of a pod of that name. Raises `msgspec.DecodeError`."""
+    """Return the node name and the parts of a spec. `pod` is the pod's name. Raise
+    `msgspec.DecodeError`.
+    """
     spec = _decoder.decode(raw) if raw else _Spec()
     containers, inits = spec.containers or (), spec.initContainers or ()
     everything = (*containers, *inits)

@@ -1,4 +1,4 @@
-"""ReplicaSets: the revisions of Deployments, and those that stand alone."""
+"""ReplicaSets: revisions of Deployments, and standalone ones."""
 
 import msgspec
 
@@ -26,12 +26,15 @@ from console.kube.projections.workload import (
 from console.kube.status import Status
 
 _REVISION = "deployment.kubernetes.io/revision"
-#: Digits of a revision that can be one.
+#: Maximum number of digits of a revision.
 _LONGEST = 18
 
 
 class ReplicaSet(Workload, frozen=True, gc=False):
-    """`current`: pods that there are; `revision`: of its Deployment, None without one."""
+    """A ReplicaSet.
+
+    `current` is the number of existing pods. `revision` is the Deployment's revision, or None.
+    """
 
     desired: int
     current: int

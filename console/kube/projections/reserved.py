@@ -1,8 +1,8 @@
-"""What a pod holds of its node's CPU and memory while it is there, whether or not it uses it.
+"""CPU and memory that a pod reserves on its node, regardless of its usage.
 
-As the scheduler counts (PodRequests and PodLimits in k8s.io/component-helpers/resource): the containers
-run side by side and init containers one after the other, but for sidecars, which stay; what is declared
-for the whole pod goes before its containers' sum.
+Computed like in the scheduler (PodRequests and PodLimits in k8s.io/component-helpers/resource):
+containers run in parallel, init containers run sequentially except for sidecars, which keep
+running. Pod-level resources take precedence over the sum of the containers.
 https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers
 """
 
@@ -15,14 +15,14 @@ import msgspec
 
 from console.kube.quantity import parse_quantity
 
-#: Of one quantity: more than any machine has. What claims more counts as this much.
+#: Maximum of a quantity, more than any machine has. Larger values are capped.
 _MOST = Decimal(10**18)
-#: Quantities whose numbers are kept: a cluster has few.
+#: Number of cached quantities. A cluster has few different ones.
 _KEPT = 10_000
 
 
 class Reserved(NamedTuple):
-    """Thousandths of a core, and bytes. A limit of 0: there is none."""
+    """Millicores and bytes. A limit of 0 means no limit."""
 
     cpu: int = 0
     memory: int = 0
@@ -38,7 +38,7 @@ class Reserved(NamedTuple):
         )
 
     def or_more(self, other: "Reserved") -> "Reserved":
-        """The larger of each."""
+        """Return the maximum of each value."""
         return Reserved(*(max(mine, theirs) for mine, theirs in zip(self, other, strict=True)))
 
 
@@ -60,7 +60,7 @@ _NO_AMOUNTS = Amounts()
 
 
 class ReservedContainer(msgspec.Struct, gc=False):
-    """What of a container counts here."""
+    """The fields of a container that affect reservations."""
 
     restartPolicy: str | None = ""
     resources: Resources | None = None
@@ -72,7 +72,10 @@ def reserved_of(
     whole: Resources | None,
     overhead: Amounts | None,
 ) -> Reserved:
-    """`whole`: what the pod declares for itself; `overhead`: what its runtime class adds."""
+    """Return a pod's reservations.
+
+    `whole` are the pod-level resources, `overhead` is the overhead of the runtime class.
+    """
     running = NOTHING
     for container in containers:
         own = _of(container.resources)
@@ -98,7 +101,7 @@ def _of(resources: Resources | None) -> Reserved:
     return _container(requests.cpu, requests.memory, limits.cpu, limits.memory)
 
 
-# Runs for every container that a watch brings, and a cluster has few combinations.
+# Runs for every container in a watch. A cluster has few different combinations.
 @lru_cache(_KEPT)
 def _container(
     cpu: Quantity, memory: Quantity, cpu_limit: Quantity, memory_limit: Quantity
@@ -108,7 +111,9 @@ def _container(
 
 
 def _declared(resources: Resources | None, otherwise: Reserved) -> Reserved:
-    """What is declared, and of what is not, `otherwise`. A request that is left out is the limit."""
+    """Return the declared resources, with defaults from `otherwise`. A missing request equals the
+    limit.
+    """
     if resources is None:
         return otherwise
     requests, limits = resources.requests or Amounts(), resources.limits or Amounts()
@@ -122,7 +127,7 @@ def _declared(resources: Resources | None, otherwise: Reserved) -> Reserved:
 
 
 def _with_overhead(found: Reserved, overhead: Amounts) -> Reserved:
-    """Limits grow only where there are any."""
+    """Add the overhead to the requests, and to the limits that are set."""
     cpu, memory = _milli(overhead.cpu), _units(overhead.memory)
     return Reserved(
         found.cpu + cpu,
@@ -142,7 +147,7 @@ def _units(quantity: str | int | float | None) -> int:
 
 @lru_cache(_KEPT)
 def _number(quantity: str | int | float, scale: int) -> int:
-    """Rounded up, as Kubernetes does; 0 for what is no amount."""
+    """Return the scaled quantity, rounded up like in Kubernetes, or 0 if it is malformed."""
     amount = parse_quantity(str(quantity))
     if amount is None or amount <= 0:
         return 0

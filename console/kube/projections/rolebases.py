@@ -1,17 +1,21 @@
-"""RoleBases: KubeSphere's seeds of the roles that new workspaces and projects are given."""
+"""RoleBases: KubeSphere's templates for the initial roles of new workspaces and projects."""
 
 from typing import Any
 
 from console.kube.gvr import ROLE_BASES
 from console.kube.projections.common import Decoders, Object, Projection, basics, decoder
 
-#: One with this label is for projects.
+#: A RoleBase with this label is for projects.
 PROJECT_SCOPE = "scope.kubesphere.io/namespace"
 
 
 class RoleBase(Projection, frozen=True):
-    """`role_kind`: Role for projects, WorkspaceRole for workspaces; `role`: what it is called there, and
-    `rules` how many it has. All of it may be anything: "" and 0 for what is no such thing."""
+    """A RoleBase.
+
+    `role_kind` is Role for projects and WorkspaceRole for workspaces. `role` is the name of the
+    role and `rules` the number of its rules. The content is not validated by the server;
+    malformed values are "" and 0.
+    """
 
     role_kind: str
     role: str

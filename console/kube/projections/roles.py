@@ -1,7 +1,7 @@
-"""Roles and their bindings: Kubernetes' own, and KubeSphere's for the platform and for workspaces.
+"""Roles and role bindings: those of Kubernetes, and KubeSphere's for the platform and workspaces.
 
-They differ in where they apply alone. Who may do what is worked out elsewhere, from the objects
-themselves; this is what lists need.
+They differ only in their scope. These projections are for lists; permissions are evaluated from
+the original objects elsewhere.
 """
 
 from sys import intern
@@ -28,7 +28,7 @@ from console.kube.projections.common import (
 )
 from console.kube.projections.namespace import WORKSPACE_LABEL
 
-#: KubeSphere: "true" for the parts that roles are put together from, "false" for hidden ones.
+#: KubeSphere: "true" for role templates that roles are composed of, "false" for hidden ones.
 TEMPLATE_LABEL = "iam.kubesphere.io/role-template"
 ALIAS_ANNOTATION = "kubesphere.io/alias-name"
 DESCRIPTION_ANNOTATION = "kubesphere.io/description"
@@ -36,9 +36,12 @@ CREATOR_ANNOTATION = "kubesphere.io/creator"
 
 
 class Role(Projection, frozen=True):
-    """`rules` counts them. `aggregated`: the rules are those of other roles, put together by a
-    controller. `template`: a part of KubeSphere's to make roles of. `workspace` is "" for a role of
-    another level and for a shared template."""
+    """A role.
+
+    `rules` is the number of rules. `aggregated` is True if a controller combines the rules of
+    other roles. `template` is True for a KubeSphere role template. `workspace` is "" for other
+    levels and for shared templates.
+    """
 
     rules: int
     aggregated: bool
@@ -50,8 +53,11 @@ class Role(Projection, frozen=True):
 
 
 class Binding(Projection, frozen=True):
-    """`role` is the role's name, `role_kind` its kind. Service accounts are `namespace/name`; what is
-    neither a user, a group nor one of those is among `others`, as `Kind/name`."""
+    """A role binding.
+
+    Service accounts are `namespace/name`. Subjects of other kinds are in `others` as
+    `Kind/name`.
+    """
 
     role: str
     role_kind: str
@@ -63,7 +69,7 @@ class Binding(Projection, frozen=True):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """All who have the role."""
+        """Return all subjects."""
         return (*self.users, *self.groups, *self.service_accounts, *self.others)
 
 
@@ -104,7 +110,7 @@ def _role(item: _Role) -> Role:
 
 def _binding(item: _Binding) -> Binding:
     ref, subjects = item.roleRef or _RoleRef(), item.subjects or ()
-    # The order of SubjectsStrings in Kubernetes' pkg/apis/rbac.
+    # Same order as SubjectsStrings in Kubernetes' pkg/apis/rbac.
     known = ("User", "Group", "ServiceAccount")
     return Binding(
         **basics(item.metadata),

@@ -1,7 +1,4 @@
-"""Runtime classes: with what the containers of a pod are run.
-
-https://kubernetes.io/docs/concepts/containers/runtime-class/
-"""
+"""RuntimeClasses: https://kubernetes.io/docs/concepts/containers/runtime-class/"""
 
 import msgspec
 
@@ -12,7 +9,9 @@ RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
 
 
 class RuntimeClass(Projection, frozen=True):
-    """`overhead`: what each pod takes beside its containers, a text `cpu 250m` for each resource."""
+    """A RuntimeClass. `overhead` is the overhead per pod, as a text like `cpu 250m` for each
+    resource.
+    """
 
     handler: str
     overhead: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Services and the endpoints behind them.
+"""Services and EndpointSlices.
 
 Columns and texts follow kubectl (printService, printEndpointSlice in Kubernetes' printers).
 """
@@ -26,10 +26,11 @@ SERVICE_NAME_LABEL = "kubernetes.io/service-name"
 
 
 class Service(Projection, frozen=True):
-    """`ports` are `port[:nodePort]/protocol`. `external`: where it can be reached from outside, an
-    ExternalName included. `selector` is "" for a service whose endpoints somebody else writes.
+    """A Service.
 
-    Whether anything answers behind it is in its EndpointSlices, not in here.
+    `ports` are `port[:nodePort]/protocol`. `external` are external addresses or the
+    ExternalName. `selector` is "" if the endpoints are managed manually. The readiness of
+    endpoints is only in the EndpointSlices.
     """
 
     status: Status
@@ -41,8 +42,11 @@ class Service(Projection, frozen=True):
 
 
 class EndpointSlice(Projection, frozen=True):
-    """`ready` of `endpoints` take traffic; those that end are not counted. `ports` are numbers, or
-    names or `*` where there is no number."""
+    """An EndpointSlice.
+
+    `ready` and `endpoints` count endpoints that are not terminating. `ports` are numbers, or the
+    name or `*` if there is no number.
+    """
 
     status: Status
     service: str
@@ -81,13 +85,13 @@ class LoadBalancerIngress(msgspec.Struct, gc=False):
 
 
 class LoadBalancer(msgspec.Struct, gc=False):
-    """Of Services and Ingresses alike."""
+    """The load balancer status of a Service or Ingress."""
 
     ingress: tuple[LoadBalancerIngress, ...] | None = None
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """As loadBalancerStatusStringer writes them: the IP or else the name of each, sorted."""
+        """Return the sorted IP addresses or hostnames, like loadBalancerStatusStringer."""
         found = {item.ip or item.hostname for item in self.ingress or ()}
         return tuple(sorted(found - {""}))
 
@@ -122,7 +126,7 @@ class _EndpointSlice(Object):
     ports: tuple[_EndpointPort, ...] | None = None
 
 
-#: Nothing is known here of whether anybody answers, so it is not said to be well.
+#: Not OK: the readiness of the endpoints is unknown here.
 _ACTIVE = Status(Severity.DONE, "Active")
 _NO_ENDPOINTS = Status(Severity.PAUSED, "No endpoints")
 _ALL_READY = Status(Severity.OK, "Ready")
@@ -148,7 +152,9 @@ def _port(port: _ServicePort) -> str:
 
 
 def _external(spec: _ServiceSpec, balancer: LoadBalancer) -> tuple[str, ...]:
-    """As getServiceExternalIP, without its words for nothing."""
+    """Return the external addresses like getServiceExternalIP, without placeholders such as
+    `<none>`.
+    """
     if spec.type == "ExternalName":
         return (spec.externalName,) if spec.externalName else ()
     assigned = balancer.addresses if spec.type == "LoadBalancer" else ()
@@ -170,7 +176,7 @@ def _service_status(spec: _ServiceSpec, balancer: LoadBalancer) -> Status:
 def _endpoint_slice(item: _EndpointSlice) -> EndpointSlice:
     conditions = [endpoint.conditions for endpoint in item.endpoints or ()]
     staying = [found for found in conditions if found is None or not found.terminating]
-    # "Consumers should interpret an unset ready condition as true."
+    # API documentation: "Consumers should interpret an unset ready condition as true."
     ready = sum(found is None or found.ready is not False for found in staying)
     return EndpointSlice(
         **basics(item.metadata),

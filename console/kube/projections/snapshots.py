@@ -1,6 +1,6 @@
-"""Volume snapshots, their contents and classes (snapshot.storage.k8s.io).
+"""VolumeSnapshots, their contents and classes (snapshot.storage.k8s.io).
 
-Columns are those of the definitions' printers
+Columns are the printer columns of the definitions
 (https://github.com/kubernetes-csi/external-snapshotter/tree/master/client/config/crd).
 """
 
@@ -31,8 +31,11 @@ DEFAULT_ANNOTATION = "snapshot.storage.kubernetes.io/is-default-class"
 
 
 class VolumeSnapshot(Projection, frozen=True):
-    """`source` is the claim that was copied, or the content that existed before. `size` is a quantity.
-    `taken`: the moment that it shows."""
+    """A VolumeSnapshot.
+
+    `source` is the claim it was taken from or a pre-existing content. `size` is a quantity.
+    `taken` is the point in time of the data.
+    """
 
     status: Status
     source: str
@@ -43,7 +46,7 @@ class VolumeSnapshot(Projection, frozen=True):
 
 
 class VolumeSnapshotContent(Projection, frozen=True):
-    """`snapshot` is `namespace/name`. `size`: bytes, 0 where that is not known."""
+    """A VolumeSnapshotContent. `snapshot` is `namespace/name`. `size` is in bytes, 0 if unknown."""
 
     status: Status
     size: int

@@ -26,7 +26,10 @@ from console.kube.status import Severity, Status
 
 
 class StatefulSet(Workload, frozen=True, gc=False):
-    """`updated`: pods of the newest revision; `service`: what gives the pods their names."""
+    """A StatefulSet.
+
+    `updated` is the number of pods of the latest revision. `service` is the governing Service.
+    """
 
     desired: int
     ready: int
@@ -73,7 +76,7 @@ def _status(meta: Meta, desired: int, spec: _Spec, status: _Status) -> Status:
         return NOT_OBSERVED
     if not desired and not current:
         return SCALED_TO_ZERO
-    # Pods are made one after the other, so one that does not get ready keeps the others from coming.
+    # Pods are created in order, so an unready pod blocks the following ones.
     if ready < current:
         return _missing(ready, desired, spec, status)
     if current != desired:
@@ -82,7 +85,11 @@ def _status(meta: Meta, desired: int, spec: _Spec, status: _Status) -> Status:
 
 
 def _missing(ready: int, desired: int, spec: _Spec, status: _Status) -> Status:
-    """While they are replaced, one pod at a time is not ready; more, or the only one, are missed."""
+    """Return the status when pods are not ready.
+
+    During a rollout one pod at a time may be unready. More unready pods, or no ready pod, are an
+    outage.
+    """
     rolling = _rolling(desired, spec, status)
     if rolling is not None and ready and ready >= desired - 1:
         return rolling

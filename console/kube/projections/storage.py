@@ -1,7 +1,7 @@
-"""Volumes and storage classes.
+"""PersistentVolumes and StorageClasses.
 
-Columns and texts follow kubectl (printPersistentVolume, printStorageClass in Kubernetes' printers),
-phases the API types of core/v1.
+Columns and texts follow kubectl (printPersistentVolume, printStorageClass in Kubernetes'
+printers); phases follow the core/v1 API.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,13 +24,14 @@ from console.kube.projections.common import (
 from console.kube.projections.meta import ObjectMeta
 from console.kube.status import Severity, Status
 
-#: Older than `spec.storageClassName`, and still stronger (GetPersistentVolumeClaimClass).
+#: The predecessor of `spec.storageClassName`, which still takes precedence
+#: (GetPersistentVolumeClaimClass).
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 DEFAULT_ANNOTATIONS = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
-#: KubeSphere: what may be done to volumes of a class, "true" or "false".
+#: KubeSphere: operations allowed on volumes of the class, "true" or "false".
 ALLOW_CLONE = "storageclass.kubesphere.io/allow-clone"
 ALLOW_SNAPSHOT = "storageclass.kubesphere.io/allow-snapshot"
 _MODES = {
@@ -42,8 +43,11 @@ _MODES = {
 
 
 class PersistentVolume(Projection, frozen=True):
-    """`claim` is `namespace/name`, "" while nobody has it. `driver`: the CSI driver, or the kind of
-    volume (`hostPath`)."""
+    """A PersistentVolume.
+
+    `claim` is `namespace/name`, or "". `driver` is the CSI driver or the volume type
+    (`hostPath`).
+    """
 
     status: Status
     capacity: str
@@ -57,7 +61,11 @@ class PersistentVolume(Projection, frozen=True):
 
 
 class StorageClass(Projection, frozen=True):
-    """`clones` and `snapshots`: whether these may be made of its volumes, None where it does not say."""
+    """A StorageClass.
+
+    `clones` and `snapshots` are True if the operation is allowed on its volumes, None if not
+    specified.
+    """
 
     default: bool
     provisioner: str
@@ -114,18 +122,18 @@ _AVAILABLE = Status(Severity.OK, "Available")
 
 
 def storage_amount(amounts: Mapping[str, str] | None) -> str:
-    """Of a list of resources, the one that is stored on."""
+    """Return the storage amount of a resource list."""
     return intern((amounts or {}).get("storage", ""))
 
 
 def modes_text(modes: Iterable[str] | None) -> str:
-    """As GetAccessModesAsString."""
+    """Format access modes like GetAccessModesAsString."""
     given = set(modes or ())
     return intern(",".join(short for mode, short in _MODES.items() if mode in given))
 
 
 def class_of(meta: ObjectMeta, name: str | None) -> str:
-    """The storage class of a claim or a volume, "" for none."""
+    """Return the storage class of a claim or volume, or ""."""
     return intern(annotation(meta, CLASS_ANNOTATION) or name or "")
 
 
@@ -161,7 +169,8 @@ def _volume_status(status: _VolumeStatus, claim: str) -> Status:
         case "Available":
             return _AVAILABLE
         case "Released":
-            # Its claim is gone: nobody else gets it before somebody has seen to what is on it.
+            # The claim was deleted. The volume stays unavailable until an administrator handles its
+            # data.
             return Status(Severity.WARN, "Released", why or claim)
         case "Failed":
             return Status(Severity.ERROR, "Failed", why)

@@ -1,7 +1,7 @@
-"""Workspaces, departments and logins of KubeSphere (tenant.kubesphere.io, iam.kubesphere.io).
+"""KubeSphere workspaces, departments and login records (tenant.kubesphere.io, iam.kubesphere.io).
 
-Labels and annotations: iam.kubesphere.io/{user-ref,group-ref,group-parent} name what an object is about,
-kubesphere.io/{alias-name,description,creator} are for people.
+The labels iam.kubesphere.io/{user-ref,group-ref,group-parent} reference other objects. The
+annotations kubesphere.io/{alias-name,description,creator} are for display.
 """
 
 from sys import intern
@@ -41,8 +41,11 @@ USER_LABEL = "iam.kubesphere.io/user-ref"
 
 
 class Workspace(Projection, frozen=True):
-    """Of both kinds. `clusters` are those that a template names; `everywhere`: it selects by labels
-    instead. `isolated` is None where nothing is said about the network."""
+    """A Workspace or WorkspaceTemplate.
+
+    `clusters` are the clusters a template names. `everywhere` is True if it uses a label
+    selector instead. `isolated` is None if network isolation is not specified.
+    """
 
     status: Status
     manager: str
@@ -55,15 +58,18 @@ class Workspace(Projection, frozen=True):
 
 
 class WorkspaceQuota(Projection, frozen=True):
-    """What all projects of a workspace may use together. `hard`: resource and quantity."""
+    """A quota for all projects of a workspace together. `hard` maps resources to quantities."""
 
     workspace: str
     hard: dict[str, str]
 
 
 class Group(Projection, frozen=True):
-    """A department. `title` is what people call it, which KubeSphere keeps in generateName; `parent` is
-    another group's name, or "" right under the workspace."""
+    """A department.
+
+    `title` is the display name, which KubeSphere stores in generateName. `parent` is the name of
+    another group, or "" for a top-level department of the workspace.
+    """
 
     title: str
     workspace: str
@@ -77,7 +83,7 @@ class GroupBinding(Projection, frozen=True):
 
 
 class LoginRecord(Projection, frozen=True):
-    """One attempt to log in, made at `created`."""
+    """A sign-in attempt at `created`."""
 
     status: Status
     user: str
@@ -176,7 +182,7 @@ def _workspace_template(item: _WorkspaceTemplate) -> Workspace:
 
 def _made(meta: ObjectMeta, spec: _WorkspaceSpec | None, placement: _Placement) -> Workspace:
     spec = spec or _WorkspaceSpec()
-    # Clusters that are named go before a selector.
+    # Named clusters take precedence over a selector.
     clusters = tuple(cluster.name for cluster in placement.clusters or () if cluster.name)
     return Workspace(
         **basics(meta),

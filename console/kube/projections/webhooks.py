@@ -1,4 +1,4 @@
-"""Admission webhooks: whom kube-apiserver asks before it does something."""
+"""Configurations of admission webhooks."""
 
 from urllib.parse import urlsplit
 
@@ -12,8 +12,11 @@ from console.kube.projections.common import Decoders, Object, Projection, basics
 
 
 class Webhook(msgspec.Struct, frozen=True, gc=False):
-    """`fails_closed`: refuses requests while nobody answers. `target` is `namespace/service` in the
-    cluster, a host name elsewhere; `resources` what it is asked about, as `plural.group`."""
+    """An admission webhook.
+
+    `fails_closed` is True if requests are rejected while the webhook does not respond. `target`
+    is `namespace/service`, or a host name outside the cluster. `resources` are `plural.group`.
+    """
 
     name: str
     fails_closed: bool
@@ -22,8 +25,11 @@ class Webhook(msgspec.Struct, frozen=True, gc=False):
 
 
 class WebhookConfiguration(Projection, frozen=True):
-    """`webhooks` counts `hooks`, and `failing_closed` those that fail closed; `targets` and `resources`
-    are all of theirs."""
+    """A validating or mutating webhook configuration.
+
+    `webhooks` and `failing_closed` are the numbers of all `hooks` and of those that fail closed.
+    `targets` and `resources` combine those of all hooks.
+    """
 
     hooks: tuple[Webhook, ...]
     webhooks: int
@@ -79,7 +85,7 @@ def _hook(webhook: _Webhook) -> Webhook:
     ]
     return Webhook(
         name=webhook.name,
-        # The API's default is Fail.
+        # The API default is Fail.
         fails_closed=webhook.failurePolicy != "Ignore",
         target=_target(webhook.clientConfig or _ClientConfig()),
         resources=tuple(dict.fromkeys(resources)),
@@ -87,7 +93,7 @@ def _hook(webhook: _Webhook) -> Webhook:
 
 
 def _resource(resource: str, group: str) -> str:
-    """`plural.group`; resources of every group are without one where they are all of them."""
+    """Return `plural.group`, or `*` for all resources of all groups."""
     whole = not group or (group == "*" and resource.startswith("*"))
     return resource if whole else f"{resource}.{group}"
 

@@ -1,4 +1,4 @@
-"""What is the same of everything that makes pods from a template."""
+"""Common parts of kinds that create pods from a template."""
 
 from sys import intern
 
@@ -19,14 +19,16 @@ from console.kube.sentences import Sentence
 from console.kube.sharing import Pool
 from console.kube.status import Severity, Status
 
-#: Statuses, image lists and the like, of which there are few among many objects.
+#: Shares statuses, image lists and other values that many objects have in common.
 shared = Pool()
 
 
 class Workload(Projection, frozen=True, gc=False):
-    """`containers` and `images` are the template's, init containers last; `selector` is a text.
+    """Base class of workloads.
 
-    `uses`: `Kind/name` of what the template names, as `console.kube.projections.podspec` has it.
+    `containers` and `images` are those of the template, with init containers last. `selector` is
+    a text. `uses` are the objects the template references, as `Kind/name` (see
+    `console.kube.projections.podspec`).
     """
 
     status: Status
@@ -72,7 +74,7 @@ class Spec(msgspec.Struct, gc=False):
 
 
 class Update(msgspec.Struct, gc=False):
-    """How a template's change reaches the pods. `partition`: pods below this ordinal stay as they are."""
+    """The update strategy. Pods with an ordinal below `partition` are not updated."""
 
     type: str | None = None
     rollingUpdate: "_RollingUpdate | None" = None
@@ -95,8 +97,10 @@ class _FromTemplate(Basics):
 
 
 def from_template(meta: ObjectMeta, workload: Spec, status: Status) -> _FromTemplate:
-    """The fields of a `Workload`; `status`: while it is not being deleted. Images that are left to an
-    image stream or the like to fill in are none."""
+    """Return the fields of a `Workload`. `status` is used unless the object is being deleted.
+
+    Empty images, which an image stream or a similar mechanism fills in, are omitted.
+    """
     spec = workload.template.spec if workload.template else None
     containers = spec.all if spec else ()
     return _FromTemplate(
@@ -110,12 +114,14 @@ def from_template(meta: ObjectMeta, workload: Spec, status: Status) -> _FromTemp
 
 
 def behind(meta: Meta, observed: int | None) -> bool:
-    """True while the controller has not seen the newest spec."""
+    """Return True if the controller has not observed the latest spec."""
     return meta.generation is not None and meta.generation > (observed or 0)
 
 
 def short_of_pods(ready: int, desired: int, unavailable: Condition | None = None) -> Status:
-    """Fewer pods than wanted; none at all is an outage. `unavailable`: the condition that says so."""
+    """Return the status for too few pods; no ready pod is an error. `unavailable` is the Available
+    condition.
+    """
     severity = Severity.WARN if ready > 0 else Severity.ERROR
     if unavailable is not None and unavailable.status == "False":
         return Status(severity, "Not available", unavailable.text)
@@ -137,7 +143,11 @@ def scaling(current: int, wanted: int) -> Status:
 
 
 def cannot_create(failure: Condition | None) -> Status | None:
-    """A quota, a policy or a missing account keeps a controller from making pods (ReplicaFailure)."""
+    """Return the error status if the controller cannot create pods (ReplicaFailure condition), or
+    None.
+
+    Reasons are quotas, policies or missing service accounts.
+    """
     if failure is None or failure.status != "True":
         return None
     return Status(Severity.ERROR, "Cannot create pods", failure.text)

@@ -1,4 +1,4 @@
-"""Brings the people of the sample world into the demo."""
+"""Create the users and workspaces of the demo."""
 
 from accounts.bootstrap import create_missing
 from accounts.signin.passwords import hash_password
@@ -15,7 +15,7 @@ from devcluster.sample import cast
 
 
 async def bring_cast(client: ConsoleClient, password: str) -> None:
-    """What is there already stays as it is. Raises `ApiError`."""
+    """Create the missing objects; existing ones are not changed. Raise `ApiError`."""
     for manifest in cast.workspaces():
         workspace = (await create_missing(client, WORKSPACES, manifest))["metadata"]
         for project in cast.WORKSPACES[workspace["name"]]:

@@ -1,4 +1,4 @@
-"""What `install` and `demo` share: making a cluster ready and getting the console's credential."""
+"""Shared by `install` and `demo`: prepare a cluster and request the console's token."""
 
 from accounts.bootstrap import bootstrap
 from console.kube.client import ConsoleClient
@@ -9,8 +9,11 @@ from console.kube.kubeconfig import ISSUER, NAMESPACE, ROLES, service_account
 
 
 async def install_into(client: ConsoleClient, *, admin_password: str) -> dict[str, str]:
-    """The token of the service account that asks for those of the others, by its role, once everything is
-    there. Raises `ApiError`, and ValueError for a password that breaks the rule."""
+    """Prepare the cluster. Return the issuer's token by role; the issuer requests the other tokens
+    with it.
+
+    Raise `ApiError`, or ValueError for a password that violates the password rules.
+    """
     await bootstrap(client, admin_password=admin_password)
     token = await client.request_token(
         namespace=NAMESPACE, name=service_account(ISSUER), seconds=KUBECONFIG_LIFETIME
@@ -19,8 +22,9 @@ async def install_into(client: ConsoleClient, *, admin_password: str) -> dict[st
 
 
 async def revoke_old(client: ConsoleClient) -> None:
-    """Deletes the tokens without end that earlier versions had in Secrets: whoever could read all Secrets
-    was an administrator. Raises `ApiError`."""
+    """Delete the non-expiring tokens that earlier versions stored in Secrets. Any user who could
+    read all Secrets was effectively an administrator. Raise `ApiError`.
+    """
     for role in ROLES:
         try:
             await client.delete(SECRETS, namespace=NAMESPACE, name=service_account(role))

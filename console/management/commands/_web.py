@@ -1,4 +1,4 @@
-"""What `serve` and `demo` share: refusing to start wrongly, and running the web process."""
+"""Shared by `serve` and `demo`: startup checks and the web process."""
 
 import gc
 import logging
@@ -21,33 +21,33 @@ from console.terminals.held import get_terminals
 
 log = logging.getLogger(__name__)
 
-#: Seconds that a thread may keep the interpreter while another wants it. The cache's thread takes in
-#: changes in bursts, and a page that comes meanwhile should not wait for each of them.
+#: Thread switch interval in seconds. The cache's thread processes watch events in bursts, which
+#: would delay page requests with Python's default of 5 ms.
 SWITCH_AFTER = 0.0005
 
 
 def prepare_database() -> None:
-    """Creates or migrates the tables."""
+    """Create or migrate the database tables."""
     try:
         settings.STATE_DIR.mkdir(parents=True, exist_ok=True)
         call_command("migrate", interactive=False, verbosity=0)
     except (DatabaseError, OSError) as error:
-        raise CommandError(f"The database cannot be used: {error}") from error
+        raise CommandError(f"The database is not available: {error}") from error
 
 
 def check_static_files() -> None:
     if not (settings.STATIC_ROOT / "staticfiles.json").exists():
-        raise CommandError("Run `python manage.py collectstatic` first: there are no static files")
+        raise CommandError("No static files found. Run `python manage.py collectstatic` first")
 
 
 def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
-    """Serves until SIGINT or SIGTERM. `ready` is called once, when the port is open."""
+    """Serve until SIGINT or SIGTERM. `ready` is called once, when the port is open."""
     try:
         application = get_default_application()
     except NoCluster as error:
         raise CommandError(str(error)) from error
     runtime = get_runtime()
-    # Looking for garbage stops every page: it is never done among what is there from the start.
+    # A garbage collection stops all requests, so objects from startup are excluded from it.
     gc.freeze()
     sys.setswitchinterval(SWITCH_AFTER)
     try:
@@ -64,13 +64,15 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
 
 
 async def _may_send_more(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
-    """Whoever is signed in; at the host of a port whoever has opened that."""
+    """Return True if the request may have a large body: the user is signed in, or has opened this
+    port.
+    """
     opened = await has_open(headers)
     return await is_signed_in(headers) if opened is None else opened
 
 
 async def _wind_down(runtime: Runtime) -> None:
-    """On the server's loop, to which the connections of people's own requests belong."""
+    """Close user connections on the server's event loop, to which they belong."""
     await get_drains().interrupt()
     await get_terminals().close()
     await runtime.close_connections()

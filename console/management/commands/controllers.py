@@ -1,4 +1,4 @@
-"""`manage.py controllers`: the reconcilers, without pages. Of several replicas one works at a time."""
+"""`manage.py controllers`: run the controllers without pages. One replica works at a time."""
 
 import logging
 import signal
@@ -20,7 +20,7 @@ from console.metrics.standalone import Standalone
 log = logging.getLogger(__name__)
 
 LEASE = "quarterdeck-controllers"
-#: Where the metrics are, unless that port is taken.
+#: Default port of the metrics.
 PORT = 8001
 
 
@@ -29,8 +29,10 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1", help="where /metrics listens")
-        parser.add_argument("--port", type=int, help=f"of /metrics; {PORT} if that is free")
+        parser.add_argument("--host", default="127.0.0.1", help="address of /metrics")
+        parser.add_argument(
+            "--port", type=int, help=f"port of /metrics (default: {PORT} if available)"
+        )
 
     def handle(self, *args: Any, host: str, port: int | None, **options: Any) -> None:
         try:
@@ -57,27 +59,29 @@ class Command(BaseCommand):
         finally:
             runtime.stop()
         if failed:
-            raise CommandError("The controllers stopped; the log above says why")
+            raise CommandError("The controllers stopped unexpectedly. See the log above")
 
     def listen(self, runtime: Runtime, health: Standalone, host: str, port: int | None) -> None:
         starting = runtime.spawn(health.start(host, PORT if port is None else port))
         error = starting.result(timeout=10)
         if error is not None and port is not None:
-            raise CommandError(f"Port {port} cannot be used ({error.strerror})") from error
+            raise CommandError(f"Port {port} is not available ({error.strerror})") from error
         if error is not None:
-            log.warning("Port %s is taken, so there are no metrics: choose one with --port", PORT)
+            log.warning(
+                "Port %s is in use, so metrics are disabled. Choose another with --port", PORT
+            )
 
     def work(self, runtime: Runtime, leader: Leader, stop: Event) -> bool:
-        """Until asked to stop. True if the controllers stopped by themselves."""
+        """Run the controllers until a stop signal. Return True if they failed."""
 
         async def lead() -> None:
-            self.stdout.write(f"Controllers run as {leader.identity}")
+            self.stdout.write(f"Running controllers as {leader.identity}")
             self.stdout.flush()
             await controller.run_all(runtime)
 
         running = runtime.spawn(leader.run(lead))
         running.add_done_callback(lambda _future: stop.set())
-        self.stdout.write("Controllers wait for the lease")
+        self.stdout.write("Waiting for the leader lease")
         self.stdout.flush()
         stop.wait()
         return running.done() and not running.cancelled() and running.exception() is not None

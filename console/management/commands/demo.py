@@ -1,4 +1,6 @@
-"""`manage.py demo`: the whole product in one process, on an embedded cluster with a sample world."""
+"""`manage.py demo`: run the complete product in one process on an embedded cluster with sample
+data.
+"""
 
 import asyncio
 import os
@@ -28,22 +30,24 @@ from devcluster.sample.cast import MEMBERS
 from devcluster.sample.manifests import workspaces
 from devcluster.server import DevCluster, DevClusterError
 
-#: Known to everybody, which is why the demo listens on loopback only.
+#: The password is public, so the demo listens on loopback only.
 PASSWORD = "P@88w0rd"  # noqa: S105
 
 
 class Command(BaseCommand):
-    help = "Run Quarterdeck on an embedded cluster with a small, changing sample world."
+    help = "Run Quarterdeck on an embedded cluster with sample data that changes."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--churn", type=float, default=1.0, help="how much changes; 0: nothing")
+        parser.add_argument(
+            "--churn", type=float, default=1.0, help="rate of changes; 0 disables them"
+        )
 
     def handle(self, *args: Any, churn: float, **options: Any) -> None:
         check_port(settings.PORT)
         check_static_files()
         state = prepare_state_dir()
-        # A key that outlives the process, so that a restart leaves people signed in.
+        # A persistent key, so that users stay signed in after a restart.
         settings.SECRET_KEY = kept_secret(state / "secret_key")
         make_first_client(config_path())
         prepare_database()
@@ -60,7 +64,7 @@ class Command(BaseCommand):
             cluster.stop()
 
     def connect(self, cluster: DevCluster, state: Path) -> None:
-        """Brings in the users and roles and gives the console its three identities."""
+        """Create users and roles, and write the kubeconfig with the console's three identities."""
         admin = Transport(Credentials("admin", str(state / "kubeconfig")))
 
         async def run() -> dict[str, str]:
@@ -91,7 +95,7 @@ class Command(BaseCommand):
 
 
 async def make_workspaces(client: ConsoleClient) -> None:
-    """Those that the sample world's projects belong to, if there is such a type."""
+    """Create the workspaces of the sample projects, if the cluster has the workspace CRD."""
     managers = {place: who for place, role, who in MEMBERS if role == "admin"}
     for name, description in workspaces().items():
         notes = {"kubesphere.io/description": description}
@@ -115,7 +119,7 @@ def check_port(port: int) -> None:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise CommandError(
-                f"Port {port} cannot be used ({error.strerror}): choose another with PORT=…"
+                f"Port {port} is not available ({error.strerror}). Choose another with PORT=…"
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""`manage.py devcluster`: the embedded cluster alone, for kubectl and for tests."""
+"""`manage.py devcluster`: run the embedded cluster alone, for kubectl and tests."""
 
 import signal
 from pathlib import Path
@@ -16,11 +16,17 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
-        parser.add_argument("--data", type=Path, required=True, help="folder of its data")
-        parser.add_argument("--kubeconfig", type=Path, required=True, help="where to write one")
-        parser.add_argument("--world", action="store_true", help="with nodes, workloads and change")
-        parser.add_argument("--churn", type=float, default=1.0, help="how much changes; 0: nothing")
+        parser.add_argument(
+            "--port", type=int, default=0, help="port to listen on; 0 chooses a free port"
+        )
+        parser.add_argument("--data", type=Path, required=True, help="data folder")
+        parser.add_argument(
+            "--kubeconfig", type=Path, required=True, help="path of the kubeconfig to write"
+        )
+        parser.add_argument("--world", action="store_true", help="add sample data that changes")
+        parser.add_argument(
+            "--churn", type=float, default=1.0, help="rate of changes; 0 disables them"
+        )
 
     def handle(
         self,

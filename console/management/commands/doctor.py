@@ -1,4 +1,4 @@
-"""`manage.py doctor`: does the console decide as the cluster does, and is it where it must be?"""
+"""`manage.py doctor`: compare permission decisions with the cluster, and check the configuration."""
 
 import argparse
 import socket
@@ -21,17 +21,19 @@ from rbac.authorizer import SOURCES
 from rbac.comparing import Disagreement, compare, questions
 from workspaces.leftovers import leftovers
 
-#: Seconds for each thing that the answers come from.
+#: Seconds to wait for each resource type.
 TIMEOUT = 60.0
 
 
 class Command(BaseCommand):
-    help = "Compare the console's permissions with kube-apiserver's, and look at its addresses."
+    help = "Compare permissions with kube-apiserver, and check the configured addresses."
     requires_system_checks = ()
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--questions", type=int, default=1000, help="how many (1000)")
-        parser.add_argument("--seed", type=int, default=0, help="which ones (0)")
+        parser.add_argument(
+            "--questions", type=int, default=1000, help="number of decisions (1000)"
+        )
+        parser.add_argument("--seed", type=int, default=0, help="random seed (0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -43,36 +45,36 @@ class Command(BaseCommand):
             asked, found = runtime.spawn(_examine(runtime, **_chosen(options))).result()
             left = runtime.spawn(leftovers(runtime)).result()
         except ApiError as error:
-            raise CommandError(f"The cluster cannot be asked: {error}") from error
+            raise CommandError(f"The cluster is not available: {error}") from error
         finally:
             runtime.stop()
         for line in (*configuration(), *left):
             self.stdout.write(line)
         if not runtime.tokens_end:
             self.stdout.write(
-                "The console's tokens do not end, or one credential serves as all three identities: "
-                "`manage.py install` writes a kubeconfig that asks for tokens of an hour"
+                "The console's tokens do not expire, or all three identities share a credential. "
+                "`manage.py install` writes a kubeconfig that requests tokens for one hour"
             )
         for differing in found:
             self.stdout.write(str(differing))
         if is_node(runtime, str(urlsplit(settings.BASE_URL).hostname)):
             raise CommandError(
-                "BASE_URL is a node of the cluster: whatever listens on one of its ports gets the "
-                "console's cookies. Give the console a host name of its own"
+                "BASE_URL is a node of the cluster, so programs on other ports of the node receive the "
+                "console's cookies. Use a separate host name for the console"
             )
         missing = without_address(settings.PROXY_BASE)
         if missing:
             raise CommandError(
-                f"{missing} has no address: each port that is opened gets a name below PROXY_BASE_URL, "
-                "so all of these need one (docs/ports.md)"
+                f"{missing} does not resolve. Each open port has a host name below PROXY_BASE_URL, "
+                "so a wildcard DNS record is required (docs/ports.md)"
             )
         if found:
-            raise CommandError(f"{len(found)} of {asked} answers differ")
-        self.stdout.write(f"{asked} answers are the same")
+            raise CommandError(f"{len(found)} of {asked} decisions differ")
+        self.stdout.write(f"{asked} decisions are identical")
 
 
 def configuration() -> Iterator[str]:
-    """Where each setting of `authentication` comes from, and what is wrong with them."""
+    """Yield the source of each `authentication` setting, and the problems of the configuration."""
     found, beneath = options(), kubesphere_config.found()
     places = {FILE: str(config_path()), CLUSTER: kubesphere_config.SOURCE}
     sources = dict(found.sources)
@@ -83,11 +85,15 @@ def configuration() -> Iterator[str]:
     for name in (*SHARED_SETTINGS, "identityProviders"):
         yield f"{name}: {places.get(sources.get(name, ''), 'the default')}"
     for problem in found.problems:
-        yield f"Not as it is written: {problem}"
+        yield f"Invalid setting: {problem}"
 
 
 def is_node(runtime: Runtime, host: str) -> bool:
-    """Cookies do not know ports (RFC 6265, section 8.5), and a NodePort is on every node."""
+    """Return True if `host` is a node of the cluster.
+
+    Cookies are shared by all ports of a host (RFC 6265, section 8.5), and NodePorts listen on
+    every node.
+    """
     nodes = [
         entry.projection for entry in runtime.informer(NODES).store.snapshot().entries.values()
     ]
@@ -95,8 +101,11 @@ def is_node(runtime: Runtime, host: str) -> bool:
 
 
 def without_address(base: ProxyBase | None) -> str:
-    """A host of an opened port that nobody would find; "" if all is well. Browsers find what is below
-    localhost by themselves. That it is another host than the console's is looked at by the settings."""
+    """Return a host name below `base` that DNS doesn't resolve, or "" if names resolve.
+
+    Browsers resolve names below `localhost` themselves. The settings check that the host differs
+    from the console's host.
+    """
     if base is None or base.name.endswith(".localhost"):
         return ""
     host = f"{'0' * 32}.{base.name}"
@@ -112,10 +121,10 @@ def _chosen(options: dict[str, Any]) -> dict[str, int]:
 
 
 async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:
-    """How many questions there were, and what differed."""
+    """Return the number of comparisons and the disagreements."""
     await kubesphere_config.look(runtime.console, runtime.clock, TIMEOUT)
     for gvr in (*SOURCES, NAMESPACES, NODES):
         if not await runtime.wait_synced(gvr, timeout=TIMEOUT):
-            raise CommandError(f"No list of {gvr.qualified} within {TIMEOUT:g} s")
+            raise CommandError(f"{gvr.qualified} could not be listed within {TIMEOUT:g} s")
     asked = questions(runtime, (kind.gvr for kind in kinds), count, seed)
     return len(asked), await compare(runtime, asked)

@@ -1,4 +1,4 @@
-"""`manage.py install`: what a cluster needs before `serve` and `controllers` can work with it."""
+"""`manage.py install`: prepare a cluster for `serve` and `controllers`."""
 
 import asyncio
 import os
@@ -17,19 +17,23 @@ from console.management.commands._installing import install_into, revoke_old
 
 
 class Command(BaseCommand):
-    help = "Apply manifests/, make a first administrator, and write the console's kubeconfig."
+    help = "Apply manifests/, create the first administrator, and write the console's kubeconfig."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--kubeconfig", type=Path, required=True, help="an administrator's")
-        parser.add_argument("--out", type=Path, required=True, help="where to write the console's")
+        parser.add_argument(
+            "--kubeconfig", type=Path, required=True, help="kubeconfig of a cluster administrator"
+        )
+        parser.add_argument(
+            "--out", type=Path, required=True, help="path of the console's kubeconfig"
+        )
 
     def handle(self, *args: Any, kubeconfig: Path, out: Path, **options: Any) -> None:
         try:
             transport = Transport(Credentials("admin", str(kubeconfig)))
             ca_file = transport.credentials.ca_file
             if ca_file is None:
-                raise CommandError("The kubeconfig names no certificate authority")
+                raise CommandError("The kubeconfig contains no certificate authority")
             tokens, password = asyncio.run(self.prepare(transport))
             write_console_kubeconfig(out, transport.credentials.host, ca_file, tokens)
             asyncio.run(revoke(transport))
@@ -40,7 +44,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Set KUBECONFIG={out.resolve()} for `serve` and `controllers`")
 
     async def prepare(self, transport: Transport) -> tuple[dict[str, str], str]:
-        """The tokens for the kubeconfig, and the new administrator's password or ""."""
+        """Return the tokens for the kubeconfig, and the generated administrator password or ""."""
         client = ConsoleClient(transport)
         try:
             given = os.environ.get("QUARTERDECK_ADMIN_PASSWORD", "")
@@ -53,7 +57,7 @@ class Command(BaseCommand):
 
 
 async def revoke(transport: Transport) -> None:
-    """Not before the kubeconfig that takes their place is there."""
+    """Delete old tokens. Call this after the new kubeconfig is written."""
     try:
         await revoke_old(ConsoleClient(transport))
     finally:
@@ -61,7 +65,7 @@ async def revoke(transport: Transport) -> None:
 
 
 async def exists(client: ConsoleClient) -> bool:
-    """Whether the cluster has a User `admin` already."""
+    """Return True if the User `admin` exists."""
     try:
         await client.get(USERS, name="admin")
     except NotFound:

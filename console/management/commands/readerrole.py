@@ -1,4 +1,6 @@
-"""`manage.py readerrole`: writes the reader's ClusterRole into `manifests/`, after a kind was added."""
+"""`manage.py readerrole`: write the reader's ClusterRole to `manifests/`. Run it after adding a
+kind.
+"""
 
 from typing import Any
 
@@ -9,7 +11,7 @@ from console.kube.readerrole import reader_role
 
 
 class Command(BaseCommand):
-    help = "Write manifests/reader.yaml anew, which says what the shared cache may follow."
+    help = "Update manifests/reader.yaml, the ClusterRole of the shared cache."
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the web process of a real installation."""
+"""`manage.py serve`: the web process of an installation."""
 
 import os
 from typing import Any
@@ -8,18 +8,20 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from console.management.commands._web import check_static_files, prepare_database, run_web
 
-#: A random text of 32 characters, be they digits alone, has more.
+#: A random text of 32 characters has more distinct characters than this, even if it is all digits.
 FEWEST_DIFFERENT = 8
 
 
 def is_secret(text: str) -> bool:
-    """False for what is short, of few characters, or was made by a template for development."""
+    """Return False for keys that are short, have few distinct characters, or come from Django's
+    project template.
+    """
     plain = text.startswith("django-insecure-")
     return len(text) >= 32 and len(set(text)) >= FEWEST_DIFFERENT and not plain
 
 
 class Command(BaseCommand):
-    help = "Serve the console for the cluster that KUBECONFIG or the pod's service account names."
+    help = "Serve the console for the cluster of KUBECONFIG or of the pod's service account."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -34,5 +36,5 @@ class Command(BaseCommand):
         run_web(host, port, lambda _runtime: self.announce())
 
     def announce(self) -> None:
-        self.stdout.write(f"Quarterdeck serves {settings.BASE_URL}")
+        self.stdout.write(f"Quarterdeck is ready at {settings.BASE_URL}")
         self.stdout.flush()

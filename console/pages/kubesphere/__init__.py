@@ -1,6 +1,5 @@
-"""KubeSphere's addresses lead to the page here that does the same, so that bookmarks of a cluster whose
-KubeSphere is gone still work.
+"""Redirects from KubeSphere's URLs to the equivalent pages, so that old bookmarks keep working.
 
-`words` is the table: KubeSphere's words for kinds and pages. A redirect is made of the address alone, so
-that it says nothing about objects; whether somebody may see the page is decided there.
+`words` maps KubeSphere's URL segments to kinds and pages. Redirects only depend on the URL, so
+they reveal nothing about objects; the target page checks permissions.
 """

@@ -1,5 +1,7 @@
-"""KubeSphere's addresses. `IN_CLUSTERS` come before the generic pages, which take any word for a kind;
-none of their words is a kind here. `urlpatterns` come after all that is ours.
+"""URL patterns of KubeSphere's pages.
+
+`IN_CLUSTERS` must precede the generic resource pages, which accept any segment as a kind; none
+of its segments is a kind of the console. `urlpatterns` must follow all other patterns.
 """
 
 import re
@@ -30,7 +32,7 @@ from console.ui.kind import segment_of
 
 
 class _Label(StringConverter):
-    """What a workspace or a project may be called."""
+    """DNS label: name of a workspace or project."""
 
     def to_python(self, value: str) -> str:
         if not is_label(value):
@@ -39,13 +41,13 @@ class _Label(StringConverter):
 
 
 class _Name(StringConverter):
-    """What an object may be called, roles included."""
+    """Name of an object. Includes names of RBAC roles."""
 
     regex = r"[A-Za-z0-9][-A-Za-z0-9._:]{0,252}"
 
 
 class _Default(StringConverter):
-    """What KubeSphere calls a cluster that is alone, unless one here is called so."""
+    """KubeSphere's name of a single cluster, unless a cluster with this name exists."""
 
     regex = "default"
 
@@ -91,7 +93,7 @@ IN_CLUSTERS = [
     path(f"{_CLUSTER}/<str:word>/<object_name:name>/<tab_word:rest>", kind_page, _IN_CLUSTER),
 ]
 
-#: Of a workspace: a project of its cluster, one of several, one of pipelines.
+#: URLs within a workspace: a project of a cluster, a multi-cluster project, and a DevOps project.
 _OF_WORKSPACE = {
     f"<dns_label:workspace>/{_PROJECT}": OF_PROJECT,
     "<dns_label:workspace>/federatedprojects/<dns_label:namespace>": OF_PROJECT,
@@ -121,7 +123,7 @@ urlpatterns = [
         container_terminal,
     ),
     path("<dns_label:before>/clusters/<default_cluster:default>/<path:rest>", default_cluster),
-    # What is between is the kind of apps, and no object of one.
+    # The segment in between is a category of apps, not the name of an object.
     path(f"<dns_label:workspace>/{_PROJECT}/applications/<str:rest>", kind_page, _APPS),
     path(
         f"<dns_label:workspace>/{_PROJECT}/applications/<str:rest>/<object_name:name>",

@@ -1,4 +1,4 @@
-"""Where KubeSphere's addresses lead. Their names are checked by the patterns in `urls`."""
+"""Views that redirect KubeSphere's URLs. The patterns in `urls` validate all names."""
 
 from urllib.parse import quote
 
@@ -22,7 +22,8 @@ from console.ui.places import find_kind
 from console.ui.viewspec import ViewSpec
 from console.views.page import page
 
-#: What narrows a list in KubeSphere, and its name here. Orders and pages there are of other columns.
+#: KubeSphere's query parameters that filter a list, and their names here. Ordering and paging can't
+#: be converted.
 _FILTERS = {"keyword": "q", "labelSelector": "label", "name": "q", "namespace": "namespace"}
 
 
@@ -37,7 +38,9 @@ async def kind_page(
     name: str = "",
     rest: str = "",
 ) -> HttpResponse:
-    """A list or an object of a kind, or what is nearest. `cluster`: the host if none is named."""
+    """Redirect to a list or an object of a kind, or to the closest page. `cluster` defaults to the
+    host.
+    """
     cluster = cluster or clusters.host
     of_workspace = workspace and cluster.name == HOST and words is OF_PROJECT
     if of_workspace and word in OF_WORKSPACE_PROJECT:
@@ -62,13 +65,15 @@ def _overview_url(cluster: str, namespace: str) -> str:
 
 
 def _tab(kind: ResourceKind, rest: str) -> str:
-    """What follows the object's name there, as a tab; "" is the first."""
+    """Return the tab for the URL segment after the object's name; "" is the first tab."""
     tab = TABS.get(rest, rest)
     return tab if any(tab == one.id for one in tabs_of(kind)[1:]) else ""
 
 
 def _list_url(request: ConsoleRequest, cluster: str, kind: ResourceKind, namespace: str) -> str:
-    """With what of the query narrows the list here as well; nothing of it can be an error."""
+    """Return the URL of the list with all supported filters of the query. Unknown filters are
+    ignored.
+    """
     params = QueryDict(mutable=True)
     for theirs, ours in _FILTERS.items():
         if request.GET.get(theirs):
@@ -89,7 +94,7 @@ async def workspace_page(
 async def same_names(
     request: ConsoleRequest, to: str, rest: str = "", **names: str
 ) -> HttpResponse:
-    """The page `to`, which takes the same names."""
+    """Redirect to the page `to`, which takes the same arguments."""
     return HttpResponseRedirect(reverse(to, kwargs=names))
 
 
@@ -105,7 +110,7 @@ async def container_terminal(
 async def default_cluster(
     request: ConsoleRequest, default: str, before: str = "", rest: str = ""
 ) -> HttpResponse:
-    """What KubeSphere calls its cluster where it has one alone is the host here."""
+    """Redirect URLs of a single-cluster KubeSphere to the host cluster."""
     parts = [before, "clusters", HOST, rest]
     path = "/" + "/".join(quote(part) for part in parts if part)
     query = request.META.get("QUERY_STRING", "")

@@ -1,7 +1,7 @@
-"""KubeSphere's words in addresses, where they are not the name of the same kind or tab here.
+"""KubeSphere's URL segments that differ from the names of kinds and tabs in the console.
 
-A word stands for the segment of a kind, or "" for the overview of the cluster or project that it is in,
-as does a kind that the cluster does not have.
+A segment maps to the segment of a kind, or to "" for the overview of its cluster or project.
+Kinds that the cluster doesn't have also redirect to the overview.
 """
 
 from collections.abc import Mapping
@@ -87,10 +87,10 @@ OF_DEVOPS: Words = MappingProxyType(
     }
 )
 
-#: What the page about a project's members and settings shows, which workspaces of the host have.
+#: Segments shown on the workspace's page of a project, which only exists on the host cluster.
 OF_WORKSPACE_PROJECT = frozenset({"base-info", "members", "quota", "quotas"})
 
-#: `/workspaces/{workspace}/{word}`: names of pages.
+#: `/workspaces/{workspace}/{word}`: names of URL patterns.
 OF_WORKSPACE: Words = MappingProxyType(
     {
         "apps": "workspace",
@@ -103,7 +103,7 @@ OF_WORKSPACE: Words = MappingProxyType(
     }
 )
 
-#: Tabs of an object, "" for the first one.
+#: Tabs of an object; "" is the first tab.
 TABS: Words = MappingProxyType(
     {
         "data": "",
@@ -118,7 +118,7 @@ TABS: Words = MappingProxyType(
     }
 )
 
-#: What the platform has there and nobody here: it leads to the start.
+#: Top-level pages without an equivalent, redirected to the start page.
 NOWHERE = (
     "404",
     "apps",

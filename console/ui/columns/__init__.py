@@ -1,18 +1,18 @@
-"""What a list shows of an object, one class per way of showing it.
+"""List columns, one class per presentation.
 
-A column is declared once per kind and serves every form of the list: the cell of the page and of the
-socket (`value`, drawn by `template`), the sort (`sort_key`) and the export (`plain`).
+A column is declared once per kind and used for the table cell (`value`, rendered by `template`),
+for sorting (`sort_key`) and for exports (`plain`).
 
 | Column | for |
 |---|---|
-| `NameColumn`, `NamespaceColumn`, `StatusColumn`, `AgeColumn` | what most kinds have |
-| `TextColumn`, `WordColumn`, `BoolColumn`, `ListColumn` | texts, Kubernetes' words, yes/no, several |
+| `NameColumn`, `NamespaceColumn`, `StatusColumn`, `AgeColumn` | most kinds |
+| `TextColumn`, `WordColumn`, `BoolColumn`, `ListColumn` | texts, API terms, yes/no, several texts |
 | `NumberColumn`, `RatioColumn`, `QuantityColumn`, `PercentColumn` | counts, 2/3, 250m and 4Gi, 61 % |
-| `DurationColumn`, `AgeColumn` with its own `since` | lengths of time, moments |
-| `IpColumn`, `LinkColumn`, `OwnerColumn` | addresses, other objects |
-| `UsageColumn` | CPU and memory as measured, where they are |
-| `PrintedColumn` | what a type's own definition shows |
-| `ContainersColumn`, `ImagesColumn`, `SelectorColumn` | what workloads have |
+| `DurationColumn`, `AgeColumn` with another `since` | durations, points in time |
+| `IpColumn`, `LinkColumn`, `OwnerColumn` | addresses, links to other objects |
+| `UsageColumn` | measured CPU and memory usage |
+| `PrintedColumn` | printer columns of custom resources |
+| `ContainersColumn`, `ImagesColumn`, `SelectorColumn` | workloads |
 """
 
 from console.ui.columns.base import Align, Column, Plain, SortKey

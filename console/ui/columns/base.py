@@ -1,4 +1,4 @@
-"""What every column is."""
+"""Base class of columns."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -16,19 +16,21 @@ SortKey = Callable[[Entry[Any]], Any]
 
 
 def by_id(projection: Any) -> Any:
-    """Stands for the attribute of the column's `id`."""
+    """Default for `get`, replaced by the attribute named like the column's `id`."""
     raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column(ABC):
-    """`id`: name in URLs and exports. `priority`: 1 is always shown, 4 goes first when it is narrow.
+    """A list column.
 
-    `sortable` columns have a `sort_key` whose values compare with each other; ties are by name. What
-    has no value comes last when the order is ascending.
-
-    `get`, which most have, gives what is shown of an object's projection: unless given, its attribute of
-    the column's `id`.
+    - `id`: name in URLs and exports.
+    - `priority`: columns with 1 are always visible, and those with 4 are hidden first on small
+      screens.
+    - `sortable`: `sort_key` returns comparable values. Ties are sorted by name. Missing values
+      come last in ascending order.
+    - `get` (most columns): returns the value from the projection. The default is the attribute
+      named `id`.
     """
 
     id: str
@@ -44,11 +46,11 @@ class Column(ABC):
 
     @abstractmethod
     def value(self, entry: Entry[Any]) -> object:
-        """What the template draws. Words in it are translated when they are drawn."""
+        """Return the value for the template. Words in it are translated when rendered."""
 
     @abstractmethod
     def plain(self, entry: Entry[Any]) -> Plain:
-        """The value in an export: never translated, None where there is none."""
+        """Return the exported value: never translated, None if missing."""
 
     def sort_key(self, entry: Entry[Any]) -> Any:
         return self.plain(entry)

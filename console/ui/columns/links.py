@@ -1,4 +1,4 @@
-"""Other objects, with the way to them."""
+"""Columns with links to other objects."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -15,15 +15,17 @@ from console.ui.text import visible
 
 _by_kind: dict[str, str] = {}
 _cluster_scoped: set[str] = set()
-#: The segments of kinds that others name by the kind alone, as owners and scale targets do; whatever is
-#: registered later is among them.
+#: Segments of kinds that are referenced by `Kind/name`, as in owner references and scale targets.
+#: This is a live view, which includes kinds that are registered later.
 BY_KIND: Collection[str] = _by_kind.values()
-#: Kinds that nobody can tell beforehand. Rows with such a cell are shared with nobody.
+#: Marks columns that may link to any kind. Rows with such a cell are not shared between users.
 ANYWHERE = ("*",)
 
 
 class Target(NamedTuple):
-    """An object by its kind's segment in URLs; `namespace` is "" for cluster-scoped kinds."""
+    """Reference to an object by the URL segment of its kind. `namespace` is "" for cluster-scoped
+    kinds.
+    """
 
     segment: str
     namespace: str
@@ -31,8 +33,11 @@ class Target(NamedTuple):
 
 
 class Linked(NamedTuple):
-    """Where a name leads a viewer: `url` is "" where there is no page for them. `missing`: they may know
-    that there is no such object."""
+    """The link of a name for one user.
+
+    `url` is "" if no page is available to the user. `missing` is True if the object does not
+    exist and the user may know that.
+    """
 
     url: str = ""
     missing: bool = False
@@ -40,7 +45,7 @@ class Linked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LinkText:
-    """As `Linked`."""
+    """The text and link of a cell. See `Linked` for `url` and `missing`."""
 
     text: str
     url: str
@@ -49,10 +54,14 @@ class LinkText:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkColumn(TextColumn):
-    """Another object: `get` gives what is shown, `to` the object, None where it has no page; unless
-    given, it is the one of no project that is called as is shown. `leads_to`: the segments of all kinds
-    that it may be of; where it is of any, `ANYWHERE`. `linked`: where it leads in one row, once that is
-    known (`console.ui.linked`)."""
+    """A reference to another object.
+
+    - `get`: returns the text.
+    - `to`: returns the object, or None if it has no page. The default is the cluster-scoped
+      object named like the text.
+    - `leads_to`: segments of all possible kinds, or `ANYWHERE`.
+    - `linked`: the resolved link of one row, see `console.ui.linked`.
+    """
 
     to: Callable[[Any], Target | None] | None = None
     leads_to: Collection[str]
@@ -64,7 +73,7 @@ class LinkColumn(TextColumn):
             [segment], name = self.leads_to, self.get(entry.projection)
             return Target(segment, "", name) if name else None
         found = self.to(entry.projection)
-        # Of any other kind nobody has compared the rights of those who share the row.
+        # Permissions on undeclared kinds were not compared between the users who share the row.
         known = found is not None and (self.leads_to == ANYWHERE or found.segment in self.leads_to)
         return found if known else None
 
@@ -73,8 +82,9 @@ class LinkColumn(TextColumn):
 
 
 def target_url(cluster: str, target: Target) -> str:
-    """The object's page in the cluster of this name, or the list where the target has no name; "" for
-    what cannot be the name of an object, whoever wrote it."""
+    """Return the URL of the object's page, or of the list if the target has no name. Return "" for
+    an invalid object name, which untrusted data may contain.
+    """
     if "/" in target.name or "/" in target.namespace:
         return ""
     if not target.name:
@@ -83,14 +93,16 @@ def target_url(cluster: str, target: Target) -> str:
 
 
 def find_by_kind(word: str, segment: str, *, namespaced: bool) -> None:
-    """`Kind/name` with this word leads to objects of this kind from now on."""
+    """Register the segment for references such as `Kind/name`."""
     _by_kind[word] = segment
     if not namespaced:
         _cluster_scoped.add(word)
 
 
 def target_of(reference: str, namespace: str) -> Target | None:
-    """The object of a `Kind/name` in a namespace; None for kinds that have no list here."""
+    """Return the object of a `Kind/name` reference in a namespace, or None if the kind is not
+    registered.
+    """
     kind, _slash, name = reference.partition("/")
     segment = _by_kind.get(kind)
     if segment is None or not name:
@@ -100,7 +112,7 @@ def target_of(reference: str, namespace: str) -> Target | None:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnerColumn(LinkColumn):
-    """What controls the object, as `Kind/name` in the projection's `owner`."""
+    """The controller of the object, from the projection's `owner` (`Kind/name`)."""
 
     id: str = "owner"
     label: str | Promise = _("Managed by")

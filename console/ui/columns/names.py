@@ -1,4 +1,4 @@
-"""What the object is called and where it is."""
+"""Columns for name and namespace."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from console.ui.text import visible
 
 @dataclass(frozen=True, kw_only=True)
 class NameColumn(Column):
-    """The object's name, its generated end paler than what people chose.
+    """The object's name, with its generated suffix displayed dimmed.
 
-    `owner` gives the controller that named it as `Kind/name`, for kinds whose controllers do.
+    `owner` returns the controller that generated the name as `Kind/name`, for kinds with
+    generated names.
     """
 
     id: str = "name"

@@ -1,4 +1,4 @@
-"""Numbers: counts, shares, amounts of CPU and memory."""
+"""Columns for counts, ratios, percentages, and amounts of CPU and memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from console.ui.text import visible
 
 @dataclass(frozen=True, kw_only=True)
 class NumberColumn(Column):
-    """A count; None is one that nobody knows, shown as a question mark and sorted last."""
+    """A count. None means unknown: it is displayed as a question mark and sorted last."""
 
     get: Callable[[Any], int | None] = by_id
     align: Align = "end"
@@ -33,10 +33,9 @@ class NumberColumn(Column):
 
 @dataclass(frozen=True, kw_only=True)
 class RatioColumn(Column):
-    """How many of how many, `2/3`, as `part` and `whole`; "" where `whole` is None.
+    """A ratio such as `2/3`, from `part` and `whole`. Empty if `whole` is None.
 
-    Ascending is the smallest share first, and among equal shares the smaller whole. Nothing of nothing
-    counts as a share of zero.
+    Sorted by share, then by `whole`. `0/0` counts as a share of zero.
     """
 
     part: Callable[[Any], int]
@@ -65,10 +64,10 @@ _TEXTS: dict[Unit, Callable[[Decimal], str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class QuantityColumn(Column):
-    """An amount that `get` gives as Kubernetes writes it, "" for none (`250m`, `16391032Ki`).
+    """A Kubernetes quantity (`250m`, `16391032Ki`), or "".
 
-    Shown in the unit that people read, sorted by its size, exported as it is. A text that is no
-    quantity is shown as it is and sorted last.
+    Displayed in a readable unit, sorted by value, exported unchanged. A text that is not a
+    quantity is displayed unchanged and sorted last.
     """
 
     get: Callable[[Any], str] = by_id
@@ -89,7 +88,7 @@ class QuantityColumn(Column):
 
 
 class PercentColumn(NumberColumn):
-    """A whole percentage, None for one that does not apply. Exported as a number."""
+    """A percentage as an integer, or None if not applicable. Exported as a number."""
 
     template: ClassVar[str] = "ui/cells/text.html"
 

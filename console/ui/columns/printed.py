@@ -1,4 +1,4 @@
-"""What a type's own definition says that lists show of it."""
+"""Printer columns of custom resources."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,10 +16,10 @@ from console.ui.text import visible
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedColumn(Column):
-    """The value of a printer column: the one at `at` among those that the projection has of `of`.
+    """The value of a printer column, at index `at` of the columns `of`.
 
-    An object that was read for other columns, since its type has just been changed, has none. Moments are
-    shown as they are, since they may be yet to come.
+    The value is missing for objects that were decoded before the type's columns changed. Times
+    are displayed as absolute times, because they may be in the future.
     """
 
     at: int
@@ -50,7 +50,7 @@ class PrintedColumn(Column):
         return str(found) if isinstance(found, float) else found
 
     def sort_key(self, entry: Entry[Any]) -> tuple[bool, Any]:
-        """All values of a column are of one type."""
+        """All values of a column have the same type."""
         found = self._found(entry)
         if found is None:
             return (True, 0)

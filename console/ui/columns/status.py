@@ -1,4 +1,4 @@
-"""How the object is."""
+"""Column for the status."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,9 @@ from console.ui.words import reason_text, translate
 
 @dataclass(frozen=True, slots=True)
 class StatusText:
-    """Both are translated where they are rendered; a `reason` of Kubernetes' own stays as it is."""
+    """The content of a status cell. Both texts are translated when rendered. A `reason` from
+    Kubernetes stays unchanged.
+    """
 
     severity: str
     word: str | Promise
@@ -24,7 +26,9 @@ class StatusText:
 
 @dataclass(frozen=True, kw_only=True)
 class StatusColumn(Column):
-    """Mark, word and reason. Sorts by severity, the worst first; that is every list's own order."""
+    """Icon, word and reason of the status. Sorted by severity, most severe first. This is the
+    default order of lists.
+    """
 
     status: Callable[[Any], Status] = lambda item: item.status
     id: str = "status"

@@ -1,4 +1,4 @@
-"""Words: one, several, or yes and no; addresses of the network."""
+"""Columns for texts, booleans and IP addresses."""
 
 import socket
 import sys
@@ -19,7 +19,7 @@ YES, NO = pgettext_lazy("answer", "Yes"), pgettext_lazy("answer", "No")
 
 @dataclass(frozen=True, kw_only=True)
 class TextColumn(Column):
-    """Any short text. `get` gives it; `order`, where it is set, gives what to sort by instead."""
+    """A short text. If `order` is set, it returns the sort key."""
 
     get: Callable[[Any], str] = by_id
     order: Callable[[Any], Any] | None = None
@@ -39,9 +39,10 @@ class TextColumn(Column):
 
 @dataclass(frozen=True, kw_only=True)
 class WordColumn(TextColumn):
-    """One of Kubernetes' own words, shown in the reader's language where `words` has it.
+    """A Kubernetes term ("ClusterIP", "Delete"), displayed with its translation from `words` if
+    available.
 
-    `get` gives the word ("ClusterIP", "Delete"), which is what is sorted by and exported.
+    Sorted and exported untranslated.
     """
 
     words: dict[str, str | Promise]
@@ -53,7 +54,7 @@ class WordColumn(TextColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class BoolColumn(Column):
-    """Yes or no; a dash for None. Exported as `true` and `false`, sorted no before yes."""
+    """Yes or no, or a dash for None. Exported as `true` and `false`. No is sorted before yes."""
 
     get: Callable[[Any], bool | None] = by_id
 
@@ -74,7 +75,9 @@ class BoolColumn(Column):
 
 @dataclass(frozen=True, slots=True)
 class ListText:
-    """`shown`: the first texts in one; `more`: how many others there are; `all`: every one in one."""
+    """`shown` contains the first texts, `more` is the number of others, and `all` contains all
+    texts.
+    """
 
     shown: str
     more: int
@@ -83,9 +86,10 @@ class ListText:
 
 @dataclass(frozen=True, kw_only=True)
 class ListColumn(Column):
-    """Several texts, of which the first `most` are shown and the others counted ("+2").
+    """Several texts. The first `most` are displayed, and the others are counted ("+2").
 
-    Exported whole, with commas between. Sorted as texts, one after the other; nothing is last.
+    Exported completely, separated by commas. Sorted by the texts in order; empty lists come
+    last.
     """
 
     get: Callable[[Any], Sequence[str]] = by_id
@@ -106,7 +110,9 @@ class ListColumn(Column):
 
 
 def ip_order(address: str) -> tuple[int, bytes, str]:
-    """IPv4 by number, then IPv6, then what is no address, then none."""
+    """Return the sort key: IPv4 addresses by number, then IPv6, then invalid addresses, then empty
+    texts.
+    """
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             return family, socket.inet_pton(family, address), ""
@@ -116,7 +122,7 @@ def ip_order(address: str) -> tuple[int, bytes, str]:
 
 
 class IpColumn(TextColumn):
-    """An IP address, sorted by its number."""
+    """An IP address, sorted numerically."""
 
     def sort_key(self, entry: Entry[Any]) -> tuple[int, bytes, str]:
         return ip_order(self.get(entry.projection))
@@ -124,7 +130,7 @@ class IpColumn(TextColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class ContainersColumn(ListColumn):
-    """The names of the projection's `containers`."""
+    """Container names from the projection's `containers`."""
 
     id: str = "containers"
     label: str | Promise = _("Containers")
@@ -133,8 +139,6 @@ class ContainersColumn(ListColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class ImagesColumn(ListColumn):
-    """The projection's `images`."""
-
     id: str = "images"
     label: str | Promise = _("Images")
     priority: int = 3
@@ -142,7 +146,7 @@ class ImagesColumn(ListColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class SelectorColumn(TextColumn):
-    """The projection's `selector`, in Kubernetes' own syntax."""
+    """Label selector from the projection's `selector`, in Kubernetes syntax."""
 
     id: str = "selector"
     label: str | Promise = _("Selector")

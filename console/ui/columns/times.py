@@ -1,4 +1,4 @@
-"""Moments and lengths of time."""
+"""Columns for ages and durations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from console.ui.columns.numbers import NumberColumn
 
 @dataclass(frozen=True, kw_only=True)
 class AgeColumn(Column):
-    """How long ago, counted on by the browser: what is sent and exported is the moment itself.
+    """The age of a point in time. The browser keeps it up to date.
 
-    Ascending is the youngest first, as the numbers that are shown grow. With another `id` and
-    `label` it serves any moment in the past ("Last run"): `since` gives it, unless given the attribute of
-    the `id`.
+    The HTML and exports contain the time itself. Ascending order starts with the youngest. With
+    another `id` and `label`, the column can show any time in the past ("Last run"). `since`
+    returns the time; the default is the attribute named `id`, or `created` for "age".
     """
 
     id: str = "age"
@@ -49,9 +49,9 @@ class AgeColumn(Column):
 
 
 class DurationColumn(NumberColumn):
-    """How long something took, in whole seconds; None for what has not ended, or has no length.
+    """A duration in whole seconds, or None if not finished or not applicable. Exported as seconds.
 
-    Exported as seconds. Beside it an `AgeColumn` can say since when something runs.
+    For running objects, add an `AgeColumn` with the start time.
     """
 
     template: ClassVar[str] = "ui/cells/text.html"

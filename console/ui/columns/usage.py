@@ -1,4 +1,4 @@
-"""What objects use of CPU and memory at the moment."""
+"""Columns for measured CPU and memory usage."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from console.ui.amounts import bytes_text, cores_text
 from console.ui.columns.base import Align, Column
 from console.ui.pressure import pressure
 
-#: What an object uses, None for what is not measured.
+#: Returns the usage of an object, or None if it is not measured.
 UsedBy = Callable[[Entry[Any]], Used | None]
 
 
@@ -22,14 +22,16 @@ def _nobody_knows(entry: Entry[Any]) -> Used | None:
 
 @dataclass(frozen=True, slots=True)
 class UsageText:
-    """`text` is "" where nothing is known. `percent`: of the whole, None where that is not known."""
+    """`text` is "" if the usage is unknown. `percent` is the share of the capacity, or None if
+    unknown.
+    """
 
     text: str
     percent: int | None = None
 
     @property
     def width(self) -> int:
-        """Of its bar, in percent of the whole."""
+        """Width of the bar in percent."""
         return min(100, self.percent or 0)
 
     @property
@@ -39,11 +41,13 @@ class UsageText:
 
 @dataclass(frozen=True, kw_only=True)
 class UsageColumn(Column):
-    """`amount` of what metrics-server last measured, once it is `told` what.
+    """The latest measurement of metrics-server. Requires `told` to set the measurements.
 
-    `whole` gives what there is of it at most, as Kubernetes writes it. `after`: the id of the column that
-    it stands behind. Exported in the units of `kubectl top`. Whatever is not measured counts as less than
-    nothing, so that in descending order those that use most lead.
+    - `whole`: returns the capacity as a Kubernetes quantity.
+    - `after`: ID of the column to the left.
+
+    Exported in the units of `kubectl top`. Unmeasured objects sort below zero, so that the
+    objects with the highest usage come first in descending order.
     """
 
     amount: Literal["cpu", "memory"]
@@ -81,7 +85,7 @@ class UsageColumn(Column):
 
 
 def told(columns: Sequence[Column], used: UsedBy) -> tuple[Column, ...]:
-    """The columns, of which those about usage know it."""
+    """Return the columns, with `used` set on all usage columns."""
     return tuple(
         replace(column, used=used) if isinstance(column, UsageColumn) else column
         for column in columns

@@ -1,1 +1,1 @@
-"""Editing what a Secret or a ConfigMap holds, key by key."""
+"""Data keys: edit the data of Secrets and ConfigMaps key by key."""

@@ -1,7 +1,7 @@
-"""Adding, changing and removing keys of a Secret or a ConfigMap.
+"""Add, change and remove keys of a Secret or ConfigMap.
 
-The form knows of each value what it was, by a hash: only what somebody changed is written, and nothing
-that others have changed since. No page shows the values of a Secret.
+The form stores a hash of each original value. Only values that the user changed are written, and
+only if they were not changed elsewhere in the meantime. Values of Secrets are never shown.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -33,13 +33,15 @@ from console.ui.statuses import wants_status
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Characters of a value that stands in a line of kubectl, and what stands for others.
+#: Maximum length of a value in a kubectl command, and the text that replaces longer values.
 _SHORT, _ELIDED = 200, "VALUE"
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditKeys(Action):
-    """`secret`: its values are base64, and nobody is shown them."""
+    """Edit the data keys of an object. `secret` is True for Secrets, whose values are
+    base64-encoded and hidden.
+    """
 
     secret: bool = False
     name = "keys"
@@ -89,9 +91,9 @@ class EditKeys(Action):
     def _told(
         self, changed: Mapping[str, bytes | None], shown: Mapping[str, Shown]
     ) -> Mapping[str, Mapping[str, str | None]]:
-        """The patch without what is a secret or too long for a line."""
+        """Return the patch to display. Secret and long values are replaced."""
         if self.secret:
-            # What is in `stringData` is encoded by kube-apiserver.
+            # kube-apiserver encodes the values in `stringData`.
             told = {key: _ELIDED for key, new in changed.items() if new is not None}
             gone = dict.fromkeys(changed.keys() - told)
             parts: dict[str, Mapping[str, str | None]] = {"stringData": told, "data": gone}
@@ -114,7 +116,7 @@ class EditKeys(Action):
         return Page("console/keys_saved.html", {"text": text, "offers": offers, "url": url})
 
     def _body(self, data: Mapping[str, Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Raises `Overtaken`."""
+        """Return the patch. Raise `Overtaken` if a value was changed in the meantime."""
         shown: Mapping[str, Shown] = data["shown"]
         changed: Mapping[str, bytes | None] = data["changed"]
         there = contents_of(found, secret=self.secret)

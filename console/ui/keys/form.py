@@ -1,4 +1,6 @@
-"""The form of what a Secret or a ConfigMap holds: a value or a file for each key, and new ones."""
+"""Form for the data of a Secret or ConfigMap: a value or a file for each key, and rows for new
+keys.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,12 +32,12 @@ from console.ui.keys.values import (
 )
 from console.ui.text import visible
 
-#: Keys of an object that are edited on one page, and keys that are added at a time: each has a field for
-#: a file, and Django takes a hundred of those.
+#: Maximum number of existing keys per page and of new keys per request. Each has a file field, and
+#: Django accepts 100 files per request.
 MOST, MOST_NEW = 64, 24
-#: Rows for new keys that a page begins with.
+#: Number of empty rows for new keys.
 EMPTY_ROWS = 2
-#: Where the number of a new row goes in one that scripts copy.
+#: Replaced by the row number in the row that scripts copy.
 ANY = "any"
 _PURPOSE = "keys that a page has shown"
 _HOW: Mapping[str, str | Promise] = {
@@ -48,8 +50,11 @@ _HOW: Mapping[str, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A key on the page; `shown` is None for a new one. Fields that it does not have are None. `again`:
-    a file was chosen, and browsers do not keep that."""
+    """A row of the form. `shown` is None for a new key.
+
+    Fields that the row does not have are None. `again` is True if a file was selected: browsers
+    do not keep it, so the user must select it again.
+    """
 
     shown: Shown | None
     name: forms.BoundField | None
@@ -73,9 +78,12 @@ class Line:
 
 
 class KeysForm(ConsoleForm):
-    """`found`: what the page is drawn with, None once that was sent. Once it is valid, `changed` has each
-    key with its new value, None for one that is removed, and `shown` what the page had of each key.
-    `offers`: what may be restarted then."""
+    """Form for all keys of an object.
+
+    `found` are the values for the first page, or None for submitted data. After validation,
+    `changed` maps keys to new values (None: remove the key), and `shown` maps keys to the values
+    that the page showed. `offers` are the restarts to offer after saving.
+    """
 
     drawn_by: ClassVar[str] = "ui/_keys.html"
     script: ClassVar[str] = "js/newrows.js"
@@ -88,7 +96,7 @@ class KeysForm(ConsoleForm):
         found: Sequence[Shown] | None,
         offers: Sequence[Offer] = (),
     ) -> None:
-        #: None if what was sent is no form of ours.
+        #: None if the sealed original values in the submitted data are invalid.
         self.found = (
             found if found is not None else _opened(data.get("was", "") if data is not None else "")
         )
@@ -167,12 +175,12 @@ class KeysForm(ConsoleForm):
         return {**given, "changed": changed, "shown": shown_keys, "offers": self._offers}
 
     def _content(self, value: str, file: str, shown: Shown | None) -> bytes | None:
-        """What was typed or chosen, None for neither."""
+        """Return the entered or uploaded value, or None."""
         given = self.cleaned_data
         typed = (given.get(value) or "").replace("\r\n", "\n").encode()
         is_new = bool(typed)
         if shown is not None and shown.how == TEXT:
-            # What was not sent stays.
+            # A value that was not submitted is unchanged.
             is_new = value in self.data and digest_of(typed) != shown.digest
         upload = given.get(file)
         if upload is None:
@@ -186,7 +194,9 @@ class KeysForm(ConsoleForm):
         return None
 
     def _added(self, name: str) -> tuple[str, bytes | None]:
-        """None for a row that is empty or wrong."""
+        """Return the key and value of a new row, or None as the value if the row is empty or
+        invalid.
+        """
         field = f"new-key-{name}"
         content = self._content(f"new-value-{name}", f"new-file-{name}", None)
         upload = self.cleaned_data.get(f"new-file-{name}")
@@ -235,7 +245,9 @@ def _file(label: str) -> forms.FileField:
 
 
 def _sealed(found: Sequence[Shown]) -> str:
-    """Not only against changes: nobody shall guess what a digest is of."""
+    """Encrypt the original values, so that the hashes of secret values can't be attacked by
+    guessing.
+    """
     rows = [astuple(replace(shown, text="")) for shown in found]
     return seal(json.dumps(rows).encode(), _PURPOSE)
 

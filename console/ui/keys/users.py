@@ -1,4 +1,4 @@
-"""Which workloads use a Secret or a ConfigMap, and which of them somebody may restart."""
+"""Workloads that use a Secret or ConfigMap, and the restarts that the user may perform."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from console.ui.relations.words import how_text
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Workloads of a kind that are named.
+#: Maximum number of workloads to list per kind.
 MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """To restart all of a kind. `keys`: as the page for many objects takes them."""
+    """A restart of several workloads of a kind. `keys` are the values for the bulk action page."""
 
     label: str
     names: Sequence[str]
@@ -33,13 +33,15 @@ class Offer:
 
 
 def workloads() -> list[GVR]:
-    """What has pods and an entry in the menu: pods last."""
+    """Return the kinds with pods and a menu entry, pods last."""
     found = [kind for kind in kinds if kind.pod_spec and kind.nav.entry]
     return [kind.gvr for kind in sorted(found, key=lambda kind: kind.rank)]
 
 
 def _users(subject: Subject) -> Iterator[tuple[GVR, list[Entry[Any]]]]:
-    """Pods and the like only where nothing makes them anew."""
+    """Yield the workloads that use the object. Objects with an owner, such as pods of a Deployment,
+    are left out.
+    """
     for gvr, found in used_by(subject, workloads(), ()):
         made = owner_types(gvr)
         alone = [one for one in found if not made or not one.projection.owner]
@@ -54,7 +56,7 @@ def _hows(subject: Subject, gvr: GVR, entry: Entry[Any]) -> list[tuple[str, str]
 
 
 def groups_of(subject: Subject) -> list[Group]:
-    """Each with how it uses it."""
+    """Return the workloads with the way each of them uses the object."""
     return [_group(Seeing(subject, gvr), found) for gvr, found in _users(subject)]
 
 
@@ -68,13 +70,13 @@ def _group(seeing: Seeing, found: list[Entry[Any]]) -> Group:
 
 
 def sees_all(subject: Subject) -> bool:
-    """Whether saying that nothing uses it would be the truth."""
+    """Return True if the user may see all workloads, so that an empty result is reliable."""
     seen = [Seeing(subject, gvr) for gvr in workloads()]
     return all(one.informer is not None and one.sees_all(subject.key.namespace) for one in seen)
 
 
 def offers_of(subject: Subject) -> list[Offer]:
-    """For what has read it into its pods: a restart is of use, and the viewer may do it."""
+    """Return the restarts that the user may perform on workloads whose pods read the data."""
     return [
         offer
         for gvr, found in _users(subject)

@@ -1,5 +1,4 @@
-"""What a Secret or a ConfigMap holds, and what its form has to know of it.
-
+"""The data of a Secret or ConfigMap, and how its values are displayed in the form.
 https://kubernetes.io/docs/concepts/configuration/configmap/
 """
 
@@ -13,20 +12,22 @@ from typing import Any
 from console.ui.manifests import mapping
 from console.ui.text import is_seen
 
-#: Bytes of all values together, by Kubernetes' own rule.
+#: Kubernetes' limit for the total size of all values, in bytes.
 LARGEST = 1024 * 1024
-#: Bytes of a value that is edited as text, and of all those of a page: it has to be sent back.
+#: Maximum size in bytes of a value to edit as text, and of all such values on a page, which has to
+#: be sent back.
 LONGEST, LONGEST_ALL = 64 * 1024, 400 * 1024
 _KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
-#: How a value is on the page: as text; not at all, because it is a secret; or only named, because it is
-#: no text, is too long, or has characters that cannot be seen.
+#: Display modes of a value: as text, hidden because it is a secret, or by name only because it is
+#: binary, too long, or has non-printable characters.
 TEXT, HIDDEN, BINARY, LONG, UNSEEN = "text", "hidden", "binary", "long", "unseen"
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A value as a page was drawn with it. `digest` tells whether it is another one by now; `text` is ""
-    unless `how` is `TEXT`."""
+    """A value when the page was rendered. `digest` detects later changes. `text` is "" unless `how`
+    is `TEXT`.
+    """
 
     key: str
     size: int
@@ -44,10 +45,10 @@ def digest_of(content: bytes) -> str:
 
 
 def contents_of(manifest: Mapping[str, Any], *, secret: bool) -> dict[str, bytes]:
-    """By key, in their order."""
+    """Return the values by key, sorted by key."""
     found = {}
     for key, value in mapping(manifest, "data").items():
-        # No bytes at all are null in what Go writes.
+        # Go encodes an empty byte slice as null.
         given = value if isinstance(value, str) else ""
         found[key] = _decoded(given) if secret else given.encode()
     for key, value in mapping(manifest, "binaryData").items():
@@ -80,14 +81,14 @@ def _how(content: bytes, left: int, *, secret: bool) -> str:
         return HIDDEN
     if len(content) > min(LONGEST, left):
         return LONG
-    # A browser would send it back as another one.
+    # Browsers would not return non-printable characters unchanged.
     return TEXT if is_seen(text) else UNSEEN
 
 
 def written(
     changed: Mapping[str, bytes | None], now: Mapping[str, Any], *, secret: bool
 ) -> dict[str, dict[str, str | None]]:
-    """A merge patch of the object as it is `now`: each key with its new value, None to remove it."""
+    """Return a merge patch for the current object `now`. A value of None removes the key."""
     patch: dict[str, dict[str, str | None]] = {}
     for key, content in changed.items():
         place, value = _placed(content, secret=secret)
@@ -100,7 +101,7 @@ def written(
 
 
 def _placed(content: bytes | None, *, secret: bool) -> tuple[str, str | None]:
-    """In which part of the object it is, and as what."""
+    """Return the section of the object (`data` or `binaryData`) and the encoded value."""
     if content is None:
         return "", None
     if not secret:

@@ -1,4 +1,4 @@
-"""Ports, in a form."""
+"""Form field for ports."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ _TARGET = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]*[a-z0-
 
 
 class PortField(TextField):
-    """Its number, or its name. Comes to an integer or a text, as Kubernetes has it."""
+    """A port number or port name. The cleaned value is an integer or a text."""
 
     def clean(self, value: Any) -> int | str:
         found = str(super().clean(value))

@@ -1,5 +1,4 @@
-"""Where an ingress leads requests, by host and path.
-
+"""Edit the rules and certificates of an ingress.
 https://kubernetes.io/docs/concepts/services-networking/ingress/
 """
 
@@ -28,9 +27,9 @@ _HOST = re.compile(
     r"(?=.{1,253}\Z)(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 )
 _LONGEST_PATH = 1024
-#: The id of the names that are offered.
+#: ID of the datalist with service names.
 SERVICE_NAMES = "service-names"
-#: The parts of a path's row by the fields that they become.
+#: Maps API fields of a path to form fields of its row.
 _PATH_CAUSES = {
     "path": "path",
     "pathType": "type",
@@ -48,7 +47,7 @@ class HostField(TextField):
 
 
 class HostsField(TextField):
-    """Comes to a list."""
+    """Host names, separated by spaces or commas. The cleaned value is a list."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=64 * 1024, **options)
@@ -64,7 +63,7 @@ class HostsField(TextField):
 
 
 def check_host(host: str) -> None:
-    """Raises `ValidationError`."""
+    """Raise `ValidationError` if `host` is not a valid host name or wildcard."""
     if not _HOST.fullmatch(host):
         text = _("“%(host)s” is no host name: use small letters, digits, “-” and “.”.")
         raise ValidationError(text % {"host": host})
@@ -72,7 +71,7 @@ def check_host(host: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """One path of a rule, or the rule itself if it has none. `rule`: its number."""
+    """A path of a rule, or a rule without paths. `rule` is the index of the rule."""
 
     rule: int
     host: str
@@ -113,7 +112,7 @@ class RulesForm(SpecForm):
         spec: Mapping[str, Any],
         services: Collection[str] = (),
     ) -> None:
-        """`services`: names that are offered."""
+        """`services` are the service names to suggest."""
         super().__init__(data, spec)
         self.suggestions = {SERVICE_NAMES: services}
         self._known = [*_paths_of(self.found)]
@@ -161,7 +160,9 @@ class RulesForm(SpecForm):
         return {"rules": self._rules(), "tls": [*self._certificates()]}
 
     def _rules(self) -> Sequence[Mapping[str, Any]]:
-        """A path stays in its rule while its host stays; another one goes to the first of its host."""
+        """Return the rules. A path stays in its rule unless its host changes. Then it moves to the
+        first rule of the new host.
+        """
         built: list[dict[str, Any]] = []
         kept: dict[int, dict[str, Any]] = {}
         before = listed(self.found, "rules")
@@ -189,7 +190,9 @@ class RulesForm(SpecForm):
         return built
 
     def _path(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
-        """With what it has that no field shows; as it is if none of them was changed."""
+        """Return the path, including fields that the form does not show. An unchanged path is
+        returned unchanged.
+        """
         if row.at is not None and not row.changed("path", "type", "service", "port"):
             return before
         path, service, port = (row.values[part] for part in ("path", "service", "port"))
@@ -224,7 +227,7 @@ class RulesForm(SpecForm):
 
 
 def _of_host(rules: list[dict[str, Any]], host: str) -> dict[str, Any]:
-    """The first rule of the host, or a new one at the end."""
+    """Return the first rule of the host, or append a new one."""
     for rule in rules:
         if rule.get("host", "") == host:
             return rule

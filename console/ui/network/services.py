@@ -1,5 +1,4 @@
-"""What a service passes on, and to which pods.
-
+"""Edit the ports, selector and session affinity of a service.
 https://kubernetes.io/docs/concepts/services-networking/service/
 """
 
@@ -24,14 +23,14 @@ from console.ui.rowforms import MOST, Given, Rows
 from console.ui.specforms import EditSpec, SpecForm
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
-#: Seconds; kube-apiserver's own limit, and what it takes where nobody says.
+#: Maximum and default session affinity timeout of kube-apiserver, in seconds.
 LONGEST_AFFINITY, AFFINITY = 86400, 10800
 AFFINITIES: Mapping[str, str | Promise] = {
     "None": gettext_lazy("None: any pod"),
     "ClientIP": gettext_lazy("The same pod for the same client's address (ClientIP)"),
 }
 _NAME = re.compile(r"(?=.{1,63}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-#: Types of the fields of a port that are shown.
+#: The fields of a port that the form shows, with their types.
 _SHOWN: Mapping[str, type | tuple[type, ...]] = {
     "name": str,
     "protocol": str,
@@ -144,7 +143,7 @@ class ServiceForm(SpecForm):
             yield _port(row, listed(self.found, "ports"))
 
 
-#: The fields of a port by the parts of its row.
+#: Maps form fields of a row to API fields of a port.
 _PATHS = {"name": "name", "protocol": "protocol", "port": "port", "target": "targetPort"}
 _CAUSES = {"": "port", **{path: part for part, path in _PATHS.items()}}
 
@@ -180,13 +179,13 @@ def _title(port: Mapping[str, Any]) -> str:
 
 
 def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """With what it has that no field shows."""
+    """Return the port, including fields that the form does not show."""
     port = {**ports[row.at]} if row.at is not None else {}
     for part, path in _PATHS.items():
         if row.changed(part) or row.at is None:
             port[path] = row.values[part]
             if not port[path]:
-                # Without one it is the same number.
+                # Kubernetes defaults `targetPort` to `port`.
                 del port[path]
     return port
 
@@ -203,5 +202,5 @@ class EditService(EditSpec):
     form = ServiceForm
 
     def applicable(self, entry: Entry[Any]) -> bool:
-        """Of a name elsewhere there is nothing to pass on."""
+        """Return False for ExternalName services, which have no ports or pods to edit."""
         return bool(entry.projection.type != "ExternalName")

@@ -1,1 +1,1 @@
-"""What can be done to nodes."""
+"""Actions on nodes."""

@@ -1,4 +1,4 @@
-"""Whether new pods may come to a node."""
+"""Cordon and uncordon nodes."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,8 @@
-"""A shell on a node: a privileged pod there whose first process is a shell of the machine itself.
+"""Node shell: a privileged pod that runs a login shell of the node's operating system.
 
-Whoever may make such pods has the machine anyway; here it is one button, one record and one end. Off
-unless `NODE_SHELL_NAMESPACE` names the namespace of these pods.
+Users who may create such pods have root access to the node anyway. This action adds a single
+button, an audit record and automatic cleanup. It is disabled unless `NODE_SHELL_NAMESPACE` names
+the namespace for the pods.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,29 +31,29 @@ from console.ui.subject import Subject
 from console.ui.terminals import ATTACH
 from console.ui.text import visible
 
-#: What marks the pods that are deleted when their terminal ends, and what they are for.
+#: Label of pods that are deleted when their terminal closes, and its value for node shells.
 LABEL, OF_A_NODE = "quarterdeck.io/shell", "node"
 CONTAINER = "shell"
-#: The kubelet ends what is older.
+#: Maximum lifetime of the pod, enforced by the kubelet.
 LASTS = timedelta(hours=4)
-#: Seconds that it waits for somebody to attach.
+#: Seconds to wait for a terminal to attach.
 WAITS = 300
-#: Into all namespaces of the machine: those of its first process.
+#: Enters all namespaces of the node's first process.
 _ENTER = ("nsenter", "-t", "1", "-m", "-u", "-i", "-n", "-p", "--")
 
 
 def shells() -> str:
-    """The namespace of the pods; "" where there are no node shells."""
+    """Return the namespace for node shell pods, or "" if node shells are disabled."""
     return str(settings.NODE_SHELL_NAMESPACE)
 
 
 def is_shell(pod: Entry[Any]) -> bool:
-    """True of a pod that is deleted when its terminal ends."""
+    """Return True if the pod is deleted when its terminal closes."""
     return bool(shells()) and pod.key.namespace == shells() and LABEL in pod.projection.labels
 
 
 class NodeShellForm(ConsoleForm):
-    """The name is in it so that what is sent twice makes one pod."""
+    """The form includes the pod's name, so that submitting it twice creates one pod only."""
 
     causes: Mapping[str, str] = {"metadata.name": "name"}
     name = TextField(label=gettext_lazy("Name of the pod"), max_length=LONGEST)
@@ -120,7 +121,9 @@ class NodeShell(Action):
 
 
 def _command() -> list[str]:
-    """A login shell of the machine, once somebody has attached: who does tells the terminal its size."""
+    """Return the command that starts a login shell after a terminal has attached, which is detected
+    by its size.
+    """
     waits = (
         'i=0; while command -v stty >/dev/null; do case "$(stty size 2>/dev/null)" in [1-9]*) break;; '
         f"esac; [ $i -lt {WAITS} ] || exit 0; i=$((i+1)); sleep 1; done"
@@ -148,7 +151,7 @@ def _pod(name: str, node: str) -> dict[str, Any]:
             "hostNetwork": True,
             "restartPolicy": "Never",
             "activeDeadlineSeconds": int(LASTS.total_seconds()),
-            # A shell does not end when it is asked to.
+            # Shells ignore SIGTERM.
             "terminationGracePeriodSeconds": 0,
             "automountServiceAccountToken": False,
             "tolerations": [{"operator": "Exists"}],

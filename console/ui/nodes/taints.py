@@ -1,5 +1,4 @@
-"""The taints of a node: which pods stay away from it, or have to leave.
-
+"""Edit the taints of a node.
 https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
 """
 
@@ -23,7 +22,7 @@ from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import listed
 from console.ui.text import visible
 
-#: Characters of all lines.
+#: Maximum length of the text in characters.
 LONGEST = 64 * 1024
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -35,13 +34,13 @@ class Taint:
     effect: str
 
     def __str__(self) -> str:
-        """As kubectl writes it."""
+        """Return the taint in kubectl syntax."""
         value = f"={self.value}" if self.value else ""
         return f"{self.key}{value}:{self.effect}"
 
 
 def parse_taint(line: str) -> Taint:
-    """Raises `ValidationError`."""
+    """Parse a taint in kubectl syntax. Raise `ValidationError` if it is invalid."""
     left, _colon, effect = line.rpartition(":")
     key, _equals, value = left.partition("=")
     words: dict[str, object] = {"line": visible(line)}
@@ -59,7 +58,7 @@ def parse_taint(line: str) -> Taint:
 
 
 class TaintsForm(ConsoleForm):
-    # Kubernetes' own path is the former.
+    # kube-apiserver reports errors with the path `metadata.taints`.
     causes: Mapping[str, str] = {"metadata.taints": "taints", "spec.taints": "taints"}
     taints = forms.CharField(
         label=gettext_lazy("Taints"),
@@ -92,7 +91,7 @@ class TaintsForm(ConsoleForm):
 
 
 class EditTaints(Action):
-    """All taints are sent, as Kubernetes has it; so they must be those that were shown."""
+    """Replace all taints. The node's taints must still be the ones that the page showed."""
 
     name = "taints"
     label = gettext_lazy("Edit taints")
@@ -125,7 +124,7 @@ class EditTaints(Action):
             there = {str(_taint(one)): one for one in listed(node, "spec", "taints")}
             if sorted(there) != sorted(context.data["shown"]):
                 raise Overtaken("spec.taints")
-            # One that stays keeps the time since when it is there.
+            # Reuse the manifests of unchanged taints, which contain `timeAdded`.
             taints = [there.get(str(taint)) or _manifest(taint) for taint in wanted]
             return {"spec": {"taints": taints or None}}
 
@@ -134,7 +133,9 @@ class EditTaints(Action):
 
 
 def _identity(taint: str) -> str:
-    """Of a taint as kubectl writes it: what there is one of. Its value is not part of that."""
+    """Return the key and effect of a taint in kubectl syntax. Together they identify a taint on a
+    node.
+    """
     left, _colon, effect = taint.rpartition(":")
     return f"{left.partition('=')[0]}:{effect}"
 

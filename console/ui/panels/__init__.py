@@ -1,4 +1,4 @@
-"""Panels: what a tab of a detail is made of."""
+"""Panels, the building blocks of a detail page's tabs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,18 +11,21 @@ from console.kube.gvr import GVR
 from console.ui.kind import ResourceKind
 from console.ui.subject import Subject
 
-#: What a panel shows that has nothing to say.
+#: Returned by panels without content.
 NOTHING = SafeString("")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """`id` is one word, unique within its tab; `title` heads it. `params`: the parameters of the page's
-    address that it looks at. `place`: what lives stands on the left and what an object is on the right,
-    where there is room for two columns; what concerns all is above.
+    """A panel of a tab.
 
-    A panel is drawn again whenever the object, or an object of a type in `needs`, changes. It gets
-    what `console.ui.subject.Subject` holds and asks nobody else.
+    `id` is a single word, unique within its tab, and `title` the heading. `params` contains the
+    query parameters that the panel reads. `place` is the column in two-column layouts: `left`
+    for content that changes often, `right` for properties of the object, and `above` for content
+    that spans both columns.
+
+    A panel is rendered again when the object changes or any object of a type in `needs`. Its
+    only input is the `console.ui.subject.Subject`.
     """
 
     id: str
@@ -32,11 +35,13 @@ class Panel:
     also: ClassVar[Collection[GVR]] = ()
 
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        """The types it looks at beside the kind's own: it may ask whether their objects may be listed.
-        To any other question about rights the answer is no (`console.ui.declared`). Unless it depends
-        on the kind, `also`."""
+        """Return the types that the panel reads besides the object's own, by default `also`.
+
+        The panel can check whether objects of these types can be listed. All other permission
+        checks fail (`console.ui.declared`).
+        """
         return self.also
 
     def html(self, subject: Subject) -> SafeString:
-        """What it shows, "" where it has nothing to say: then its head is not shown either."""
+        """Render the panel. A panel that returns "" is hidden together with its title."""
         raise NotImplementedError

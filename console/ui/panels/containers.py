@@ -1,4 +1,4 @@
-"""The containers of a pod, and those that a template makes."""
+"""The containers of a pod or of a pod template."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,9 @@ from console.ui.terminals import OpenTerminal
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Into a container of a pod. `dock`: the kind of its tab there, `name`: what is on the tab."""
+    """A link to a container's log or terminal. `dock` is the kind of dock tab and `name` the tab's
+    title.
+    """
 
     label: str | Promise
     url: str
@@ -50,7 +52,7 @@ class ContainersPanel(Panel):
 
 
 def _ways(subject: Subject, container: Container) -> Iterator[Way]:
-    """To what it writes once it has begun, and to a shell in it while it runs."""
+    """Yield a link to the log if the container has started, and to a shell while it runs."""
     if subject.kind.gvr != PODS:
         return
     began = container.since is not None or container.ended is not None or container.last is not None

@@ -1,4 +1,4 @@
-"""What a ConfigMap holds: its keys with their values."""
+"""The data of a ConfigMap."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,16 +13,17 @@ from console.ui.panels import NOTHING, Panel
 from console.ui.subject import Subject
 from console.ui.text import visible, visible_block
 
-#: Keys that are shown, and characters of each value. The YAML has all of them.
+#: Maximum keys shown, and maximum characters of each value. The YAML tab shows everything.
 MOST, LONGEST = 100, 5_000
-#: Lines of a value that is open from the start.
+#: Maximum lines of a value that is initially expanded.
 OPEN = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """`text`: what is shown of it, `lines`: how many that are. Of what is no text there are only its
-    `bytes`."""
+    """A value of the ConfigMap. `text` is the displayed part and `lines` its number of lines.
+    `bytes` is the size of a binary value, which is not displayed.
+    """
 
     key: str
     text: str
@@ -65,6 +66,6 @@ def _values(subject: Subject) -> Iterator[Value]:
     encoded: Mapping[str, object] = mapping(subject.manifest, "binaryData")
     for key, value in encoded.items():
         if isinstance(value, str):
-            # Base64 has four characters for three bytes.
+            # Base64 encodes three bytes in four characters.
             size = len(value) * 3 // 4 - value[-2:].count("=")
             yield Value(visible(key), "", 0, size)

@@ -1,6 +1,7 @@
-"""What Kubernetes has told of an object lately: from the window of events that is shared by all.
+"""Recent events of an object, from the shared recent-events store.
 
-Whoever may create events writes all of them, so they are shown and not believed.
+Every user who can create events can write arbitrary content into them, so their content is not
+trusted.
 """
 
 from collections.abc import Iterable
@@ -42,7 +43,9 @@ class _Line:
 
 @dataclass(frozen=True, kw_only=True)
 class EventsPanel(Panel):
-    """The newest `most` first. `quiet`: it says nothing where there are none."""
+    """The newest `most` events. The panel is hidden if `quiet` is True and the object has no
+    events.
+    """
 
     id: str = "events"
     title: str | Promise = _("Events")
@@ -67,7 +70,9 @@ class EventsPanel(Panel):
 
 
 def _about(subject: Subject, store: Store[Any]) -> list[Entry[Event]]:
-    """Those of this very object, and those that name it without saying which of its name they mean."""
+    """Return the events of this object's UID, and events without a UID for an object of this name,
+    newest first.
+    """
     index = indexes_of(store).by(_keys)
     uid = subject.entry.projection.uid
     named = (_kind_of(subject), subject.key.namespace, subject.key.name)
@@ -79,7 +84,7 @@ def _about(subject: Subject, store: Store[Any]) -> list[Entry[Event]]:
 def _keys(entry: Entry[Event]) -> Iterable[str | tuple[str, str, str]]:
     event = entry.projection
     kind, _slash, name = event.about.partition("/")
-    # Older kubelets give the name of their node as its uid.
+    # Older kubelets set the UID of their node to its name.
     if event.about_uid not in ("", name):
         yield event.about_uid
     else:

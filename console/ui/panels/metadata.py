@@ -1,4 +1,4 @@
-"""What any object has: labels, annotations, owners, and what identifies it."""
+"""The metadata of an object: labels, annotations, owners and UID."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,8 @@ from console.ui.registry import kinds
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Of each sort so many are shown; the others are in the YAML. Values longer than `SHORT` are folded away.
+#: Maximum items shown of each kind, and maximum characters of a value that is not collapsed. The
+#: YAML tab shows everything.
 MOST, SHORT = 100, 120
 
 
@@ -35,7 +36,7 @@ class _Owner(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """`url` is "" where nothing is found by it."""
+    """A label or an annotation. `url` is the list filtered by a label, or ""."""
 
     name: str
     value: str
@@ -45,7 +46,11 @@ class _Pair(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataPanel(Panel):
-    """Owners lead up to the last one that the object itself or one that the viewer may list names."""
+    """Labels, annotations and owners.
+
+    The chain of owners ends with the last owner that is named by the object itself or by an
+    owner that the viewer can list.
+    """
 
     id: str = "metadata"
     title: str | Promise = _("Metadata")
@@ -76,7 +81,7 @@ def _labels(subject: Subject) -> Iterator[_Pair]:
         try:
             wanted = LabelFilter().clean([f"{name}={value}"])
         except BadValue:
-            # No label that Kubernetes would have taken.
+            # kube-apiserver would not accept this label.
             wanted = ()
         place = [("namespace", namespace)] if namespace else []
         url = f"{here}?{urlencode([*place, *(('label', one) for one in wanted)])}" if wanted else ""
@@ -90,7 +95,9 @@ def _annotations(meta: Mapping[str, Any]) -> Iterator[_Pair]:
 
 
 def _owners(subject: Subject) -> Iterator[_Owner]:
-    """From the nearest up. Each object once, whatever they say of each other."""
+    """Yield the owners, nearest first. Each owner occurs once, even if owner references form a
+    cycle.
+    """
     references = listed(subject.manifest, "metadata", "ownerReferences")
     namespace, links = subject.key.namespace, Links(subject.access)
     for reference in references[:MOST]:
@@ -103,7 +110,9 @@ def _owners(subject: Subject) -> Iterator[_Owner]:
 
 
 def _between() -> Mapping[str, GVR]:
-    """What stands between an object and the owner that people know: owned itself, it owns others."""
+    """Return intermediate owner types, by Kubernetes kind. They own objects and are owned by other
+    objects themselves.
+    """
     owned = {gvr for kind in kinds for gvr in kind.owns}
     return {kind.api_kind: kind.gvr for kind in kinds if kind.owns and kind.gvr in owned}
 

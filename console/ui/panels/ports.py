@@ -1,4 +1,4 @@
-"""The ports of a pod or a service, each with the line of kubectl that leads to it."""
+"""The ports of a pod or a service, with port-forward commands."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,14 +18,17 @@ from console.ui.panels import NOTHING, Panel
 from console.ui.portlist import FORWARD, TCP, Port, forward_command, ports_of, scheme_of
 from console.ui.subject import Subject
 
-#: The action that opens a port (`console.proxying.actions`).
+#: Name of the action that opens a port (`console.proxying.actions`).
 _OPEN = "open-port"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A port as it is shown. `command` is "" where kubectl does not forward it, and `why` says why.
-    `open_url`: where it is opened in the browser, "" where it is not."""
+    """A displayed port.
+
+    `command` is the kubectl command, or "" if kubectl can't forward the port, with the reason in
+    `why`. `open_url` opens the port in the browser. It is "" if that is not possible.
+    """
 
     number: int
     name: str
@@ -37,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class PortsPanel(Panel):
-    """For pods and services. Ends with its object: a pod that has ended has none."""
+    """Ports of pods and services. Hidden for terminated pods."""
 
     id: str = "ports"
     title: str | Promise = gettext_lazy("Ports")
@@ -67,7 +70,9 @@ class PortsPanel(Panel):
 
 
 def _open_url(subject: Subject) -> str:
-    """Where any of its ports is opened; "" where that is not set up, or not for this viewer."""
+    """Return the URL that opens a port of the object, or "" if the proxy is not configured or the
+    viewer lacks permission.
+    """
     action = subject.kind.shown_actions.get(_OPEN)
     if settings.PROXY_BASE is None or action is None:
         return ""

@@ -1,4 +1,4 @@
-"""The tabs of an object, as its kind is declared."""
+"""The tabs of an object's detail page, derived from the declaration of its kind."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,19 +28,23 @@ from console.ui.tabs import Tab
 
 K = TypeVar("K", bound=type[ResourceKind])
 
-#: Kinds whose tabs are kept.
+#: Number of kinds with cached tabs.
 KEPT = 200
 
 EVENTS = Tab("events", _("Events"), EventsPanel())
 YAML = Tab("yaml", _("YAML"), YamlPanel())
-#: What the console changed is in SQL, which panels do not ask: `console.views.history` draws it.
+#: Has no panels. The changes are stored in the database, which panels don't access, and are
+#: rendered by `console.views.history`.
 CHANGES = Tab("changes", _("Changes"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """`first`: what people ask first, `last` what few do. `around`: what the tab about other objects
-    begins with."""
+    """Panels specific to a kind.
+
+    `first` is shown at the top and `last` at the bottom of the overview. `around` starts the tab
+    of related objects.
+    """
 
     first: Sequence[Panel] = ()
     around: Sequence[Panel] = ()
@@ -53,8 +57,11 @@ _own: dict[GVR, _Own] = {}
 def shows(
     *first: Panel, around: Sequence[Panel] = (), last: Sequence[Panel] = ()
 ) -> Callable[[K], K]:
-    """Class decorator of kinds whose objects have panels of their own: on the first tab, where one takes
-    the place of another with its id or is the `last`, and on the tab about other objects."""
+    """Return a class decorator that adds panels to a kind's detail page.
+
+    `first` and `last` are added to the overview, where a panel in `first` replaces the default
+    panel with the same id. `around` is added to the tab of related objects.
+    """
 
     def declare(cls: K) -> K:
         _own[cls.gvr] = _Own(first, around, last)

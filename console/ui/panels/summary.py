@@ -1,4 +1,4 @@
-"""Why the object is as it is, and what the columns of its kind say of it."""
+"""The cause of an object's state, and a summary of its columns."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ from console.ui.panels import NOTHING, Panel
 from console.ui.rows import make_row
 from console.ui.subject import Subject
 
-#: States in which nobody looks for a cause.
+#: States in which no cause is shown.
 _CALM = frozenset({Severity.OK.value, Severity.DONE.value, Severity.PAUSED.value})
 
 
@@ -25,14 +25,14 @@ Trouble = tuple[Severity, Cause]
 
 @dataclass(frozen=True, kw_only=True)
 class CausePanel(Panel):
-    """Why the object is as it is, where that is not well."""
+    """The cause of an unhealthy state."""
 
     id: str = "cause"
     title: str | Promise = _("Cause")
     place: Literal["above", "left", "right"] = "above"
 
     def trouble(self, subject: Subject) -> Trouble | None:
-        """What the object does not know of itself: others tell. None where they tell of nothing."""
+        """Return a problem that is visible only in other objects, or None."""
         return None
 
     def html(self, subject: Subject) -> SafeString:

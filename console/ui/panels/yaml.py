@@ -1,4 +1,4 @@
-"""The whole object as YAML, to be read, copied and linked to line by line."""
+"""The object as YAML, with copying and links to single lines."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,9 @@ from console.ui.panels import Panel
 from console.ui.subject import Subject
 from console.ui.yamltext import yaml_text
 
-#: Lines that are drawn, and characters of each; all of them are in the download.
+#: Maximum lines shown, and maximum characters of each. The download is complete.
 MOST_LINES, LONGEST_LINE = 3000, 5000
-#: Bytes of JSON of an object that is drawn at all.
+#: Maximum size of a displayed object, in bytes of JSON.
 LARGEST = 256 * 1024
 _LINE = (
     '<span class="line" id="L{}"><a href="#L{}" tabindex="-1" aria-hidden="true">{}</a>{}\n</span>'
@@ -29,7 +29,8 @@ class YamlPanel(Panel):
     title: str | Promise = _("YAML")
 
     def html(self, subject: Subject) -> SafeString:
-        # Measured as JSON, which takes no time: YAML takes a second for what is as large as can be.
+        # The limit uses the size as JSON because encoding JSON is fast. Dumping the largest
+        # possible object as YAML takes a second.
         fits = len(msgspec.json.encode(subject.manifest)) <= LARGEST
         text = yaml_text(subject.kind, subject.manifest) if fits else ""
         lines = text.rstrip("\n").split("\n") if fits else []

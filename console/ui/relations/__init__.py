@@ -1,1 +1,1 @@
-"""What belongs to what: panels about the other objects around one."""
+"""Panels for related objects: owners, owned objects, references and selected pods."""

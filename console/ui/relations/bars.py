@@ -1,4 +1,4 @@
-"""Bars in panels: how much of a whole."""
+"""Progress bars in panels."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,12 @@ from django.utils.functional import Promise
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """`share` of the whole, in percent; None where there is no whole. `level`, one of `ok`, `warn` and
-    `error`, is its colour: nothing is said by it that the figures do not say."""
+    """A progress bar.
+
+    `share` is the percentage of the whole, or None if the whole is unknown. `level` is the
+    color: `ok`, `warn` or `error`. It is never the only indication of a problem, because the
+    numbers show it as well.
+    """
 
     label: str | Promise
     used: str

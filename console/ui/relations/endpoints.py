@@ -1,4 +1,4 @@
-"""Where a service's traffic goes: each endpoint with its readiness and its pod.
+"""The endpoints of a service, with their readiness and pods.
 
 https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
 """
@@ -26,13 +26,14 @@ from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Endpoints that are shown, and slices that are read for them: one holds at most a hundred.
+#: Maximum endpoints shown, and maximum EndpointSlices read. A slice contains at most 100 endpoints
+#: by default.
 MOST, SLICES = 100, 20
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`pod` is None for an address that is no pod's."""
+    """A displayed endpoint. `pod` is None for an address that does not belong to a pod."""
 
     address: str
     ports: str
@@ -67,7 +68,7 @@ class _Slice(Object, gc=False):
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointsPanel(Panel):
-    """For services."""
+    """Endpoints of a service."""
 
     id: str = "endpoints"
     title: str | Promise = gettext_lazy("Endpoints")
@@ -92,7 +93,7 @@ class EndpointsPanel(Panel):
 
 
 class EndpointsCause(CausePanel):
-    """For services: whether anybody answers."""
+    """Cause panel of a service: reports missing or unready endpoints."""
 
     also = (ENDPOINT_SLICES,)
 
@@ -114,7 +115,9 @@ class EndpointsCause(CausePanel):
 
 
 def _slices(subject: Subject) -> list[Entry[Any]] | None:
-    """The worst first; None where the viewer may not see them or nobody knows them yet."""
+    """Return the service's EndpointSlices, the worst first, or None if they are not loaded or not
+    visible.
+    """
     slices = Seeing(subject, ENDPOINT_SLICES)
     if slices.informer is None or not slices.readable.reaches(subject.key.namespace):
         return None
@@ -123,7 +126,7 @@ def _slices(subject: Subject) -> list[Entry[Any]] | None:
 
 
 def _numbers(slices: Sequence[Entry[Any]]) -> tuple[int, int]:
-    """How many endpoints are ready, of how many."""
+    """Return the number of ready endpoints and the number of all endpoints."""
     found = [entry.projection for entry in slices]
     return sum(one.ready for one in found), sum(one.endpoints for one in found)
 

@@ -1,6 +1,6 @@
-"""A small map of what is around an object, drawn by the server.
+"""A map of the objects related to an object, rendered as SVG on the server.
 
-Nothing is told by the drawing alone: each line of it is a sentence of the list below it.
+Each line of the map also appears as a sentence in the list below it, for accessibility.
 """
 
 from collections.abc import Collection
@@ -21,15 +21,19 @@ from console.ui.relations.references import naming
 from console.ui.relations.selecting import selecting_types
 from console.ui.subject import Subject
 
-#: Measures of a box and of the room between boxes, in pixels.
+#: Size of a box and of the gaps between boxes, in pixels.
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 176, 40, 52, 10, 2
-#: Characters of a name that fit into a box.
+#: Maximum characters of a name in a box.
 FITS = 22
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """`short` fits, `name` is whole. `url` is "" for the object itself and what there is no page of."""
+    """A box of the map.
+
+    `short` is the shortened name that fits the box. `url` is "" for the object itself and for
+    objects without a page.
+    """
 
     x: int
     y: int
@@ -43,7 +47,7 @@ class Box:
 
     @property
     def text_y(self) -> tuple[int, int]:
-        """The base lines of kind and name."""
+        """Baselines of the kind and the name."""
         return self.y + 15, self.y + 31
 
     @property
@@ -53,7 +57,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """What a column has no room for."""
+    """The number of objects omitted from a column."""
 
     x: int
     y: int
@@ -116,14 +120,14 @@ def _box(one: Neighbour, x: int, y: int, *, here: bool) -> Box:
 
 
 def _short(name: str) -> str:
-    """Both ends of a name: its end tells replicas apart."""
+    """Shorten the middle of a name. The end is kept because it distinguishes replicas."""
     if len(name) <= FITS:
         return name
     return f"{name[: FITS // 2 - 1]}…{name[-FITS // 2 :]}"
 
 
 def _path(box: Box, other: Box) -> str:
-    """From the right side of the left one to the left side of the right one."""
+    """Return the SVG path from the right edge of the left box to the left edge of the right box."""
     left, right = (box, other) if box.x < other.x else (other, box)
     x1, y1 = left.x + WIDTH, left.y + HEIGHT // 2
     x2, y2 = right.x, right.y + HEIGHT // 2
@@ -132,7 +136,7 @@ def _path(box: Box, other: Box) -> str:
 
 
 def _sentence(one: Neighbour, other: Neighbour) -> dict[str, object]:
-    """`who` does `what` to `whom`: who is left does it to who is right."""
+    """Return the context of a sentence. The subject is the object further left on the map."""
     first, second = (one, other) if one.column < other.column else (other, one)
     return {"who": _named(first), "what": one.says, "whom": _named(second)}
 

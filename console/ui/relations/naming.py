@@ -1,4 +1,4 @@
-"""One object as another names it."""
+"""References between objects."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,11 @@ Target = tuple[GVR, Key]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """`how` is a word of `console.ui.relations.words.HOW`; `where`: the volume, container or the like.
+    """A reference to an object.
 
-    `optional`: the object that names it does without, if there is none.
+    `how` is a key of `console.ui.relations.words.HOW`. `where` is the volume, container or other
+    place in the referring object. `optional` is True if the referring object works without the
+    target.
     """
 
     gvr: GVR

@@ -1,4 +1,6 @@
-"""The neighbourhood of an object: what it owns, uses and selects, and who does that to it."""
+"""The related objects of an object: owners, owned objects, references and selectors, in both
+directions.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,14 +20,17 @@ from console.ui.relations.usedby import used_by
 from console.ui.relations.words import how_text, singular_of
 from console.ui.subject import Subject
 
-#: How many neighbours of each sort are shown; with the object itself and its owners about thirty.
+#: Maximum objects shown of each sort: about 30 including the object itself and its owners.
 MOST_USERS, MOST_OWNED, MOST_OF_THOSE, MOST_USED = 7, 6, 5, 7
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """`column`: 0 is the object's own, owners are left of it. `of` is the place, among all neighbours,
-    of the one that it hangs on; `says` is what that one does to it, or it to that one, in words."""
+    """An object on the map.
+
+    `column` is 0 for the object itself and negative for owners and users. `of` is the index of
+    the object to which this one is connected. `says` describes the relation.
+    """
 
     column: int
     kind: str | Promise
@@ -35,7 +40,9 @@ class Neighbour:
 
 
 class Neighbourhood:
-    """`found[0]` is the object itself. `more`: how many of a column are left out."""
+    """The related objects of a subject. `found[0]` is the object itself. `more` contains the number
+    of omitted objects by column.
+    """
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
@@ -72,7 +79,7 @@ class Neighbourhood:
             for gvr, entries in used_by(self._subject, by_name, by_selector)
             for entry in entries
         ]
-        # A workload stands for what it has made, and nothing is drawn twice.
+        # A workload represents the objects it created, and no object is shown twice.
         uids = {entry.projection.uid for _gvr, entry in found} - {""}
         users = [
             (gvr, entry)
@@ -86,7 +93,7 @@ class Neighbourhood:
             self._add(-1, gvr, self._line(gvr, entry), 0, says)
 
     def _owned(self) -> None:
-        """What it owns or selects, and what that owns."""
+        """Add the owned and selected objects, and the objects that those own."""
         below = []
         children = self._children(self._subject.kind.gvr, self._subject.entry)
         for gvr, entry, says in self._first(children, MOST_OWNED, 1):

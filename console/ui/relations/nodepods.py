@@ -1,4 +1,4 @@
-"""The pods that are placed on a node, and what they ask of it."""
+"""The pods on a node and their resource requests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ from console.ui.relations.bars import Bar
 from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
 
-#: Pods that are shown, those that ask for most first; a node has seldom more than 110.
+#: Maximum pods shown, those with the largest requests first. A node rarely has more than 110.
 MOST = 50
-#: Percent of which a bar warns.
+#: Percentage from which a bar is a warning.
 NEARLY_FULL = 90
 
 
@@ -37,7 +37,9 @@ class Placed:
 
 @dataclass(frozen=True, kw_only=True)
 class PodsPanel(Panel):
-    """Bars count the pods that the viewer may list, and say so if these need not be all."""
+    """Pods on a node. The bars count only pods that the viewer can list, and a note says so if pods
+    may be missing.
+    """
 
     id: str = "pods"
     title: str | Promise = gettext_lazy("Pods on this node")
@@ -49,7 +51,7 @@ class PodsPanel(Panel):
             return SafeString("")
         found = seeing.among(indexes_of(seeing.informer.store).by_node.get(subject.key.name))
         placed = sorted(found, key=_most_first)
-        # A pod that has ended is still there to look at, and takes no room.
+        # Terminated pods are listed but use no resources.
         running = [held for entry in placed if (held := entry.projection.reserved) is not None]
         node = subject.entry.projection
         cpu, memory = sum(held.cpu for held in running), sum(held.memory for held in running)

@@ -1,4 +1,4 @@
-"""What an object owns, and what those own in turn."""
+"""The objects that an object owns, over several generations."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,13 +18,15 @@ from console.ui.relations.seeing import FIRST, Line, Seeing
 from console.ui.relations.words import title_of
 from console.ui.subject import Subject
 
-#: Generations that are shown, the object itself left out.
+#: Maximum generations shown below the object.
 DEEPEST = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Objects of one type with the same owner. `total`: of those that may be seen; `url`: all of them."""
+    """Objects of one type with the same owner. `total` counts the visible objects, and `url` is the
+    list of all of them.
+    """
 
     title: str | Promise
     total: int
@@ -60,7 +62,7 @@ class OwnedPanel(Panel):
 def branches_of(
     subject: Subject, kind: ResourceKind | None, owner: Entry[Any], depth: int
 ) -> tuple[Branch, ...]:
-    """What `owner`, of that kind, owns: so many generations of it."""
+    """Return the visible objects owned by `owner`, down to `depth` generations."""
     found: list[Branch] = []
     if kind is None or not depth:
         return ()

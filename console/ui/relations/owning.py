@@ -1,7 +1,7 @@
-"""Owners and what they own, by the controlling owner reference.
+"""Owners and owned objects, by the controller's owner reference.
 
-A uid in an owner reference is what its author wrote: an object counts as owned only within the owner's
-own namespace, as the garbage collector has it.
+Users can write arbitrary UIDs into owner references. Like the garbage collector, this module
+accepts an owned object only in the owner's namespace.
 https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/
 """
 
@@ -18,12 +18,12 @@ from console.ui.relations.references import named
 from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 
-#: Owners above an object that are followed.
+#: Maximum generations of owners.
 HIGHEST = 4
 
 
 def owned_types(kind: ResourceKind | None) -> Collection[GVR]:
-    """Those of all that an object of a kind may own, over all generations."""
+    """Return all types that an object of a kind can own, over all generations."""
     found = dict.fromkeys(kind.owns if kind is not None else ())
     for gvr in tuple(found):
         found |= dict.fromkeys(owned_types(kinds.of(gvr)))
@@ -31,7 +31,7 @@ def owned_types(kind: ResourceKind | None) -> Collection[GVR]:
 
 
 def owner_types(gvr: GVR) -> Collection[GVR]:
-    """Those of all that may own an object of a type, over all generations."""
+    """Return all types that can own an object of a type, over all generations."""
     found = dict.fromkeys(kind.gvr for kind in kinds if gvr in kind.owns)
     for one in tuple(found):
         found |= dict.fromkeys(owner_types(one))
@@ -39,7 +39,7 @@ def owner_types(gvr: GVR) -> Collection[GVR]:
 
 
 def owned_by(owner: Entry[Any], seeing: Seeing) -> list[Entry[Any]]:
-    """The objects of a type that are owned and may be seen, the current ones first."""
+    """Return the visible owned objects of a type, current ones first."""
     if seeing.informer is None:
         return []
     uid, namespace = owner.projection.uid, owner.key.namespace
@@ -54,7 +54,7 @@ def _order(seeing: Seeing, entry: Entry[Any]) -> tuple[Any, ...]:
 
 
 def owners_of(subject: Subject) -> Iterator[Target]:
-    """The owner, its owner and so on, as far as the viewer may know of them."""
+    """Yield the owner, its owner and so on, as long as the viewer can see them."""
     item = subject.entry.projection
     for _generation in range(HIGHEST):
         word, _slash, name = getattr(item, "owner", "").partition("/")
@@ -63,7 +63,7 @@ def owners_of(subject: Subject) -> Iterator[Target]:
             return
         yield owner
         entry = Seeing(subject, owner[0]).get(owner[1])
-        # Another object of that name may have come since.
+        # The owner may have been replaced by another object with the same name.
         if entry is None or entry.projection.uid != item.owner_uid:
             return
         item = entry.projection

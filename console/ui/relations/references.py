@@ -1,13 +1,14 @@
-"""What an object names of other objects, told from what the cache keeps of it.
+"""References of an object to other objects, mostly from the cached projection.
 
-Promises:
-- `named_by` and `others` need a projection and nothing else, so that the other direction (`referrers`)
-  can be kept for any number of objects without reading one of them whole.
-- `references` says more (how, where, whether it may be missing) and may read the one whole object. Both
-  name the same targets, but for a pod's node, by which there is an index of all kinds
-  (`console.kube.indexes`).
+- `named_by` and `others` need only the projection, so the reverse index (`referrers`) can cover
+  any number of objects
+  without decoding whole objects.
+- `references` returns more details (kind of reference, place, optional) and may decode one whole
+  object. Both return
+  the same targets, except for a pod's node, for which `console.kube.indexes` has a separate
+  index.
 
-Names are what tenants wrote: nothing says that such an object exists, or may be seen.
+Users write the names: the referenced object may not exist, and may not be visible to the viewer.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,20 +24,22 @@ from console.ui.kind import ResourceKind, Scope
 from console.ui.registry import kinds
 from console.ui.relations.naming import Reference, Target
 
-#: Kinds of which it is kept who names them.
+#: Number of kinds whose referring types are cached.
 KEPT = 200
 
 
 @lru_cache(KEPT)
 def naming(kind: ResourceKind) -> Sequence[GVR]:
-    """The types whose objects can name one of this kind: what makes pods first, then as the menu has it.
-    Left out are those that a panel of its own tells of."""
+    """Return the types whose objects can refer to this kind: workloads first, then in menu order.
+
+    Types that have a separate panel on this kind's page are left out.
+    """
     found = [user for user in kinds if kind.gvr in user.names and user.gvr not in kind.told_apart]
     return tuple(user.gvr for user in sorted(found, key=lambda user: user.rank))
 
 
 def references(gvr: GVR, entry: Entry[Any]) -> tuple[Reference, ...]:
-    """What the object names, in a fixed order; each mention by itself."""
+    """Return the references of an object, in a fixed order. A target can occur several times."""
     kind = kinds.of(gvr)
     if kind is None:
         return ()
@@ -44,19 +47,23 @@ def references(gvr: GVR, entry: Entry[Any]) -> tuple[Reference, ...]:
 
 
 def uses_of(kind: ResourceKind | None, item: Any) -> tuple[str, ...]:
-    """What a projection keeps of the specification of pods, as texts; of most types nothing."""
+    """Return the references in a projection's pod spec as texts. Empty for kinds without a pod
+    spec.
+    """
     found: tuple[str, ...] = item.uses if kind is not None and kind.pod_spec else ()
     return found
 
 
 def others(kind: ResourceKind | None, item: Any) -> tuple[Target, ...]:
-    """What it names beside its `uses`."""
+    """Return the targets of an object that are not in `uses`."""
     found = kind.references(item) if kind is not None else ()
     return tuple((ref.gvr, ref.key) for ref in found)
 
 
 def named_by(uses: Iterable[str], namespace: str) -> Iterator[Target]:
-    """The targets of `Kind/name`; a slash in a name is but a part of one that no object can have."""
+    """Yield the targets of `Kind/name` texts. A slash within a name yields a target that can't
+    exist.
+    """
     for text in uses:
         word, _slash, name = text.partition("/")
         target = named(word, namespace, name)
@@ -65,7 +72,7 @@ def named_by(uses: Iterable[str], namespace: str) -> Iterator[Target]:
 
 
 def named_across(uses: Iterable[str], namespace: str) -> Iterator[Target]:
-    """As `named_by`, of what may be in another namespace, as `Kind/namespace/name`."""
+    """Like `named_by`, for `Kind/namespace/name` texts that may refer to other namespaces."""
     for text in uses:
         word, _slash, name = text.partition("/")
         place, _slash, own = name.rpartition("/")
@@ -75,7 +82,7 @@ def named_across(uses: Iterable[str], namespace: str) -> Iterator[Target]:
 
 
 def named(word: str, namespace: str, name: str) -> Target | None:
-    """The object of that kind; None for a kind that Kubernetes has not."""
+    """Return the target, or None for an unknown Kubernetes kind."""
     kind = kinds.called(word)
     if kind is None:
         return None
@@ -83,7 +90,7 @@ def named(word: str, namespace: str, name: str) -> Target | None:
 
 
 def _spec(kind: ResourceKind, entry: Entry[Any]) -> Iterator[Reference]:
-    """A pod's spec, or that of a template, mention by mention."""
+    """Yield each reference in the spec of a pod or a pod template."""
     if not kind.pod_spec:
         return
     found: Any = entry.original()

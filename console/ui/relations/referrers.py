@@ -1,9 +1,11 @@
-"""Who names an object: the other direction of `console.ui.relations.references`.
+"""Reverse index of `console.ui.relations.references`: the objects that refer to an object.
 
-Promises, beyond those of `console.kube.derived`:
-- One lookup costs what it finds. Nothing is unpacked, however many objects there are.
-- Objects that name the same things in the same namespace (the replicas of a workload) share what is
-  known of that: each costs two places in dictionaries.
+In addition to the guarantees of `console.kube.derived`:
+
+- The cost of a lookup depends only on the number of results. Objects are never decoded.
+- Objects in the same namespace with the same references, such as the replicas of a workload,
+  share one group. Each
+  object takes only two dictionary entries.
 """
 
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ from console.ui.registry import kinds
 from console.ui.relations.naming import Target
 from console.ui.relations.references import named_by, others, uses_of
 
-#: What objects have in common: their namespace and `uses`, and what else they name.
+#: Key of a group: the namespace, the `uses`, and the other targets.
 _Alike = tuple[str, tuple[str, ...], tuple[Target, ...]]
 
 
@@ -28,13 +30,13 @@ class _Group:
     def __init__(self, alike: _Alike) -> None:
         namespace, uses, rest = alike
         self.alike = alike
-        # One may come twice, which costs less than finding out.
+        # May contain duplicates, which cost less than removing them.
         self.targets = (*named_by(uses, namespace), *rest)
         self.entries: dict[Key, Entry[Any]] = {}
 
 
 class Referrers(Derived[Any]):
-    """Of the objects of one type."""
+    """Referring objects of one type, by target."""
 
     def __init__(self, store: Store[Any], gvr: GVR) -> None:
         super().__init__(store)
@@ -42,7 +44,7 @@ class Referrers(Derived[Any]):
         self._start_over()
 
     def of(self, target: Target) -> tuple[Entry[Any], ...]:
-        """The objects that name `target`."""
+        """Return the objects that refer to `target`."""
         with self.current():
             groups = self._naming.get(target, ())
             return tuple(entry for group in groups for entry in group.entries.values())
@@ -50,7 +52,7 @@ class Referrers(Derived[Any]):
     def _start_over(self) -> None:
         self._groups: dict[_Alike, _Group] = {}
         self._group_of: dict[Key, _Group] = {}
-        # The values are of no use: this is a set that keeps its order.
+        # Used as an ordered set. The values are unused.
         self._naming: dict[Target, dict[_Group, None]] = {}
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
@@ -69,7 +71,7 @@ class Referrers(Derived[Any]):
             self._group_of[key] = group
 
     def _alike(self, entry: Entry[Any]) -> _Alike | None:
-        """None for an object that names nothing."""
+        """Return the group key of an object, or None if it has no references."""
         uses, rest = uses_of(self._kind, entry.projection), others(self._kind, entry.projection)
         return (entry.key.namespace, uses, rest) if uses or rest else None
 
@@ -99,7 +101,7 @@ _known: WeakKeyDictionary[Store[Any], Referrers] = WeakKeyDictionary()
 
 
 def referrers_of(informer: Informer[Any]) -> Referrers:
-    """The kind's own, shared by all who ask."""
+    """Return the shared `Referrers` of an informer."""
     found = _known.get(informer.store)
     if found is None:
         found = _known.setdefault(informer.store, Referrers(informer.store, informer.gvr))

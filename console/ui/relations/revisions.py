@@ -1,6 +1,7 @@
-"""The revisions of a workload, and what differs between two of them.
+"""The revisions of a workload, and the differences between two of them.
 
-A Deployment's are its ReplicaSets, those of StatefulSets and DaemonSets are ControllerRevisions.
+The revisions of a Deployment are its ReplicaSets. Those of StatefulSets and DaemonSets are
+ControllerRevisions.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -26,15 +27,17 @@ from console.ui.subject import Subject
 from console.ui.text import visible
 
 CAUSE_ANNOTATION = "kubernetes.io/change-cause"
-#: Revisions that are shown; controllers keep ten unless they are told otherwise.
+#: Maximum revisions shown. Controllers keep ten by default.
 MOST = 50
-#: Digits of a revision that is asked for.
+#: Maximum digits of a revision in the query.
 _LONGEST = 18
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """`images` are those of its template. `pods` is None where that is not counted by revision."""
+    """A revision. `images` are those of its pod template. `pods` is None if pods are not counted by
+    revision.
+    """
 
     number: int
     current: bool
@@ -49,7 +52,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`problem` says why there are no `lines`."""
+    """The differences between two revisions. `problem` is the reason for missing `lines`."""
 
     before: int
     after: int
@@ -59,7 +62,9 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class RevisionsPanel(Panel):
-    """For kinds that have `revisions`. `Subject.query` may choose `from` and `to`."""
+    """Revisions of kinds with `revisions`. The query parameters `from` and `to` select the
+    revisions to compare.
+    """
 
     id: str = "revisions"
     title: str | Promise = gettext_lazy("Revisions")
@@ -84,7 +89,7 @@ class RevisionsPanel(Panel):
 
 
 def _rollback_url(subject: Subject) -> str:
-    """Where the viewer may go back to one; "" for nobody."""
+    """Return the URL of the rollback action, or "" if the viewer can't run it."""
     kind, key = subject.kind, subject.key
     action = kind.shown_actions.get("rollback")
     if action is None or not action.applicable(subject.entry):
@@ -94,7 +99,7 @@ def _rollback_url(subject: Subject) -> str:
 
 
 def revisions_of(subject: Subject, seeing: Seeing) -> list[Revision]:
-    """The newest first."""
+    """Return the visible revisions, newest first."""
     if seeing.informer is None or not subject.entry.projection.uid:
         return []
     owned = indexes_of(seeing.informer.store).by_owner.get(subject.entry.projection.uid)
@@ -124,7 +129,7 @@ def _revision(seeing: Seeing, entry: Entry[Any], *, current: bool) -> Revision:
 
 
 def _template(original: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of a ReplicaSet, or of the patch that a ControllerRevision holds."""
+    """Return the pod template of a ReplicaSet or of the patch in a ControllerRevision."""
     holder = mapping(original, "data") or original
     return mapping(holder, "spec", "template")
 
@@ -138,7 +143,7 @@ def _images(template: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _comparison(found: list[Revision], query: Mapping[str, str]) -> Comparison:
-    """Of the two that were asked for, or of the newest with the one before."""
+    """Compare the selected revisions, by default the newest with the previous one."""
     known = {revision.number: revision for revision in found}
     before = _chosen(query.get("from", ""), known) or found[1]
     after = _chosen(query.get("to", ""), known) or found[0]

@@ -1,7 +1,7 @@
-"""How far a workload is with bringing its pods up to date, and what keeps it.
+"""The progress of a workload's rollout and the causes of delays.
 
-It is worked out from the objects themselves: whoever leaves the page and comes back, or never began
-anything, sees the same.
+The state is computed from the current objects, so it does not depend on who started the rollout
+or on an open page.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -28,7 +28,7 @@ from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
 from console.ui.words import spoken
 
-#: Pods whose manifests are read for a cause, the worst first.
+#: Maximum pods whose manifests are read to find a cause, the worst first.
 MOST = 20
 _BAD = frozenset({Severity.ERROR, Severity.WARN})
 _WAITING = frozenset({Severity.ERROR, Severity.WARN, Severity.PROGRESS, Severity.UNKNOWN})
@@ -36,8 +36,9 @@ _WAITING = frozenset({Severity.ERROR, Severity.WARN, Severity.PROGRESS, Severity
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Pods that are not ready for the same `cause`, a sentence or "": `count` of them, the first in
-    `line`."""
+    """Pods that are not ready for the same `cause`, a sentence or "". `count` is the number of
+    pods, and `line` shows the first.
+    """
 
     line: Line
     count: int
@@ -50,7 +51,7 @@ class Wait:
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutPanel(Panel):
-    """For kinds that have `revisions`. Nothing is shown where no pods are wanted."""
+    """Rollout progress of kinds with `revisions`. Hidden if no pods are desired."""
 
     id: str = "rollout"
     title: str | Promise = gettext_lazy("Rollout")
@@ -73,7 +74,7 @@ class RolloutPanel(Panel):
 
 
 class RolloutCause(CausePanel):
-    """What its pods say of why it does not get on."""
+    """Cause panel of a workload: reports why its pods are not ready."""
 
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return owned_types(kind)
@@ -85,7 +86,7 @@ class RolloutCause(CausePanel):
         if not said:
             return None
         first = max(said, key=lambda wait: wait.count)
-        # Their sentences differ in figures, as in how often each was restarted.
+        # Grouped by state, because the sentences contain different numbers such as restart counts.
         count = sum(wait.count for wait in said if wait.line.word == first.line.word)
         text = ngettext("%(n)s pod: %(cause)s", "%(n)s pods: %(cause)s", count)
         cause = Cause(text % {"n": f"{count:,}", "cause": first.cause}, spoken(item.status.reason))
@@ -109,7 +110,7 @@ def _bar(label: str, count: int, item: Any) -> Bar:
 
 
 def _waits(subject: Subject) -> list[Wait]:
-    """Of the pods that the viewer may list."""
+    """Return the unready pods that the viewer can list, grouped by cause."""
     seeing = Seeing(subject, PODS)
     found: dict[str, Wait] = {}
     for entry, manifest in subject.once(_waiting):
@@ -122,14 +123,16 @@ def _waits(subject: Subject) -> list[Wait]:
 
 
 def _waiting(subject: Subject) -> list[tuple[Entry[Any], Mapping[str, Any]]]:
-    """The first of its pods that wait, with their manifests."""
+    """Return the first unready pods with their manifests."""
     seeing = Seeing(subject, PODS)
     waiting = (entry for entry in _pods(subject, seeing) if _is_waiting(seeing, entry))
     return [(entry, entry.original()) for entry in islice(waiting, MOST)]
 
 
 def _pods(subject: Subject, seeing: Seeing) -> Iterator[Entry[Any]]:
-    """Those of its newest revision, where that owns them."""
+    """Yield the pods of the newest revision if revisions own pods, otherwise all pods of the
+    workload.
+    """
     kept_in = subject.kind.revisions
     if kept_in is None or kept_in not in subject.kind.owns:
         yield from owned_by(subject.entry, seeing)

@@ -1,9 +1,9 @@
-"""Other objects as one viewer may see them beside an object.
+"""Related objects of a subject, restricted to the viewer's permissions.
 
-Promises:
-- Nothing of another object is told but by `Seeing`, which asks the viewer's rights first. A name that
-  the shown object itself contains is no secret; whether there is such an object is one.
-- Counts are of what the viewer may list.
+- Content of related objects is accessed only through `Seeing`, which checks permissions first.
+  Names in the subject
+  itself are not secret, but the existence of the named objects is.
+- Counts include only objects that the viewer can list.
 """
 
 from collections.abc import Collection, Iterable
@@ -32,15 +32,18 @@ from console.ui.subject import Subject
 from console.ui.text import visible
 from console.ui.words import reason_text, translate
 
-#: Objects of a kind that a panel shows; a link leads to all.
+#: Maximum objects of a kind in a panel. A link leads to all.
 FIRST = 10
 _NOBODY = Readable(frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One object in a panel. `url` is "" where there is no page for this viewer. `severity` is "" where
-    its state is not known; `note` says what it has to do with the shown object."""
+    """An object in a panel.
+
+    `url` is "" if the viewer can't open its page. `severity` is "" if its state is unknown.
+    `note` describes the relation to the subject.
+    """
 
     name: str
     namespace: str
@@ -54,7 +57,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The first objects of a kind, the worst first. `url`: the list of all `total`, "" for none."""
+    """The first objects of a kind, the worst first. `url` is the list of all `total` objects, or
+    "".
+    """
 
     title: str | Promise
     total: int
@@ -68,7 +73,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Seeing:
-    """One type, as the viewer of `subject` may see it."""
+    """Objects of one type, as visible to the viewer of `subject`."""
 
     subject: Subject
     gvr: GVR
@@ -83,17 +88,19 @@ class Seeing:
 
     @cached_property
     def informer(self) -> Informer[Any] | None:
-        """None while nothing of the type is known."""
+        """The synced informer, or None."""
         informer = self.subject.informers.get(self.gvr)
         return informer if informer is not None and informer.freshness.synced else None
 
     @property
     def nothing(self) -> bool:
-        """True if the viewer may not list the type anywhere."""
+        """True if the viewer can't list the type in any namespace."""
         return self.readable == _NOBODY
 
     def sees_all(self, namespace: str) -> bool:
-        """True if the viewer may list all objects of the type there; of all namespaces for ""."""
+        """Return True if the viewer can list all objects of the type in a namespace, or, for "", in
+        all namespaces.
+        """
         allowed = self.readable.namespaces
         return allowed is None or namespace in allowed
 
@@ -101,31 +108,33 @@ class Seeing:
         return self.readable.sees(key)
 
     def get(self, key: Key) -> Entry[Any] | None:
-        """The object, None for one that does not exist or may not be seen."""
+        """Return an object, or None if it does not exist or is not visible."""
         if self.informer is None or not self.sees(key):
             return None
         return self.informer.store.get(key)
 
     def lacks(self, key: Key) -> bool:
-        """True if there is no such object, as far as the viewer may know."""
+        """Return True if the viewer could see the object and it does not exist."""
         return self.informer is not None and self.sees(key) and self.get(key) is None
 
     def among(self, entries: Iterable[Entry[Any]]) -> list[Entry[Any]]:
-        """Those that may be seen."""
+        """Return the visible entries."""
         if self.readable.namespaces is None:
             return list(entries)
         return [entry for entry in entries if self.sees(entry.key)]
 
     @property
     def everywhere(self) -> list[Entry[Any]]:
-        """All of the type that may be seen; none while nothing is known. For types with few objects."""
+        """All visible objects of the type, or none if they are not loaded. For types with few
+        objects.
+        """
         if self.informer is None:
             return []
         return self.among(self.informer.store.snapshot().entries.values())
 
     @property
     def beside(self) -> list[Entry[Any]]:
-        """Those in the project of `subject`, likewise."""
+        """The visible objects in the subject's namespace, or none if they are not loaded."""
         if self.informer is None:
             return []
         there = indexes_of(self.informer.store).by_namespace
@@ -136,8 +145,11 @@ class Seeing:
         return sorted(entry.key.name for entry in self.beside)
 
     def url(self, key: Key) -> str:
-        """The object's page, "" where there is none for the viewer or nobody knows yet. The page of what
-        is never cached says itself if there is none."""
+        """Return the object's page, or "" if it has none or the object is unknown.
+
+        Objects of private kinds are never cached, so their pages report themselves if the object
+        does not exist.
+        """
         if self.kind is None or not self.sees(key):
             return ""
         if not self.kind.private and self.get(key) is None:
@@ -145,7 +157,7 @@ class Seeing:
         return target_url(self.subject.cluster, Target(self.kind.segment, key.namespace, key.name))
 
     def all_url(self, *query: tuple[str, str]) -> str:
-        """The kind's list, narrowed by `query`; "" where there is none."""
+        """Return the kind's list, filtered by `query`, or "" if the kind has no list."""
         if self.kind is None:
             return ""
         given = [pair for pair in query if pair[1]]
@@ -166,7 +178,7 @@ class Seeing:
         )
 
     def named(self, key: Key, note: str = "", *, required: bool = True) -> Line:
-        """An object that the shown one names: with its state if that may be seen."""
+        """Return the line of an object that the subject refers to, with its state if it is visible."""
         entry = self.get(key)
         if entry is not None:
             return self.line(entry, note)
@@ -176,7 +188,7 @@ class Seeing:
         return Line(name, namespace, self.url(key), note=note)
 
     def group(self, found: Collection[Entry[Any]], url: str = "", first: int = FIRST) -> Group:
-        """Of objects that may be seen."""
+        """Return a group of visible objects."""
         worst = nsmallest(first, found, key=self.rank)
         return Group(
             title_of(self.gvr), len(found), tuple(self.line(entry) for entry in worst), url
@@ -189,7 +201,7 @@ class Seeing:
 
 def _readable(gvr: GVR, kind: ResourceKind | None, access: Access) -> Readable:
     if kind is None:
-        # The types without a page that are named here are all namespaced.
+        # All types without a page that are used here are namespaced.
         return Readable(access.namespaces_where("list", gvr), access.names_where("list", gvr))
     try:
         return readable(kind, access)
@@ -198,5 +210,5 @@ def _readable(gvr: GVR, kind: ResourceKind | None, access: Access) -> Readable:
 
 
 def _elsewhere(subject: Subject, key: Key) -> str:
-    """The namespace where it is another one than the shown object's."""
+    """Return the namespace if it differs from the subject's, else ""."""
     return "" if key.namespace == subject.key.namespace else visible(key.namespace)

@@ -1,4 +1,4 @@
-"""The pods that an object selects by their labels."""
+"""The pods that an object selects by labels."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from console.ui.subject import Subject
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedPodsPanel(Panel):
-    """For kinds that select pods."""
+    """Selected pods of kinds with a pod selector."""
 
     id: str = "selected"
     title: str | Promise = gettext_lazy("Pods")

@@ -1,6 +1,7 @@
-"""Selectors in both directions: the pods that an object selects, and what selects pods of some labels.
+"""Pod selectors in both directions: the pods that an object selects, and the objects that select a
+pod.
 
-Selectors reach into their own namespace alone, so looking at that one is enough.
+Selectors apply only to their own namespace, so only that namespace is searched.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from console.ui.registry import kinds
 
 
 def selecting_types(kind: ResourceKind) -> Sequence[GVR]:
-    """Those whose objects select what objects of a kind are or make."""
+    """Return the types that can select pods of a kind."""
     return [one.gvr for one in kinds if one.selects_pods] if kind.pod_spec else []
 
 
@@ -28,7 +29,7 @@ def pods_selected(selector: LabelSelector, namespace: str, pods: Informer[Any]) 
 def selecting(
     informer: Informer[Any], namespace: str, labels: Mapping[str, str]
 ) -> list[Entry[Any]]:
-    """The objects of a kind that selects pods, by which ones with these labels are selected."""
+    """Return the objects of an informer that select pods with these labels."""
     kind = kinds.of(informer.gvr)
     return [
         entry

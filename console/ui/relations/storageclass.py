@@ -1,4 +1,4 @@
-"""Why a claim waits, as far as its storage class tells."""
+"""Causes for pending PersistentVolumeClaims that are visible in their storage class."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 from console.ui.text import visible
 
-#: Of classes whose volumes are made by hand.
+#: Provisioner of classes whose volumes are created manually.
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 class StorageClassCause(CausePanel):
-    """For claims."""
+    """Cause panel of a PersistentVolumeClaim."""
 
     also = (STORAGE_CLASSES,)
 
@@ -34,14 +34,18 @@ class StorageClassCause(CausePanel):
 def why_pending(
     claim: PersistentVolumeClaim, readable: Readable, classes: Informer[Any] | None
 ) -> tuple[Severity, str] | None:
-    """Why a claim has no volume yet, and how bad that is. None for one that has, and for whoever may not
-    see its class. `classes`: None while nobody knows any."""
+    """Return the reason why a claim has no volume, with its severity.
+
+    Return None if the claim has a volume, or if its class is not visible. `classes` is None if
+    the classes are not loaded.
+    """
     key = Key("", claim.storage_class)
     if claim.volume or not key.name or classes is None or not readable.sees(key):
         return None
     found, words = classes.store.get(key), {"name": visible(key.name)}
     if found is None:
-        # A claim may also name a class that there is none of to get a volume that somebody made for it.
+        # Not always an error: manually created volumes may use a class name without a StorageClass
+        # object.
         text = _("Storage class %(name)s does not exist, so nobody makes a volume.")
         return Severity.ERROR, text % words
     if claim.status.word != "Waiting":

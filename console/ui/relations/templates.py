@@ -1,4 +1,6 @@
-"""Pod templates as lines that can be compared. Tenants wrote them: they are bounded before that."""
+"""Comparison of pod templates, line by line. Users write the templates, so their size is limited
+first.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,19 +10,19 @@ from django.utils.translation import gettext as _
 
 from console.ui.difference import WIDEST, Line, compared
 
-#: Lines that are compared.
+#: Maximum lines to compare.
 LONGEST = 1500
-#: Labels and the like that say which revision it is, and nothing of what is in it.
+#: Labels that identify the revision and are not part of its content.
 _OWN_LABELS = ("pod-template-hash", "controller-revision-hash")
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class TooLong(ValueError):
-    """Nobody could read what differs between templates of that length."""
+    """The template has too many lines to compare."""
 
 
 def template_lines(template: Mapping[str, Any]) -> list[str]:
-    """The template as YAML, keys in order. Raises `TooLong`."""
+    """Return the template as lines of YAML with sorted keys. Raise `TooLong`."""
     metadata = template.get("metadata")
     kept = {key: value for key, value in template.items() if key != "$patch"}
     if isinstance(metadata, dict):
@@ -38,7 +40,7 @@ def template_lines(template: Mapping[str, Any]) -> list[str]:
 def template_difference(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[list[Line], str]:
-    """What differs line by line, or why nothing is shown of it."""
+    """Return the differing lines, or the reason why none are shown."""
     try:
         lines = compared(template_lines(before), template_lines(after))
     except TooLong:

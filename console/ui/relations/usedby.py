@@ -1,4 +1,4 @@
-"""What uses an object: everything that names it, and what selects its pods."""
+"""The objects that use an object, by reference or by pod selector."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class UsedByPanel(Panel):
 
 
 def _known(subject: Subject, by_name: Collection[GVR]) -> bool:
-    """Whether saying that nobody uses it would be the truth, as far as the viewer may know."""
+    """Return True if an empty result is reliable: all types are loaded and visible to the viewer."""
     seen = [Seeing(subject, gvr) for gvr in by_name]
     return bool(seen) and all(one.informer and one.sees_all(subject.key.namespace) for one in seen)
 
@@ -53,7 +53,7 @@ def _groups(subject: Subject, by_name: Collection[GVR]) -> Iterator[Group]:
 def used_by(
     subject: Subject, by_name: Collection[GVR], by_selector: Collection[GVR]
 ) -> Iterator[tuple[GVR, list[Entry[Any]]]]:
-    """By type, what the viewer may see of it; none that is empty."""
+    """Yield the visible users by type, without empty types."""
     target: Target = (subject.kind.gvr, subject.key)
     for gvr in by_name:
         seeing = Seeing(subject, gvr)
@@ -72,7 +72,7 @@ def used_by(
 
 
 def _pod_labels(subject: Subject) -> Mapping[str, str] | None:
-    """Of the pod itself, or of those that are made from a template; None where these are none."""
+    """Return the labels of the pod or of the pod template, or None."""
     found: Any = subject.manifest
     for part in (*subject.kind.pod_spec[:-1], "metadata", "labels"):
         found = found.get(part) if isinstance(found, dict) else None
@@ -80,13 +80,14 @@ def _pod_labels(subject: Subject) -> Mapping[str, str] | None:
 
 
 def _url(seeing: Seeing, subject: Subject, found: list[Entry[Any]]) -> str:
-    """The list of exactly those that name the object; "" where no filter says just that."""
+    """Return the list of exactly the users in `found`, or "" if no filter selects exactly these."""
     named, key = subject.kind, subject.key
     use = f"{named.api_kind}/{key.name}"
     for one in seeing.kind.every_filter if seeing.kind is not None else ():
         if one.names == named.gvr:
             return seeing.all_url(("namespace", key.namespace), (one.param, key.name))
-        # A StatefulSet names its Service beside its template.
+        # The filter does not cover references outside the template, such as a StatefulSet's
+        # service.
         if one.param == "uses" and all(use in entry.projection.uses for entry in found):
             return seeing.all_url(("namespace", key.namespace), ("uses", use))
     return ""

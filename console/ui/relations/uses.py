@@ -1,4 +1,4 @@
-"""What an object uses: everything that it names, with its state."""
+"""The objects that an object refers to, with their state."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from console.ui.relations.seeing import Group, Seeing
 from console.ui.relations.words import how_text, title_of
 from console.ui.subject import Subject
 
-#: Objects of a kind that are shown; nobody reads more of what one object names.
+#: Maximum objects shown per kind.
 MOST = 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class UsesPanel(Panel):
-    """The state of what is of other types than the kind names is not known."""
+    """References of an object. The state is shown only for the types in the kind's `names`."""
 
     id: str = "uses"
     title: str | Promise = gettext_lazy("Uses")

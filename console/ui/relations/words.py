@@ -1,4 +1,4 @@
-"""How one object names another, in words."""
+"""Descriptions of references between objects."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
@@ -7,7 +7,7 @@ from console.kube.gvr import GVR
 from console.ui.registry import kinds
 from console.ui.text import visible
 
-#: The words of `Reference.how`.
+#: Texts by `Reference.how`.
 HOW: dict[str, str | Promise] = {
     "account": gettext_lazy("runs as"),
     "backend": gettext_lazy("sends traffic to"),
@@ -32,17 +32,17 @@ HOW: dict[str, str | Promise] = {
 
 
 def how_text(how: str, where: str = "") -> str:
-    """`volume config`; "" for what needs no word."""
+    """Return a description such as `volume config`, or "" if the reference needs none."""
     return f"{HOW.get(how, '')} {visible(where)}".strip()
 
 
 def title_of(gvr: GVR) -> str | Promise:
-    """The kind's title; Kubernetes' own word for types without pages."""
+    """Return the title of a kind, or the Kubernetes resource name for types without pages."""
     kind = kinds.of(gvr)
     return kind.title if kind is not None else gvr.resource
 
 
 def singular_of(gvr: GVR) -> str | Promise:
-    """One object of the kind."""
+    """Return the singular of a kind, or the Kubernetes resource name for types without pages."""
     kind = kinds.of(gvr)
     return kind.singular if kind is not None else gvr.resource

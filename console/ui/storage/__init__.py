@@ -1,1 +1,1 @@
-"""Actions on claims of volumes, their snapshots and classes."""
+"""Actions on PersistentVolumeClaims, snapshots and storage classes."""

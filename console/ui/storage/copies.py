@@ -1,4 +1,4 @@
-"""Copies of volumes: snapshots, clones, and new volumes from snapshots.
+"""Actions that copy volumes: snapshots, clones, and volumes from snapshots.
 
 https://kubernetes.io/docs/concepts/storage/volume-snapshots/
 https://kubernetes.io/docs/concepts/storage/volume-pvc-datasource/
@@ -38,7 +38,7 @@ from console.ui.text import visible
 
 ACCESS_MODES = ("ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany", "ReadOnlyMany")
 VOLUME_MODES = ("Filesystem", "Block")
-#: What of a claim its clone has, too.
+#: Spec fields that a clone takes from its source claim.
 _SAME = ("accessModes", "storageClassName", "volumeMode")
 
 
@@ -52,7 +52,7 @@ class _CopyForm(ConsoleForm):
 
 
 class SnapshotForm(_CopyForm):
-    """`classes`: those of the volume's driver."""
+    """Form for a snapshot. `classes` contains the snapshot classes of the volume's driver."""
 
     def __init__(self, data: QueryDict | None, stem: str, classes: Sequence[Entry[Any]]) -> None:
         has_default = not classes or any(one.projection.default for one in classes)
@@ -65,7 +65,9 @@ class SnapshotForm(_CopyForm):
 
 
 class CloneForm(_CopyForm):
-    """`claim`: the manifest of the claim that is cloned. `held`: how large its volume is."""
+    """Form for a clone. `claim` is the manifest of the source claim, and `held` the size of its
+    volume.
+    """
 
     def __init__(
         self, data: QueryDict | None, stem: str, claim: Mapping[str, Any], held: str
@@ -75,8 +77,11 @@ class CloneForm(_CopyForm):
 
 
 class VolumeForm(_CopyForm):
-    """`held`: how large the snapshot is. `classes`: names of storage classes. `source`: the spec of the
-    claim that the snapshot is of, empty where nobody knows it."""
+    """Form for a volume from a snapshot.
+
+    `held` is the snapshot's size and `classes` the names of storage classes. `source` is the
+    spec of the claim that the snapshot was taken from, or empty if unknown.
+    """
 
     def __init__(
         self,
@@ -106,7 +111,7 @@ class VolumeForm(_CopyForm):
 
 
 class _Copy(Action):
-    """`made`: what it makes."""
+    """Base of actions that create a copy. `made` is the type of the created object."""
 
     made: ClassVar[GVR]
 
@@ -123,7 +128,9 @@ class _Copy(Action):
     def body(
         self, key: Key, found: Mapping[str, Any], data: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """The new object. `found`: the one that is copied; `data`: of the form."""
+        """Return the manifest of the new object, from the source object `found` and the form's
+        `data`.
+        """
         raise NotImplementedError
 
 
@@ -144,7 +151,7 @@ class TakeSnapshot(_Copy):
     made = VOLUME_SNAPSHOTS
 
     def exempt(self, access: Access, name: str) -> bool:
-        """Of every claim where the cluster has no snapshots."""
+        """Hide the action if the cluster does not support snapshots."""
         return not access.cluster.kinds.customs.serves(VOLUME_SNAPSHOTS)
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -158,7 +165,7 @@ class TakeSnapshot(_Copy):
         return [_("No volume snapshot class is for the driver of the volume (%(driver)s).") % words]
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        """Raises `Refused` where its class does not allow it."""
+        """Return the form. Raise `Refused` if the storage class forbids snapshots."""
         if _is_forbidden(subject, "snapshots"):
             text = _("The storage class %(name)s does not allow snapshots of its volumes.")
             raise Refused(text % {"name": visible(subject.entry.projection.storage_class)})
@@ -192,7 +199,7 @@ class Clone(_Copy):
         return _has_volume(entry) and bool(entry.projection.storage_class)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        """Raises `Refused` where its class does not allow it."""
+        """Return the form. Raise `Refused` if the storage class forbids clones."""
         if _is_forbidden(subject, "clones"):
             text = _("The storage class %(name)s does not allow clones of its volumes.")
             raise Refused(text % {"name": visible(subject.entry.projection.storage_class)})
@@ -252,8 +259,7 @@ class CreateVolume(_Copy):
 
 
 def _storage_classes(subject: Subject) -> list[str]:
-    """Those of the driver that took the snapshot, as far as the viewer may see both; all where nobody
-    knows it."""
+    """Return the visible storage classes of the snapshot's driver, or all if the driver is unknown."""
     classes, taken_by = Seeing(subject, STORAGE_CLASSES), Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
     found = taken_by.get(Key("", subject.entry.projection.snapshot_class))
     driver = found.projection.driver if found is not None else ""
@@ -263,7 +269,7 @@ def _storage_classes(subject: Subject) -> list[str]:
 
 
 def _pairs(names: Iterable[str]) -> list[tuple[str, str]]:
-    """As the choices of a form."""
+    """Return form choices whose labels are the values."""
     return [(name, name) for name in names]
 
 
@@ -281,7 +287,7 @@ def _has_volume(entry: Entry[Any]) -> bool:
 
 
 def _class(subject: Subject) -> Entry[Any] | None:
-    """That of the claim, as far as the viewer may see it."""
+    """Return the claim's storage class if it is visible."""
     return Seeing(subject, STORAGE_CLASSES).get(Key("", subject.entry.projection.storage_class))
 
 
@@ -291,7 +297,7 @@ def _is_forbidden(subject: Subject, what: str) -> bool:
 
 
 def _driver(subject: Subject) -> str:
-    """Who makes the volumes of the claim's class, "" if nobody knows."""
+    """Return the provisioner of the claim's volumes, or "" if unknown."""
     found = _class(subject)
     if found is not None:
         return str(found.projection.provisioner)
@@ -299,7 +305,7 @@ def _driver(subject: Subject) -> str:
 
 
 def _snapshot_classes(subject: Subject) -> list[Entry[Any]]:
-    """Those of the volume's driver, as far as the viewer may see them; all where nobody knows it."""
+    """Return the visible snapshot classes of the volume's driver, or all if the driver is unknown."""
     found, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES).everywhere, _driver(subject)
     return sorted(
         (one for one in found if driver in ("", one.projection.driver)), key=lambda one: one.key

@@ -1,4 +1,4 @@
-"""Which storage class is the default.
+"""Actions that set and unset the default storage class.
 
 https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclass
 """
@@ -25,14 +25,19 @@ from console.ui.subject import Subject
 from console.ui.text import visible
 
 _ANNOTATION, _BETA = DEFAULT_ANNOTATIONS
-#: An annotation with this value says it more clearly than none, to those who would set it again.
+#: The value "false" is more explicit than a missing annotation for controllers that would set it
+#: again.
 _IS_NOT: Mapping[str, str | None] = {_ANNOTATION: "false", _BETA: None}
 _IS: Mapping[str, str | None] = {_ANNOTATION: "true"}
 
 
 class DefaultForm(ConsoleForm):
-    """`others`: the default classes that the viewer may change. Those are meant that were shown: once it
-    is valid, `taken` has them, or none."""
+    """Form with an option to unset the other default classes.
+
+    `others` contains the default classes that the viewer can change. A valid form's cleaned data
+    contains the classes to unset under `taken`. The form is invalid if the other default classes
+    changed since it was displayed.
+    """
 
     def __init__(self, data: QueryDict | None, others: Sequence[Entry[Any]]) -> None:
         super().__init__(data, initial={"others": True, "taken": others})
@@ -119,7 +124,7 @@ class SetDefault(Action):
         return DefaultForm(data, [o for o in _others(subject) if self._may_unset(subject, o)])
 
     async def run(self, context: Context) -> Outcome:
-        """This one first, so that there is always a default."""
+        """Set this default before unsetting the others, so that a default always exists."""
         await context.patch({"metadata": {"annotations": _IS}})
         text, unset = _("%(name)s is the default now.") % context.words, UnsetDefault()
         for other in context.data["taken"]:
@@ -135,7 +140,7 @@ class SetDefault(Action):
 
 
 def _others(subject: Subject) -> list[Entry[Any]]:
-    """The other default classes, as far as the viewer may see them."""
+    """Return the other visible default classes."""
     found = Seeing(subject, STORAGE_CLASSES).everywhere
     return sorted(
         (one for one in found if one.projection.default and one.key != subject.key),

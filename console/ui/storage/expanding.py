@@ -1,4 +1,4 @@
-"""Making volumes larger.
+"""Actions for volume expansion.
 
 https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
 """
@@ -25,7 +25,8 @@ from console.ui.text import visible
 
 
 class ExpandForm(ConsoleForm):
-    # Of a claim that lost its volume meanwhile the whole spec is fixed.
+    # kube-apiserver reports `spec` if the claim lost its volume, because then the whole spec is
+    # immutable.
     causes: Mapping[str, str] = {"spec": "size"}
 
     def __init__(self, data: QueryDict | None, now: str) -> None:
@@ -34,7 +35,9 @@ class ExpandForm(ConsoleForm):
 
 
 class Expand(Action):
-    """Only of what a class with expansion provisioned, as kube-apiserver has it."""
+    """Expand a dynamically provisioned volume whose class allows expansion, as kube-apiserver
+    requires.
+    """
 
     name = "expand"
     label = pgettext_lazy("action", "Expand")
@@ -60,7 +63,9 @@ class Expand(Action):
         return kubectl_patch(kind.gvr, key, _patch(data["size"]))
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        """Raises `Refused` where the viewer may know that kube-apiserver will."""
+        """Return the form. Raise `Refused` if the visible storage class shows that kube-apiserver
+        would reject the request.
+        """
         claim, seeing = subject.entry.projection, Seeing(subject, STORAGE_CLASSES)
         key, words = Key("", claim.storage_class), {"name": visible(claim.storage_class)}
         if claim.storage_class and seeing.lacks(key):
@@ -78,7 +83,7 @@ class Expand(Action):
 
 
 class _Expansion(Patch):
-    """Of a class."""
+    """Base of actions that change whether a storage class allows expansion."""
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.expandable is not self.body["allowVolumeExpansion"]

@@ -1,7 +1,7 @@
-"""What a storage class says may be done to its volumes, beside making them larger.
+"""The action that allows or forbids clones and snapshots in a storage class.
 
-Kubernetes has no field for it. These annotations are KubeSphere's: its controller sets them by what the
-driver is able to do.
+Kubernetes has no field for this. The annotations are defined by KubeSphere, whose controller
+sets them according to the capabilities of the driver.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from console.ui.labels import command_of
 from console.ui.manifests import mapping
 from console.ui.subject import Subject
 
-#: The annotations by the fields of the form.
+#: Annotation by form field.
 _ANNOTATIONS = {"clone": ALLOW_CLONE, "snapshot": ALLOW_SNAPSHOT}
 CHOICES: Mapping[str, str | Promise] = {
     "": gettext_lazy("It says nothing"),
@@ -32,7 +32,7 @@ CHOICES: Mapping[str, str | Promise] = {
 
 
 class OperationsForm(ConsoleForm):
-    """`found`: the annotations of the class."""
+    """Form for the allowed operations. `found` contains the annotations of the class."""
 
     causes: Mapping[str, str] = {"metadata.annotations": "clone"}
 

@@ -1,4 +1,4 @@
-"""How large a volume is, in a form."""
+"""Form field for the size of a volume."""
 
 from decimal import Decimal
 from typing import Any
@@ -11,13 +11,16 @@ from console.kube.quantity import parse_quantity
 from console.ui.forms import TextField
 from console.ui.text import visible
 
-#: Characters; Kubernetes' own have a dozen.
+#: Maximum characters. Sizes written by Kubernetes have about a dozen.
 LONGEST = 32
 
 
 class SizeField(TextField):
-    """A quantity. `least`: another one that it may not be below, "" where none is known; `larger`: nor
-    may it be equal."""
+    """Field for a quantity.
+
+    `least` is the minimum, or "" without one. With `larger`, the value must be greater than
+    `least`.
+    """
 
     def __init__(self, *, least: str, larger: bool = False, **options: Any) -> None:
         help_text = gettext_lazy("A number with a unit, such as 20Gi or 1.5Ti.")

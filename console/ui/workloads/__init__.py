@@ -1,1 +1,1 @@
-"""What workloads have in common, and what can be done to them."""
+"""Common declarations and actions of workloads."""

@@ -1,4 +1,4 @@
-"""What the actions on workloads have in common."""
+"""Base class for actions on workloads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from console.ui.text import visible
 
 class WorkloadAction(Action):
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
-        """Also whoever may undo what is done to it."""
+        """Return the facts of the object, including the owner that may revert changes."""
         item, found = entry.projection, [*super().facts(kind, entry)]
         if hasattr(item, "desired"):
             found.append(ready_fact(item.ready, item.desired))

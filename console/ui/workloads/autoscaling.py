@@ -1,4 +1,4 @@
-"""The autoscaler of a workload: made, or changed where there is one."""
+"""The action that creates or edits the autoscaler of a workload."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,22 +25,22 @@ from console.ui.subject import Subject
 from console.ui.text import visible
 from console.ui.workloads.action import WorkloadAction
 
-#: Kubernetes keeps its numbers in 32 bits.
+#: Kubernetes stores these numbers as int32.
 MOST = 2**31 - 1
-#: What is measured of a workload's pods, as a share of what they ask for.
+#: Resources whose utilization can be a target, as a percentage of the requests.
 RESOURCES = ("cpu", "memory")
 _TRIES = 3
 
 
 def autoscalers(subject: Subject) -> list[Entry[Any]]:
-    """Those that scale the object, as far as the viewer may see them."""
+    """Return the visible autoscalers of the object."""
     target = f"{subject.kind.api_kind}/{subject.key.name}"
     there = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).beside
     return [entry for entry in there if entry.projection.target == target]
 
 
 def _utilization(metric: Any) -> tuple[str, int] | None:
-    """The resource and the percentage of a metric that is one of those edited here."""
+    """Return the resource and percentage of a metric, or None if this form can't edit the metric."""
     name = mapping(metric, "resource").get("name")
     target = mapping(metric, "resource", "target")
     percent = target.get("averageUtilization")
@@ -49,7 +49,9 @@ def _utilization(metric: Any) -> tuple[str, int] | None:
 
 
 def _metrics(found: Sequence[Any], wanted: Mapping[str, int | None]) -> list[Any]:
-    """The metrics with these percentages, and whatever else there is as it is."""
+    """Return the metrics with the wanted percentages. Metrics that this form can't edit are kept
+    unchanged.
+    """
     others = [metric for metric in found if _utilization(metric) is None]
     shares = [
         {
@@ -66,7 +68,7 @@ def _metrics(found: Sequence[Any], wanted: Mapping[str, int | None]) -> list[Any
 
 
 class AutoscalerForm(ConsoleForm):
-    """`autoscaler`: the uid of the one that was shown, "" for none."""
+    """Form for the autoscaler. `autoscaler` is the UID of the displayed one, or "" without one."""
 
     causes: Mapping[str, str] = {
         "spec.minReplicas": "least",
@@ -134,7 +136,8 @@ class Autoscale(WorkloadAction):
         "A HorizontalPodAutoscaler sets the number of pods from now on, by what they use. It needs "
         "a metrics server, and pods that request what is measured."
     )
-    # To see one is part of it: two that scale the same undo each other's work.
+    # List permission is required to detect an existing autoscaler: two autoscalers of the same
+    # workload would work against each other.
     needs = (
         *(
             Permission(verb, gvr=HORIZONTAL_POD_AUTOSCALERS)
@@ -154,7 +157,9 @@ class Autoscale(WorkloadAction):
         return kubectl_patch(HORIZONTAL_POD_AUTOSCALERS, scaler, _patch(data))
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        """Raises `Refused`."""
+        """Return the form. Raise `Refused` if autoscalers are not loaded or several scale the
+        workload.
+        """
         if Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).informer is None:
             raise Refused(_("The cluster does not answer, so nothing can be done now."))
         found = autoscalers(subject)
@@ -165,7 +170,7 @@ class Autoscale(WorkloadAction):
         return AutoscalerForm(data, replicas=desired, entry=found[0] if found else None)
 
     async def run(self, context: Context) -> Outcome:
-        # The autoscaler knows the workload by its name alone.
+        # Checks the UID, because an autoscaler refers to the workload only by name.
         await context.fresh()
         data = context.data
         if not data["name"]:

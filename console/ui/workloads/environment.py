@@ -1,4 +1,4 @@
-"""The environment of a workload's containers.
+"""The action that edits environment variables of a workload's containers.
 
 https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-container/
 """
@@ -26,19 +26,19 @@ from console.ui.workloads.templates import (
     TemplateForm,
 )
 
-#: Characters of a value; of a name Kubernetes has no limit.
+#: Maximum characters of a value and of a name. Kubernetes does not limit the length of names.
 LONGEST_VALUE, LONGEST_NAME = 64 * 1024, 1024
 VALUE, KEPT = "value", "kept"
-#: Where a value is taken from, by the field of `valueFrom`.
+#: Sources of a value, by field of `valueFrom`.
 REFERENCES: Mapping[str, str | Promise] = {
     "configMapKeyRef": gettext_lazy("Key of a ConfigMap"),
     "secretKeyRef": gettext_lazy("Key of a Secret"),
 }
-#: The id of the names that are offered.
+#: Id of the datalist with suggested names.
 CONFIG_MAP_NAMES = "config-map-names"
-#: Parts of a row that say nothing of a source; of references it is the value.
+#: Fields of a row that don't apply to a source. References use all fields except the value.
 _OF_OTHERS = {VALUE: ("object", "key"), KEPT: (VALUE, "object", "key")}
-#: Fields of a variable by the parts of its row.
+#: Field of a row, by path in the variable.
 _CAUSES = {
     "": "name",
     "name": "name",
@@ -59,7 +59,7 @@ class EnvironmentForm(TemplateForm):
         place: tuple[str, ...],
         config_maps: Collection[str] = (),
     ) -> None:
-        """`config_maps`: names that are offered."""
+        """Build the form. `config_maps` contains suggested names."""
         super().__init__(data, spec, place)
         self.suggestions = {CONFIG_MAP_NAMES: config_maps}
         self._rows = {one.stem: self._rows_of(one) for one in self.containers}
@@ -100,7 +100,7 @@ class EnvironmentForm(TemplateForm):
             yield self._variable(row, before[row.at] if row.at is not None else {})
 
     def _variable(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
-        """With what it has that no field shows."""
+        """Return the new variable, including fields that the form does not show."""
         values, source = row.values, row.values["source"]
         found = {**before, "name": values["name"]}
         for part in _OF_OTHERS.get(source, (VALUE,)):

@@ -1,4 +1,4 @@
-"""The images of a workload's containers."""
+"""The action that sets the images of a workload's containers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _TEMPLATE = ("spec", "template", "spec")
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """`path`: where it is in the object, as JSON Pointer has it (RFC 6901)."""
+    """A container of a pod template. `path` is its JSON Pointer in the object (RFC 6901)."""
 
     path: str
     name: str
@@ -38,7 +38,7 @@ class Container:
 
 
 def containers(manifest: Mapping[str, Any]) -> Iterator[Container]:
-    """Of the pod template, those that start first at the end."""
+    """Yield the containers of the pod template, init containers last."""
     for group in ("containers", "initContainers"):
         for at, found in enumerate(listed(manifest, *_TEMPLATE, group)):
             name, image = found.get("name"), found.get("image", "")
@@ -58,7 +58,9 @@ class ImageField(TextField):
 
 
 class ImagesForm(ConsoleForm):
-    """`changed`: the containers that are to have another image, once it is valid."""
+    """Form with the image of each container. A valid form's cleaned data contains the containers
+    with new images under `changed`.
+    """
 
     def __init__(self, data: QueryDict | None, found: Sequence[Container]) -> None:
         super().__init__(data, initial={one.field: one.image for one in found})
@@ -101,7 +103,8 @@ class SetImage(Replaces):
 
     async def run(self, context: Context) -> Outcome:
         changed: list[Container] = context.data["changed"]
-        # By places, so that no container is made where one was taken away meanwhile.
+        # The patch addresses list indexes and tests the names, so that it fails instead of adding a
+        # container that was removed in the meantime.
         same = [{"op": "test", "path": f"{one.path}/name", "value": one.name} for one in changed]
         images = [
             {"op": "replace", "path": f"{one.path}/image", "value": one.image} for one in changed

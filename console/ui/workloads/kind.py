@@ -1,4 +1,4 @@
-"""What the kinds of workloads have in common."""
+"""Common declarations of workload kinds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -34,9 +34,9 @@ READY = RatioColumn(
 )
 UPDATED = NumberColumn(id="updated", label=gettext_lazy("Up to date"), priority=3)
 AVAILABLE = NumberColumn(id="available", label=gettext_lazy("Available"), priority=3)
-#: Of the template of its pods.
+#: Columns of the pod template.
 TEMPLATE = (ImagesColumn(), ContainersColumn(), SelectorColumn())
-#: Examples: what keeps pods running, and what runs them once.
+#: Specs of example manifests: for workloads that keep pods running, and for jobs.
 OF_PODS: Mapping[str, Any] = {
     "selector": {"matchLabels": {"app": "example"}},
     "template": {
@@ -54,7 +54,7 @@ RUN: Mapping[str, Any] = {
 }
 
 
-#: What the specification of pods may name.
+#: Types that a pod spec can refer to.
 SPEC_NAMES = (
     CONFIG_MAPS,
     SECRETS,
@@ -65,7 +65,7 @@ SPEC_NAMES = (
 
 
 class WorkloadKind(ResourceKind):
-    """`facts` are those of what keeps a number of pods running."""
+    """Base of workload kinds. The default `facts` are for kinds with a number of replicas."""
 
     by_kind = True
     names: ClassVar[Sequence[GVR]] = SPEC_NAMES

@@ -1,4 +1,4 @@
-"""How the kubelet finds out whether a workload's containers are well.
+"""The action that edits the probes of a workload's containers.
 
 https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/
 """
@@ -27,7 +27,7 @@ from console.ui.workloads.templates import (
     TemplateForm,
 )
 
-#: Containers of a page: each has three probes of a dozen fields.
+#: Maximum containers on one page. Each has three probes with a dozen fields.
 MOST_CONTAINERS = 25
 LONGEST_PATH, LONGEST_COMMAND = 1024, 16 * 1024
 PROBES: Mapping[str, str | Promise] = {
@@ -43,7 +43,7 @@ HANDLERS: Mapping[str, str | Promise] = {
     "grpc": gettext_lazy("gRPC health check"),
 }
 SCHEMES = ("HTTP", "HTTPS")
-#: Each with its label, the least that it may be, and what Kubernetes takes where nobody says.
+#: Label, minimum, and Kubernetes default of each setting.
 TIMES: Mapping[str, tuple[str | Promise, int, int]] = {
     "initialDelaySeconds": (gettext_lazy("Initial delay, in seconds"), 0, 0),
     "periodSeconds": (gettext_lazy("Period, in seconds"), 1, 10),
@@ -51,14 +51,14 @@ TIMES: Mapping[str, tuple[str | Promise, int, int]] = {
     "successThreshold": (gettext_lazy("Success threshold"), 1, 1),
     "failureThreshold": (gettext_lazy("Failure threshold"), 1, 3),
 }
-#: The fields of each, which are parts of a row.
+#: Fields of each handler that are fields of a row.
 _PARTS: Mapping[str, Sequence[str]] = {
     "httpGet": ("path", "port", "scheme"),
     "tcpSocket": ("port",),
     "exec": ("command",),
     "grpc": ("port", "service"),
 }
-#: What no probe can do without.
+#: Error messages for required fields.
 _NEEDED: Mapping[str, str | Promise] = {
     "port": gettext_lazy("Give it a port."),
     "command": gettext_lazy("Give it a command."),
@@ -66,7 +66,7 @@ _NEEDED: Mapping[str, str | Promise] = {
 
 
 class CommandField(LinesField):
-    """Words as a shell reads them."""
+    """Field for a command line with shell quoting."""
 
     def clean(self, value: Any) -> str:
         found = str(super().clean(value))
@@ -88,7 +88,9 @@ class ProbesForm(TemplateForm):
 
     @property
     def _probed(self) -> list[Container]:
-        """Those that have probes: of init containers those that go on running."""
+        """Containers that can have probes: regular containers and sidecars, which are init
+        containers that keep running.
+        """
         return [
             one
             for one in self.containers
@@ -124,7 +126,9 @@ class ProbesForm(TemplateForm):
         return {name: self._probe(container, name, row) for name, row in rows}
 
     def _probe(self, container: Container, name: str, row: Given) -> Mapping[str, Any]:
-        """With what it has that no field shows; empty for none."""
+        """Return the new probe, including fields that the form does not show, or an empty mapping
+        for no probe.
+        """
         before, sort = mapping(container.manifest, name), row.values["sort"]
         own = _PARTS.get(sort, ())
         below = {f"{sort}.{part}": part for part in own}
@@ -203,7 +207,7 @@ def _begins(probe: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_probe(probe: object) -> bool:
-    """Of one sort, and all that is shown as a form has it."""
+    """Return True if the form can represent the probe, which must have exactly one handler."""
     if not isinstance(probe, dict) or len(probe.keys() & HANDLERS.keys()) != 1:
         return False
     handler = mapping(probe, *(probe.keys() & HANDLERS.keys()))

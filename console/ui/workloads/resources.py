@@ -1,4 +1,4 @@
-"""How much CPU and memory the containers of a workload request, and how much they get at most.
+"""The action that sets resource requests and limits of a workload's containers.
 
 https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
 """
@@ -29,11 +29,11 @@ from console.ui.subject import Subject
 from console.ui.text import visible
 from console.ui.workloads.rollouts import Replaces
 
-#: Characters of an amount; Kubernetes' own have a dozen.
+#: Maximum characters. Quantities written by Kubernetes have about a dozen.
 _LONGEST = 32
 _TEMPLATE = ("spec", "template", "spec")
 _GROUPS = ("containers", "initContainers")
-#: The fields of a container's resources by the parts of its row.
+#: Path in a container's resources, by field of a row.
 _PARTS = {
     "cpu_request": ("requests", "cpu"),
     "cpu_limit": ("limits", "cpu"),
@@ -50,7 +50,9 @@ _LABELS: Mapping[str, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """`amounts`: what it has of each part, "" for none. `at`: where it is in its group."""
+    """A container of a pod template. `amounts` contains the quantity of each field, or "". `at` is
+    the index in its group.
+    """
 
     group: str
     name: str
@@ -59,7 +61,7 @@ class Container:
 
 
 def containers(manifest: Mapping[str, Any]) -> Iterator[Container]:
-    """Of the pod template, those that start first at the end."""
+    """Yield the containers of the pod template, init containers last."""
     for group in _GROUPS:
         for at, found in enumerate(listed(manifest, *_TEMPLATE, group)):
             resources = mapping(found, "resources")
@@ -72,7 +74,7 @@ def containers(manifest: Mapping[str, Any]) -> Iterator[Container]:
 
 
 class AmountField(TextField):
-    """A quantity, or nothing."""
+    """Field for an optional quantity."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=_LONGEST, required=False, **options)
@@ -87,14 +89,18 @@ class AmountField(TextField):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What of a container is to be another amount: to each part what it was and what it will be."""
+    """The changed quantities of a container, by field."""
 
     container: Container
     amounts: Mapping[str, str]
 
 
 class ResourcesForm(ConsoleForm):
-    """`found`: the containers as the cache has them. Once it is valid, `changed` has the `Change`s."""
+    """Form with the resources of each container.
+
+    `found` contains the containers from the cache. A valid form's cleaned data contains the
+    `Change` objects under `changed`.
+    """
 
     drawn_by: ClassVar[str] = "ui/_spec.html"
     suggestions: ClassVar[Mapping[str, Collection[str]]] = {}
@@ -178,7 +184,7 @@ class SetResources(Replaces):
             there = {(one.group, one.name): one.amounts for one in containers(found)}
             for change in changed:
                 one = change.container
-                # No container is made where one was taken away meanwhile.
+                # A strategic merge patch would add a container that was removed in the meantime.
                 if there.get((one.group, one.name)) != one.amounts:
                     raise Overtaken(one.name)
             return _patch(changed)
@@ -188,7 +194,7 @@ class SetResources(Replaces):
 
 
 def _patch(changed: Sequence[Change]) -> dict[str, Any]:
-    """A strategic merge patch."""
+    """Return a strategic merge patch with the changes."""
     spec: dict[str, list[Any]] = {}
     for change in changed:
         resources: dict[str, dict[str, str | None]] = {}

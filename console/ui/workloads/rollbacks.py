@@ -1,4 +1,4 @@
-"""Going back to an earlier pod template of a workload."""
+"""The action that rolls a workload back to an earlier revision."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
@@ -25,7 +25,8 @@ from console.ui.subject import Subject
 from console.ui.workloads.rollouts import Replaces, rollout
 
 _HASH_LABEL = "pod-template-hash"
-#: Annotations of a Deployment that are not its revision's, as kubectl and the controller have them.
+#: Annotations of a Deployment that don't belong to its revision, as in kubectl and the Deployment
+#: controller.
 _OWN_ANNOTATIONS = frozenset(
     {
         "deployment.kubernetes.io/revision",
@@ -39,7 +40,9 @@ _OWN_ANNOTATIONS = frozenset(
 
 
 class RevisionForm(ConsoleForm):
-    """What is chosen is what was compared. `known`: what can be chosen, the newest first."""
+    """Form that confirms the displayed revision. `known` contains the selectable revisions, newest
+    first.
+    """
 
     def __init__(self, data: QueryDict | None, known: Sequence[Revision], first: str) -> None:
         super().__init__(data, initial={"revision": first})
@@ -59,7 +62,7 @@ class RevisionForm(ConsoleForm):
 
 
 class _RollBack(Replaces):
-    """`kept_in`: what holds the revisions."""
+    """Base of rollback actions. `kept_in` is the type that stores the revisions."""
 
     name = "rollback"
     label = gettext_lazy("Roll back")
@@ -109,7 +112,7 @@ class _RollBack(Replaces):
         return Follow(_("Rolled back %(kind)s %(name)s to revision %(number)s.") % words)
 
     async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
-        """As a JSON patch."""
+        """Return the changes as JSON Patch operations."""
         return [{"op": "replace", "path": "/spec/template", "value": _restored(revision.template)}]
 
 
@@ -122,7 +125,7 @@ class RollBackDeployment(_RollBack):
     kept_in = REPLICA_SETS
 
     async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
-        """Annotations are the revision's as well, such as why it was made."""
+        """Restore the pod template and the revision's annotations, such as its change cause."""
         now = mapping(await context.fresh(), "metadata", "annotations")
         annotations = {name: text for name, text in now.items() if name in _OWN_ANNOTATIONS}
         for name, text in revision.annotations.items():
@@ -135,7 +138,7 @@ class RollBackDeployment(_RollBack):
 
 
 class RollBackSet(_RollBack):
-    """Of a StatefulSet or a DaemonSet."""
+    """Roll back a StatefulSet or DaemonSet."""
 
     needs = (
         Permission("patch"),
@@ -145,7 +148,7 @@ class RollBackSet(_RollBack):
 
 
 def _restored(template: Mapping[str, Any]) -> dict[str, Any]:
-    """As it was before the controller made a revision of it."""
+    """Return the pod template without the fields that the controller added to the revision."""
     found = {key: value for key, value in template.items() if key != "$patch"}
     labels = mapping(template, "metadata", "labels")
     if _HASH_LABEL in labels:

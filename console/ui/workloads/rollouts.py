@@ -1,4 +1,4 @@
-"""Rollouts: replacing the pods of a workload, and holding that back."""
+"""Rollout actions of workloads: restart, pause and resume."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def rollout(words: str, kind: ResourceKind, key: Key) -> str:
 
 
 def held_back(subject: Subject) -> Sequence[str | Promise]:
-    """Why a new template does not reach the pods by itself."""
+    """Return notes on why a new template is not rolled out automatically."""
     if getattr(subject.entry.projection, "paused", False):
         return [_("It is paused: its pods stay as they are until it is resumed.")]
     if mapping(subject.manifest, "spec", "updateStrategy").get("type") == "OnDelete":
@@ -34,7 +34,7 @@ def held_back(subject: Subject) -> Sequence[str | Promise]:
 
 
 class Replaces(WorkloadAction):
-    """Makes the pod template another one."""
+    """Base of actions that change the pod template."""
 
     effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
@@ -44,7 +44,7 @@ class Replaces(WorkloadAction):
 
 
 class Restart(Replaces):
-    """As kubectl does it: a new annotation makes the template another one."""
+    """Restart the pods like kubectl, with an annotation that changes the pod template."""
 
     name = "restart"
     label = pgettext_lazy("action", "Restart")

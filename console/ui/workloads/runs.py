@@ -1,4 +1,4 @@
-"""Runs of jobs: one more, and holding them back."""
+"""Actions on jobs and cron jobs: run, rerun, suspend and resume."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from console.ui.text import visible
 from console.ui.workloads.action import WorkloadAction
 
 MANUAL_ANNOTATION = "cronjob.kubernetes.io/instantiate"
-#: What the controller and kubectl note on a job, about that one alone.
+#: Labels, annotations and fields that the controller and kubectl set for one specific job.
 _OWN_LABELS = frozenset(
     f"{prefix}{name}"
     for prefix in ("", "batch.kubernetes.io/")
@@ -36,7 +36,7 @@ _OWN_FIELDS = frozenset({"selector", "manualSelector", "suspend"})
 
 
 class RunForm(ConsoleForm):
-    """The name is in it so that what is sent twice makes one job."""
+    """Form with the name of the new job, so that submitting twice creates only one job."""
 
     causes: Mapping[str, str] = {"metadata.name": "name"}
     name = TextField(label=gettext_lazy("Name of the job"), max_length=LONGEST)
@@ -56,12 +56,12 @@ class _Run(WorkloadAction):
         return await make(context, JOBS, body, _("Started job %(name)s.") % {"name": visible(name)})
 
     def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        """The new job, but for its name, of the object that it is one more run of."""
+        """Return the manifest of the new job without its name."""
         raise NotImplementedError
 
 
 class Rerun(_Run):
-    """As KubeSphere's, but the old job stays."""
+    """Run a finished job again. Unlike in KubeSphere, the old job is kept."""
 
     name = "rerun"
     label = pgettext_lazy("action", "Rerun")
@@ -88,7 +88,7 @@ class Rerun(_Run):
 
 
 class RunNow(_Run):
-    """As `kubectl create job --from` does it."""
+    """Run a cron job now, like `kubectl create job --from`."""
 
     name = "run"
     label = gettext_lazy("Run now")

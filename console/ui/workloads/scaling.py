@@ -1,4 +1,4 @@
-"""How many replicas a workload has."""
+"""The action that sets the number of replicas of a workload."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a workload replaces its pods.
+"""The actions that edit the update strategy of a workload.
 
 https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
 """
@@ -32,7 +32,7 @@ _SHARE = re.compile(r"[0-9]{1,9}%?")
 
 
 class ShareField(TextField):
-    """A number of pods or a share of them, as Kubernetes has it."""
+    """Field for a number of pods or a percentage, like Kubernetes' IntOrString."""
 
     def clean(self, value: Any) -> int | str:
         found = str(super().clean(value))
@@ -42,7 +42,9 @@ class ShareField(TextField):
 
 
 class StrategyForm(SpecForm):
-    """`field`: of the spec. `types`: of strategies, `parts`: fields of a rolling update."""
+    """Form for the update strategy. `field` is its spec field, `types` the supported types, and
+    `parts` the fields of a rolling update.
+    """
 
     field: ClassVar[str] = "updateStrategy"
     about: ClassVar[Sequence[str]] = ("updateStrategy", WAIT)

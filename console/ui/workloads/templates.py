@@ -1,4 +1,6 @@
-"""Forms that are about some fields of the containers of a pod template: whatever else it has stays."""
+"""Forms that edit selected fields of a pod template's containers and leave all other fields
+unchanged.
+"""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,16 +26,18 @@ from console.ui.workloads.action import WorkloadAction
 from console.ui.workloads.rollouts import held_back
 
 GROUPS = ("containers", "initContainers")
-#: Rows of a page: each has some fields, and Django takes a thousand of those.
+#: Maximum rows on one page. Each row has several fields, and Django accepts 1,000 fields by
+#: default.
 MOST_ROWS = 100
-#: Characters of all that a form is about, as JSON.
+#: Maximum characters of the edited fields, as JSON.
 LONGEST = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container as far as the form is about it. `at`: its place in its group; `stem`: what the names of
-    its fields are made of."""
+    """The edited fields of a container. `at` is its index in its group, and `stem` the prefix of
+    its form fields.
+    """
 
     group: str
     at: int
@@ -58,7 +62,7 @@ class Container:
 
 
 class TemplateForm(SpecForm):
-    """`fields_of`: the fields of each container that it is about."""
+    """Form for container fields. `fields_of` contains the edited fields of each container."""
 
     about: ClassVar[Sequence[str]] = GROUPS
     fields_of: ClassVar[Sequence[str]]
@@ -66,7 +70,9 @@ class TemplateForm(SpecForm):
     def __init__(
         self, data: QueryDict | None, spec: Mapping[str, Any], place: Sequence[str]
     ) -> None:
-        """`spec`: of the pods, which is at `place` of the object. Raises `Refused`."""
+        """Build the form from a pod spec at path `place` in the object. Raise `Refused` if the form
+        can't represent the spec.
+        """
         super().__init__(data, spec)
         self._place = ".".join(place)
 
@@ -102,7 +108,7 @@ class TemplateForm(SpecForm):
         )
 
     def knows_container(self, container: Mapping[str, Any]) -> bool:
-        """Whether all of it is of the sort that the form shows."""
+        """Return True if the form can represent every value in `container`."""
         raise NotImplementedError
 
     @property
@@ -117,23 +123,25 @@ class TemplateForm(SpecForm):
         groups: dict[str, list[Mapping[str, Any]]] = {}
         for one in self.containers:
             wanted = {**one.manifest, **self.wanted_of(one)}
-            # What is empty is not there.
+            # Empty fields are removed.
             container = {name: value for name, value in wanted.items() if value}
             groups.setdefault(one.group, []).append(container)
         return groups
 
     def wanted_of(self, container: Container) -> Mapping[str, Any]:
-        """What its fields are to be. Adds the errors that it finds."""
+        """Return the new values of a container's fields, and add errors for invalid ones."""
         raise NotImplementedError
 
     def tell_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
-        """`at`: of the pods' specification."""
+        """Like `SpecForm.tell_causes`, with `at` relative to the pod spec."""
         super().tell_causes(f"{self._place}.{at}", row, parts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditTemplate(EditSpec, WorkloadAction):
-    """`later`: it is of the pods of runs that are to come."""
+    """Edit fields of a pod template. `later` is True if the change only affects pods of future
+    jobs.
+    """
 
     later: bool = False
     form: ClassVar[type[TemplateForm]]
@@ -175,7 +183,7 @@ class EditTemplate(EditSpec, WorkloadAction):
     def _operations(
         self, kind: ResourceKind, data: Mapping[str, Any]
     ) -> Iterator[Mapping[str, Any]]:
-        """As JSON Patch (RFC 6902), which says where in a list something is."""
+        """Yield JSON Patch operations (RFC 6902), which can address list items by index."""
         place, before = "/".join(("", *self.place(kind))), data["found"]
         for name, value in data["changed"].items():
             if name not in GROUPS:
@@ -184,7 +192,7 @@ class EditTemplate(EditSpec, WorkloadAction):
             for at, (old, new) in enumerate(zip(before[name], value, strict=True)):
                 if old != new:
                     path = f"{place}/{name}/{at}"
-                    # None is changed that another one has taken the place of.
+                    # Fails if another container took this index.
                     yield {"op": "test", "path": f"{path}/name", "value": old["name"]}
                     yield from _replaced(path, old, new, self.form.fields_of)
 

@@ -1,4 +1,4 @@
-"""The volumes of a workload's pods, and where its containers have them.
+"""The action that edits the volumes and volume mounts of a workload.
 
 https://kubernetes.io/docs/concepts/storage/volumes/
 """
@@ -30,7 +30,7 @@ from console.ui.workloads.templates import (
 
 LONGEST_PATH = 4096
 KEPT, EMPTY = "kept", "emptyDir"
-#: Kinds of volumes that are a named object, and the field that has its name.
+#: Volume types that refer to an object, with the field for its name.
 NAMED: Mapping[str, str] = {
     "configMap": "name",
     "secret": "secretName",
@@ -51,10 +51,10 @@ MODES: Mapping[str, str | Promise] = {
     "": gettext_lazy("Read and write"),
     READ_ONLY: gettext_lazy("Read only"),
 }
-#: The ids of the names that are offered.
+#: Ids of the datalists with suggested names.
 OBJECT_NAMES, VOLUME_NAMES = "object-names", "volume-names"
 _STEM = "volumes"
-#: Fields of a mount by the parts of its row.
+#: Path in a mount, by field of a row.
 _MOUNT = {"volume": "name", "path": "mountPath", "sub_path": "subPath"}
 _MOUNT_CAUSES = {"": "volume", **{path: part for part, path in _MOUNT.items()}, READ_ONLY: "mode"}
 _VOLUME_CAUSES = {
@@ -77,7 +77,7 @@ class VolumesForm(TemplateForm):
         place: tuple[str, ...],
         objects: Collection[str] = (),
     ) -> None:
-        """`objects`: names of ConfigMaps and claims that are offered."""
+        """Build the form. `objects` contains suggested names of ConfigMaps and claims."""
         super().__init__(data, spec, place)
         volumes = listed(self.found, "volumes")
         names = [visible(one["name"]) for one in volumes]
@@ -137,7 +137,7 @@ class VolumesForm(TemplateForm):
             yield self._volume(row, before[row.at] if row.at is not None else {})
 
     def _volume(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
-        """With what it has that no field shows."""
+        """Return the new volume, including fields that the form does not show."""
         values, kind = row.values, row.values["kind"]
         own = ("object",) if kind in NAMED else ("medium", "size") if kind == EMPTY else ()
         for part in ("object", "size"):
@@ -219,7 +219,7 @@ def _begins(volume: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _kind_of(volume: Mapping[str, Any]) -> str:
-    """`KEPT` for what no field can show."""
+    """Return the volume type, or `KEPT` if the form can't represent the volume."""
     kind = next((one for one in volume if one != "name"), KEPT)
     source = mapping(volume, kind)
     texts = (source.get(NAMED.get(kind, ""), ""), source.get("sizeLimit", ""))
@@ -233,7 +233,7 @@ def _mount_begins(mount: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _mount(row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
-    """With what it has that no field shows."""
+    """Return the new mount, including fields that the form does not show."""
     found = {**before}
     values = {path: row.values[part] for part, path in _MOUNT.items() if row.changed(part)}
     if row.changed("mode"):

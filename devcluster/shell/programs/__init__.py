@@ -1,1 +1,1 @@
-"""The programs of simulated containers, by their names."""
+"""Programs of simulated containers by name."""

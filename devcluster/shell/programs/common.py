@@ -1,4 +1,4 @@
-"""What programs have in common: their options and numbers."""
+"""Helpers of the programs: parsing of options, numbers and input files."""
 
 import getopt
 from collections.abc import AsyncIterator
@@ -10,10 +10,13 @@ from devcluster.shell.processes import Problem, Process
 def options(
     process: Process, short: str, *, first: bool = False
 ) -> tuple[dict[str, str], list[str]]:
-    """The options by their letters, and what else was given. `first`: they end at the first other."""
+    """Return the options by letter and the remaining arguments.
+
+    With `first`, option parsing stops at the first argument that is not an option.
+    """
     parse = getopt.getopt if first else getopt.gnu_getopt
     try:
-        # There are no colors here.
+        # Colors are not supported.
         given = [word for word in process.arguments[1:] if not word.startswith("--color")]
         found, rest = parse(given, short)
     except getopt.GetoptError as error:
@@ -29,7 +32,7 @@ def number(text: str) -> int:
 
 
 async def inputs(process: Process, paths: list[str]) -> AsyncIterator[tuple[str, Lines]]:
-    """Each file that is named, or standard input. One that cannot be read is complained about."""
+    """Yield each named file, or standard input. Files that cannot be read are reported on stderr."""
     for path in paths or ["-"]:
         try:
             yield path, process.reader(path)

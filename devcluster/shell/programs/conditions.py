@@ -1,4 +1,4 @@
-"""`test` and `[`."""
+"""The `test` and `[` commands."""
 
 from collections.abc import Mapping
 

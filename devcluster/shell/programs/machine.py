@@ -1,4 +1,4 @@
-"""Programs about the system: who one is, what runs, what time it is."""
+"""Programs that show system information: users, processes, time."""
 
 import asyncio
 import signal
@@ -49,7 +49,7 @@ async def _printenv(process: Process) -> int:
 async def run_other(
     process: Process, words: Sequence[str], environment: dict[str, str] | None = None
 ) -> int:
-    """Another program in the place of this one."""
+    """Run another program with the streams of this process."""
     given = process.environment if environment is None else environment
     container = process.container
     try:
@@ -88,7 +88,7 @@ async def _sleep(process: Process) -> int:
 
 
 def _seconds(texts: Sequence[str]) -> float:
-    """At most a year."""
+    """Return the sum of the durations in seconds, limited to one year."""
     total = 0.0
     for text in texts:
         unit = _UNITS.get(text[-1:], 0)
@@ -140,7 +140,7 @@ _STRFTIME = frozenset("aAbBcdDeFHIjmMnpPrRsStTuUVwWxXyYZz%NhklCGg")
 async def _date(process: Process) -> int:
     flags, rest = options(process, "uRId:")
     if "d" in flags or any(not word.startswith("+") for word in rest):
-        raise Problem("this clock can be neither set nor asked for another time")
+        raise Problem("setting the clock and formatting other times are not supported")
     now, form = datetime.now(UTC), rest[0][1:] if rest else "%a %b %e %H:%M:%S UTC %Y"
     if "I" in flags:
         form = "%Y-%m-%d"
@@ -170,7 +170,7 @@ async def _uptime(process: Process) -> int:
 
 
 async def _ps(process: Process) -> int:
-    # `ps aux` and `ps -ef` say what to show; here that is always the same.
+    # The output format is fixed, so options such as `aux` and `-ef` are ignored.
     user = process.container.user.name
     await process.out("PID   USER     TIME  COMMAND\n")
     for pid, one in sorted(process.container.processes.items()):
@@ -213,7 +213,8 @@ async def _kill(process: Process) -> int:
             await process.complain(f"can't kill pid {text}: No such process")
             status = 1
         elif sent:
-            # The first process of a container is told nothing that it does not wait for.
+            # The main process has no task. As in a real container, a signal without a handler does
+            # not affect it.
             target.kill(sent)
     return status
 

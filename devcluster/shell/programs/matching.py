@@ -1,7 +1,7 @@
-"""Regular expressions of grep, in a time that grows with line and pattern alone.
+"""Regular expressions for grep with linear run time.
 
-Without groups and back-references: letters, `.`, `[…]`, `* + ?`, `^ $` and alternatives. A pattern
-that takes Python's own module for ever takes this one no longer than any other.
+Supported are literals, `.`, `[…]`, `* + ?`, `^ $` and alternatives, but no groups and
+back-references. Unlike with Python's `re`, no pattern causes exponential backtracking.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from devcluster.shell.processes import Problem
 
 _LONGEST = 200
-#: A longer line is looked at in pieces.
+#: Longer lines are matched in pieces of this length.
 _LINE = 4096
 
 Matches = Callable[[str], bool]
@@ -18,7 +18,11 @@ Matches = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One letter of the pattern. `letters`: None for any; `least` and `many`: how often."""
+    """An element of a pattern.
+
+    `letters` is None for any character. `least` is the minimum number of repetitions; `many`
+    allows more than one.
+    """
 
     letters: frozenset[str] | None
     inverted: bool = False
@@ -55,7 +59,7 @@ class _Branch:
         return False
 
     def _from(self, number: int, *, again: bool = False) -> Iterator[int]:
-        """The step, and those after it as far as it may be left out."""
+        """Yield the step and the steps that can be reached by skipping optional steps."""
         yield number
         while number < len(self.steps) and (again or self.steps[number].least == 0):
             number, again = number + 1, False
@@ -63,7 +67,7 @@ class _Branch:
 
 
 def compile_pattern(text: str, *, fixed: bool, extended: bool, ignore_case: bool) -> Matches:
-    """`Problem` if the pattern is none, or more than this knows."""
+    """Compile a pattern. Raise `Problem` if it is invalid or not supported."""
     if len(text) > _LONGEST:
         raise Problem("the pattern is too long", 2)
     wanted = text.lower() if ignore_case else text
@@ -118,7 +122,7 @@ _SPACE = frozenset(" \t\r\f\v")
 
 
 def _class(letter: str) -> _Step:
-    """What is after a backslash."""
+    """Parse an escaped character."""
     known = {"d": _DIGITS, "w": _WORD, "s": _SPACE}
     if letter.lower() in known and letter in "dwsDWS":
         return _Step(known[letter.lower()], inverted=letter.isupper())
@@ -126,7 +130,7 @@ def _class(letter: str) -> _Step:
 
 
 def _bracket(text: str, at: int) -> tuple[_Step, int]:
-    """A set of letters, and the place after it."""
+    """Parse a bracket expression. Return the step and the position after it."""
     inverted = text.startswith("^", at)
     at += inverted
     end = text.find("]", at + 1)

@@ -1,4 +1,4 @@
-"""Programs about files and folders."""
+"""Programs that operate on files and folders."""
 
 import errno
 import fnmatch

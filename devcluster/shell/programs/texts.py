@@ -1,4 +1,4 @@
-"""Programs that read and write text."""
+"""Programs that process text."""
 
 import asyncio
 import itertools
@@ -14,7 +14,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", 
 
 
 def _unescape(text: str) -> str:
-    """`\\n`, `\\t`, `\\033` and so on as what they mean."""
+    """Replace escape sequences such as `\\n`, `\\t` and `\\033`."""
     found, at = [], 0
     while at < len(text):
         letter = text[at]
@@ -122,7 +122,7 @@ async def _head(process: Process) -> int:
 
 
 def _numbered(process: Process) -> Process:
-    """`-20` means `-n 20`."""
+    """Replace options such as `-20` with `-n 20`."""
     arguments = [
         f"-n{a[1:]}" if a[1:].isdecimal() and a[0] == "-" else a for a in process.arguments
     ]
@@ -142,7 +142,7 @@ async def _tail(process: Process) -> int:
         chosen = lines[wanted - 1 :] if text.startswith("+") else lines[len(lines) - wanted :]
         await process.streams.stdout.write(b"".join(chosen if wanted else []))
     if "f" in flags or "F" in flags:
-        # Nothing in here grows by itself.
+        # Files of a simulated container don't grow.
         await asyncio.Event().wait()
     return 0
 
@@ -180,7 +180,7 @@ async def _grep(process: Process) -> int:
 
 
 def _below(process: Process, paths: list[str]) -> list[str]:
-    """The files in those folders."""
+    """Return the readable files in the folders."""
     found = []
     for path in paths or ["."]:
         for place, _ in process.files.walk(process.path(path)):
@@ -273,7 +273,7 @@ async def _cut(process: Process) -> int:
 
 
 def _ranges(text: str) -> Callable[[int], bool]:
-    """Whether a place is in `1,3-5,7-`."""
+    """Return a function that tests if a position is in a list such as `1,3-5,7-`."""
     if not text:
         raise Problem("you must specify a list of bytes, characters, or fields")
     pairs = []
@@ -300,7 +300,7 @@ async def _tr(process: Process) -> int:
 
 
 def _letters(text: str) -> str:
-    """`a-z` as all its letters."""
+    """Expand ranges such as `a-z` to all their characters."""
     text = text.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z").replace("[:digit:]", "0-9")
     text, found, at = _unescape(text), "", 0
     while at < len(text):

@@ -1,4 +1,4 @@
-"""Accounts of others: who may, what happens, and what is said."""
+"""Administration of other users' accounts: permissions, effects and messages."""
 
 import re
 from datetime import timedelta
@@ -65,15 +65,15 @@ def url_of(what: str, name: str = "alice") -> str:
 async def act(
     browser: Browser, what: str, name: str = "alice", uid: str = "", **headers: str
 ) -> Any:
-    """With what the forms of those that have one want."""
+    """Post an action with the fields that its form needs."""
     fields = {"uid": uid or f"uid-{name}", "email": "al@example.com", "password": NEW}
     return await browser.post(url_of(what, name), fields, **headers)
 
 
-# Who may.
+# Permissions.
 
 
-async def test_for_whoever_may_not_there_is_one_answer(
+async def test_users_without_permission_get_the_same_response_for_every_name(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     await browser.login("bob")
@@ -92,28 +92,28 @@ async def test_for_whoever_may_not_there_is_one_answer(
     assert writes(runtime) == []
 
 
-async def test_forms_of_other_sites_are_refused(admin: Browser, runtime: StaticRuntime) -> None:
+async def test_cross_site_forms_are_refused(admin: Browser, runtime: StaticRuntime) -> None:
     for path in POSTS:
         answer = await admin.post(path, {}, Sec_Fetch_Site="cross-site")
         assert answer.status_code == 403
     assert writes(runtime) == []
 
 
-async def test_looking_does_nothing(admin: Browser, runtime: StaticRuntime) -> None:
-    """What asks first has a page, what does not has none."""
+async def test_get_requests_change_nothing(admin: Browser, runtime: StaticRuntime) -> None:
+    """Actions with a confirmation have a page, other actions have no page."""
     for what, status in (("disable", 200), ("end-sessions", 200), ("unlock", 409), ("enable", 405)):
         assert (await admin.get(url_of(what))).status_code == status, what
     assert writes(runtime) == []
 
 
-async def test_the_old_addresses_lead_to_the_new_ones(admin: Browser) -> None:
+async def test_old_urls_redirect_to_the_actions(admin: Browser) -> None:
     for what in ACTIONS:
         old = f"{USERS_PAGE}/users/alice/{what}"
         for answer, status in ((await admin.get(old), 302), (await admin.post(old), 307)):
             assert (answer.status_code, answer["Location"]) == (status, url_of(what))
 
 
-async def test_there_is_nobody_of_that_name(admin: Browser) -> None:
+async def test_an_unknown_user_is_not_found(admin: Browser) -> None:
     for path in (
         f"{USERS_PAGE}/users/nobody",
         url_of("profile", "nobody"),
@@ -124,7 +124,7 @@ async def test_there_is_nobody_of_that_name(admin: Browser) -> None:
     assert (await act(admin, "promote")).status_code == 404
 
 
-async def test_the_menu_and_the_list_lead_there(admin: Browser) -> None:
+async def test_the_user_list_links_to_account_pages(admin: Browser) -> None:
     assert (await admin.get(USERS_PAGE))["Location"] == LIST
     text = (await admin.get(LIST)).content.decode()
     assert 'href="/access/accounts/new"' in text
@@ -132,7 +132,7 @@ async def test_the_menu_and_the_list_lead_there(admin: Browser) -> None:
     assert f'href="{LIST}/alice"' not in text
 
 
-async def test_the_page_of_a_user_is_that_of_the_account(admin: Browser) -> None:
+async def test_the_resource_page_of_a_user_redirects_to_the_account_page(admin: Browser) -> None:
     page, tabs = f"{USERS_PAGE}/users/alice", [f"{LIST}/alice/{tab}" for tab in TABS]
     for old in (f"{LIST}/alice", f"{LIST}/alice?x=y", f"{LIST}/alice/account"):
         assert (await admin.get(old))["Location"] == page
@@ -147,12 +147,12 @@ async def test_the_page_of_a_user_is_that_of_the_account(admin: Browser) -> None
     assert f'href="{LIST}/alice/actions/labels"' in text
 
 
-async def test_a_user_as_data_is_where_it_was(admin: Browser) -> None:
+async def test_json_and_yaml_of_a_user_keep_their_url(admin: Browser) -> None:
     for form in ("json", "yaml"):
         assert (await admin.get(f"{LIST}/alice?format={form}")).status_code == 200
 
 
-# Making one.
+# Creation.
 
 
 async def make(browser: Browser, **fields: str) -> Any:
@@ -161,7 +161,7 @@ async def make(browser: Browser, **fields: str) -> Any:
 
 
 @pytest.mark.usefixtures("real_hashes")
-async def test_a_new_user_has_a_hash_and_must_change_it(
+async def test_a_new_user_has_a_password_hash_and_must_change_the_password(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
     answer = await make(admin, displayName="Carla C", description="new here")
@@ -184,7 +184,9 @@ async def test_a_new_user_has_a_hash_and_must_change_it(
     assert (await carla.get("/dashboard"))["Location"].startswith("/password/confirm")
 
 
-async def test_that_can_be_left_out(admin: Browser, runtime: StaticRuntime) -> None:
+async def test_the_forced_password_change_and_the_email_are_optional(
+    admin: Browser, runtime: StaticRuntime
+) -> None:
     await make(admin, change="", email="")
     assert (
         "iam.kubesphere.io/uninitialized" not in stored(runtime, "carla")["metadata"]["annotations"]
@@ -210,7 +212,7 @@ BAD: list[tuple[dict[str, str], str]] = [
 
 
 @pytest.mark.parametrize(("fields", "text"), BAD, ids=range(len(BAD)))
-async def test_what_is_wrong_is_said_and_what_was_typed_stays(
+async def test_invalid_values_are_reported_and_input_is_kept(
     admin: Browser, runtime: StaticRuntime, fields: dict[str, str], text: str
 ) -> None:
     answer = await make(admin, displayName="Kept as typed", **fields)
@@ -230,7 +232,7 @@ async def test_what_is_wrong_is_said_and_what_was_typed_stays(
         (ServerError(500, "strconv.ParseUint"), "The cluster refused."),
     ],
 )
-async def test_what_the_cluster_refuses_is_said(
+async def test_api_errors_on_creation_are_shown(
     admin: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, error: Any, text: str
 ) -> None:
     async def fail(*_args: Any, **_kwargs: Any) -> None:
@@ -243,10 +245,10 @@ async def test_what_the_cluster_refuses_is_said(
     assert text in page and error.message in page and NEW not in page
 
 
-# Changing one.
+# Changes.
 
 
-async def test_a_profile_is_changed_and_nothing_else(
+async def test_changing_the_profile_keeps_other_fields(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
     page = await admin.get(url_of("profile"))
@@ -257,7 +259,9 @@ async def test_a_profile_is_changed_and_nothing_else(
     assert stored(runtime)["spec"] == spec
 
 
-async def test_a_reset_password_ends_everything(admin: Browser, runtime: StaticRuntime) -> None:
+async def test_resetting_a_password_revokes_all_sessions(
+    admin: Browser, runtime: StaticRuntime
+) -> None:
     alice = Browser()
     await alice.login("alice")
     fields = {"uid": "uid-alice", "password": NEW, "change": "on"}
@@ -271,7 +275,9 @@ async def test_a_reset_password_ends_everything(admin: Browser, runtime: StaticR
     assert (row.actor, row.as_user, row.verb, row.name) == ("admin", "admin", "patch", "alice")
 
 
-async def test_a_disabled_user_is_out_and_stays_out(admin: Browser, runtime: StaticRuntime) -> None:
+async def test_disabling_a_user_revokes_sessions_for_good(
+    admin: Browser, runtime: StaticRuntime
+) -> None:
     alice = Browser()
     await alice.login("alice")
     assert (await act(admin, "disable")).status_code == 302
@@ -284,7 +290,7 @@ async def test_a_disabled_user_is_out_and_stays_out(admin: Browser, runtime: Sta
     assert (await Browser().login("alice")).status_code == 302
 
 
-async def test_nobody_disables_or_enables_themselves(
+async def test_users_cannot_disable_or_enable_their_own_account(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
     for what in ("disable", "enable", "reset-second-factor", "delete"):
@@ -295,8 +301,10 @@ async def test_nobody_disables_or_enables_themselves(
     assert url_of("disable", "admin") not in text and url_of("delete", "admin") not in text
 
 
-async def test_nobody_resets_their_own_password(admin: Browser, runtime: StaticRuntime) -> None:
-    """The present one is asked for under "My account": a browser may have been left open."""
+async def test_users_cannot_reset_their_own_password(
+    admin: Browser, runtime: StaticRuntime
+) -> None:
+    """ "My account" asks for the current password, because the browser may be unattended."""
     text = (await admin.get(f"{USERS_PAGE}/users/admin")).content.decode()
     page = url_of("password", "admin")
     assert "Reset password" not in text and page not in text
@@ -305,7 +313,7 @@ async def test_nobody_resets_their_own_password(admin: Browser, runtime: StaticR
     assert writes(runtime) == []
 
 
-async def test_sessions_can_be_ended_the_own_ones_too(admin: Browser) -> None:
+async def test_sessions_can_be_revoked_including_the_own_ones(admin: Browser) -> None:
     alice = Browser()
     await alice.login("alice")
     await act(admin, "end-sessions")
@@ -326,7 +334,7 @@ async def test_sessions_can_be_ended_the_own_ones_too(admin: Browser) -> None:
         (ServerError(500, "strconv.ParseUint"), "The cluster refused."),
     ],
 )
-async def test_what_the_cluster_refuses_of_an_action_is_said(
+async def test_api_errors_of_actions_are_shown(
     admin: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, what: str,
     error: ApiError, text: str,
 ) -> None:  # fmt: skip
@@ -345,7 +353,7 @@ async def test_what_the_cluster_refuses_of_an_action_is_said(
 
 
 @pytest.mark.parametrize("what", ["disable", "end-sessions", "profile", "password"])
-async def test_nothing_is_done_to_another_user_of_the_name(
+async def test_actions_require_the_uid_of_the_user(
     admin: Browser, runtime: StaticRuntime, what: str
 ) -> None:
     alice = Browser()
@@ -360,7 +368,7 @@ async def test_nothing_is_done_to_another_user_of_the_name(
     assert len(writes(runtime)) == 1
 
 
-async def test_programs_get_a_status(admin: Browser, runtime: StaticRuntime) -> None:
+async def test_json_clients_get_a_status_object(admin: Browser, runtime: StaticRuntime) -> None:
     json = {"Accept": "application/json"}
     done = (await act(admin, "disable", **json)).json()
     assert (done["status"], done["code"]) == ("Success", 200)
@@ -379,7 +387,7 @@ async def test_programs_get_a_status(admin: Browser, runtime: StaticRuntime) -> 
     assert stored(runtime)["status"]["state"] == "Disabled"
 
 
-async def test_whoever_may_not_is_told_what_is_missing(browser: Browser) -> None:
+async def test_a_refused_action_names_the_missing_permission(browser: Browser) -> None:
     await browser.login("bob")
     answer = await act(browser, "disable")
     assert answer.status_code == 403
@@ -388,7 +396,7 @@ async def test_whoever_may_not_is_told_what_is_missing(browser: Browser) -> None
     assert not await AuditRecord.objects.filter(resource=USERS.resource).aexists()
 
 
-async def test_each_is_in_the_trail(admin: Browser) -> None:
+async def test_each_action_is_audited(admin: Browser) -> None:
     for what in ("end-sessions", "disable", "enable"):
         await act(admin, what)
         row = await AuditRecord.objects.select_related("outcome").aget(subresource=what)
@@ -396,7 +404,9 @@ async def test_each_is_in_the_trail(admin: Browser) -> None:
         assert (row.resource, row.outcome.code) == (USERS.resource, 200)
 
 
-async def test_what_does_not_make_sense_is_refused(admin: Browser, runtime: StaticRuntime) -> None:
+async def test_actions_that_do_not_apply_are_refused(
+    admin: Browser, runtime: StaticRuntime
+) -> None:
     reasons = {
         "enable": "This cannot be done to it as it is now.",
         "unlock": "The user is not locked.",
@@ -411,8 +421,8 @@ async def test_what_does_not_make_sense_is_refused(admin: Browser, runtime: Stat
     assert writes(runtime) == []
 
 
-async def test_one_returns_to_where_one_was(admin: Browser) -> None:
-    """To the list as it was, to the user's pages, and to no page of anybody else's."""
+async def test_actions_redirect_back_to_the_previous_page(admin: Browser) -> None:
+    """The previous page must be the filtered list or a page of this user."""
     pages = {
         f"{LIST}?status=ok": f"{LIST}?status=ok",
         f"{LIST}/alice/yaml": f"{LIST}/alice/yaml",
@@ -425,8 +435,8 @@ async def test_one_returns_to_where_one_was(admin: Browser) -> None:
         assert answer["Location"] == back
 
 
-async def test_many_users_are_disabled_at_once(admin: Browser, runtime: StaticRuntime) -> None:
-    """But not the own account, and none that is disabled already."""
+async def test_bulk_disable(admin: Browser, runtime: StaticRuntime) -> None:
+    """The own account and disabled users are skipped."""
     bob = Browser()
     await bob.login("bob")
     names = ("admin", "alice", "bob", "disabled")
@@ -445,7 +455,7 @@ async def test_many_users_are_disabled_at_once(admin: Browser, runtime: StaticRu
     assert not await is_in(bob)
 
 
-async def test_of_many_users_each_is_told_of_a_database_that_is_away(
+async def test_bulk_disable_reports_a_database_error_per_user(
     admin: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(*_args: Any) -> None:
@@ -475,7 +485,7 @@ async def test_a_locked_user_can_be_unlocked(
     assert (await Browser().login("alice")).status_code == 302
 
 
-async def test_a_lock_by_the_state_too(
+async def test_a_lock_in_the_user_status_can_be_unlocked(
     admin: Browser, runtime: StaticRuntime, clock: MovableClock
 ) -> None:
     locked = user("alice", password=HASH, state="AuthLimitExceeded")
@@ -489,7 +499,9 @@ async def test_a_lock_by_the_state_too(
     assert (await Browser().login("alice")).status_code == 302
 
 
-async def test_the_page_says_what_is_known(admin: Browser, runtime: StaticRuntime) -> None:
+async def test_the_account_page_escapes_user_data_and_shows_sign_ins(
+    admin: Browser, runtime: StaticRuntime
+) -> None:
     runtime.console.put(LOGIN_RECORDS, record("a", START, sourceIP="192.0.2.77"))
     hostile = user("alice", password=HASH, email="<b>@example.com")
     hostile["spec"]["displayName"] = "<script>x</script>\u202e"
@@ -500,7 +512,7 @@ async def test_the_page_says_what_is_known(admin: Browser, runtime: StaticRuntim
     assert HASH not in text
 
 
-async def test_sessions_are_told_to_those_who_may_end_them(
+async def test_sessions_are_shown_only_to_users_who_may_revoke_them(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     await Browser(**{"User-Agent": "Some program"}).login("alice")
@@ -515,7 +527,7 @@ async def test_sessions_are_told_to_those_who_may_end_them(
         assert ("Some program" in answer.content.decode()) is (verbs == "patch")
 
 
-async def test_before_the_users_have_arrived_nothing_is_done(
+async def test_pages_are_unavailable_before_users_are_synced(
     admin: Browser, runtime: StaticRuntime, users: Informer[Any]
 ) -> None:
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])

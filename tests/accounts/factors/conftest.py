@@ -1,4 +1,4 @@
-"""Users, a configuration file and a clock; an app that makes codes as RFC 6238 says."""
+"""Users, a configuration file, a clock, and an authenticator app according to RFC 6238."""
 
 import base64
 import hashlib
@@ -28,7 +28,9 @@ def config(settings: Settings, tmp_path: Path) -> Config:
 
 @dataclass
 class App:
-    """An authenticator app, written from RFC 4226 and 6238 and not with the console's library."""
+    """An authenticator app implemented from RFC 4226 and RFC 6238, independent of the console's
+    code.
+    """
 
     secret: bytes
     clock: MovableClock
@@ -60,25 +62,25 @@ class Enrolled:
 
 
 async def enrol(browser: Browser, clock: MovableClock, *, path: str = OWN) -> Enrolled:
-    """Of a browser in which somebody is signed in, or has to set one up."""
+    """Set up the second factor in a browser that is signed in or must set it up."""
     app = app_of((await browser.get(path)).content.decode(), clock)
     answer = await browser.post(path, {"current": PASSWORD, "code": app.code()})
     assert answer.status_code == 200, answer.content.decode()
     codes = recovery_codes(answer.content.decode())
-    # Its step is used up.
+    # The time step of this code is used up.
     clock.move(seconds=30)
     return Enrolled(browser, app, codes)
 
 
 @pytest.fixture
 async def alice(browser: Browser, clock: MovableClock) -> Enrolled:
-    """alice, who has a second factor and is signed in."""
+    """Sign in alice with a second factor."""
     await browser.login("alice")
     return await enrol(browser, clock)
 
 
 async def owing(name: str = "alice", next: str = "") -> Browser:
-    """A browser that has shown the right password, and nothing else."""
+    """Return a browser that has only passed the password step."""
     found = Browser()
     assert (await found.login(name, next=next)).status_code == 302
     return found

@@ -1,4 +1,4 @@
-"""The second factor in a browser: setting it up, showing it, losing it."""
+"""The second factor in a browser: setup, sign-in and loss."""
 
 import asyncio
 from datetime import timedelta
@@ -37,7 +37,7 @@ async def is_in(browser: Browser) -> bool:
     return bool((await browser.get("/dashboard")).status_code == 200)
 
 
-# The published vectors, RFC 6238, appendix B, with the six digits that apps show.
+# Test vectors of RFC 6238, appendix B, shortened to six digits.
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,9 @@ async def is_in(browser: Browser) -> bool:
         (2000000000, "279037"),
     ],
 )
-def test_codes_are_those_of_the_specification(seconds: int, code: str, clock: MovableClock) -> None:
+def test_codes_match_the_test_vectors_of_rfc_6238(
+    seconds: int, code: str, clock: MovableClock
+) -> None:
     secret = b"12345678901234567890"
     clock.time = clock.time.fromtimestamp(seconds, clock.time.tzinfo)
     assert totp.step_of(secret, code, clock.time) == seconds // 30
@@ -65,10 +67,10 @@ def test_clocks_may_differ_by_one_step(late: int, counts: bool, clock: MovableCl
     assert found == (present if counts else None)
 
 
-# Setting it up.
+# Setup.
 
 
-async def test_it_is_on_only_after_a_code(browser: Browser, clock: MovableClock) -> None:
+async def test_setup_requires_a_valid_code(browser: Browser, clock: MovableClock) -> None:
     await browser.login("alice")
     page = await browser.get(OWN)
     assert 'src="data:image/svg+xml' in page.content.decode()
@@ -88,7 +90,7 @@ async def test_it_is_on_only_after_a_code(browser: Browser, clock: MovableClock)
     assert "There are 10 recovery codes left." in again
 
 
-async def test_nothing_in_the_database_is_of_use(alice: Enrolled) -> None:
+async def test_secrets_and_recovery_codes_are_not_stored_in_plain_text(alice: Enrolled) -> None:
     row = await SecondFactor.objects.aget()
     assert alice.app.secret not in row.secret.encode()
     rows = [one.digest async for one in RecoveryCode.objects.all()]
@@ -97,7 +99,7 @@ async def test_nothing_in_the_database_is_of_use(alice: Enrolled) -> None:
         assert "factor_secret" not in session.get_decoded()
 
 
-async def test_another_secret_key_opens_nothing_and_recovery_codes_still_count(
+async def test_recovery_codes_work_after_the_secret_key_changed(
     alice: Enrolled, settings: Settings
 ) -> None:
     settings.SECRET_KEY = "another-secret-key-" + "x" * 40
@@ -106,7 +108,7 @@ async def test_another_secret_key_opens_nothing_and_recovery_codes_still_count(
     assert (await show(browser, alice.codes[0])).status_code == 302
 
 
-async def test_other_sessions_end_and_the_own_key_changes(
+async def test_setup_revokes_other_sessions_and_rotates_the_session_key(
     browser: Browser, clock: MovableClock
 ) -> None:
     other = Browser()
@@ -121,7 +123,7 @@ async def test_other_sessions_end_and_the_own_key_changes(
     assert not await is_in(thief)
 
 
-async def test_programs_that_were_let_in_without_it_are_out(
+async def test_setup_revokes_tokens_issued_without_it(
     browser: Browser, clock: MovableClock, program: Program
 ) -> None:
     tokens = await program.signed_in()
@@ -132,10 +134,10 @@ async def test_programs_that_were_let_in_without_it_are_out(
     assert (await program.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
 
 
-# Showing it.
+# Sign-in.
 
 
-async def test_a_password_alone_is_nobody(alice: Enrolled) -> None:
+async def test_a_session_without_a_code_is_not_signed_in(alice: Enrolled) -> None:
     browser = await owing(next="/clusters/host/pods")
     closed = [
         path
@@ -147,7 +149,7 @@ async def test_a_password_alone_is_nobody(alice: Enrolled) -> None:
     for path in closed:
         answer = await browser.get(path)
         assert answer.status_code == 302, path
-        # The first page is where one goes on to anyway.
+        # The first page is the default target anyway.
         assert answer["Location"] == step_url(Step.FACTOR, path), path
         if path not in asked_otherwise:
             continue
@@ -160,7 +162,7 @@ async def test_a_password_alone_is_nobody(alice: Enrolled) -> None:
     assert not await scope["session_alive"]()
 
 
-async def test_a_code_goes_on_to_where_one_wanted_to(alice: Enrolled) -> None:
+async def test_a_valid_code_redirects_to_the_requested_page(alice: Enrolled) -> None:
     browser = await owing()
     old = browser.key
     answer = await show(browser, alice.app.code(), "/clusters/host/pods")
@@ -169,44 +171,44 @@ async def test_a_code_goes_on_to_where_one_wanted_to(alice: Enrolled) -> None:
     thief = Browser()
     thief.key = old or ""
     assert not await is_in(thief)
-    # Both sessions of alice, and their rows, are there under their new keys.
+    # Both sessions of alice and their rows exist under the new keys.
     keys = {row.session async for row in SignIn.objects.filter(user="alice")}
     assert keys == {browser.key, alice.browser.key}
 
 
 @pytest.mark.parametrize("next", ["//e", "https://e", "/login", "/x\r\nA: b"])
-async def test_nowhere_else(alice: Enrolled, next: str) -> None:
+async def test_a_valid_code_does_not_redirect_to_unsafe_urls(alice: Enrolled, next: str) -> None:
     assert (await show(await owing(), alice.app.code(), next))["Location"] == "/"
 
 
-async def test_a_code_counts_once(alice: Enrolled) -> None:
+async def test_a_code_is_accepted_once(alice: Enrolled) -> None:
     code = alice.app.code()
     assert (await show(await owing(), code)).status_code == 302
     answer = await show(await owing(), code)
     assert answer.status_code == 401 and WRONG in answer.content.decode()
-    # Nor does one from before.
+    # Earlier codes are refused too.
     assert (await show(await owing(), alice.app.code(-1))).status_code == 401
 
 
-async def test_of_many_at_once_one_succeeds(alice: Enrolled) -> None:
+async def test_concurrent_uses_of_a_code_succeed_once(alice: Enrolled) -> None:
     code = alice.app.code()
     browsers = [await owing() for _ in range(5)]
     answers = await asyncio.gather(*(show(browser, code) for browser in browsers))
     assert sorted(one.status_code for one in answers) == [302, 401, 401, 401, 401]
 
 
-async def test_of_two_replicas_one_takes_a_code(alice: Enrolled) -> None:
+async def test_a_code_is_accepted_by_only_one_replica(alice: Enrolled) -> None:
     code, moment = alice.app.code(), alice.app.clock.now()
     use = partial(register.use, "alice", "uid-alice", code, moment)
     assert await sync_to_async(overtaken)(use) == (True, False)
 
 
-async def test_of_two_replicas_one_takes_a_recovery_code(alice: Enrolled) -> None:
+async def test_a_recovery_code_is_accepted_by_only_one_replica(alice: Enrolled) -> None:
     use = partial(register.use, "alice", "uid-alice", alice.codes[0], alice.app.clock.now())
     assert await sync_to_async(overtaken)(use, "DELETE") == (True, False)
 
 
-async def test_a_recovery_code_counts_once_however_it_is_written(alice: Enrolled) -> None:
+async def test_a_recovery_code_is_accepted_once_in_any_spelling(alice: Enrolled) -> None:
     code = alice.codes[3]
     assert (await show(await owing(), f" {code.upper().replace('-', ' ')} ")).status_code == 302
     assert (await show(await owing(), code)).status_code == 401
@@ -214,18 +216,16 @@ async def test_a_recovery_code_counts_once_however_it_is_written(alice: Enrolled
 
 
 @pytest.mark.parametrize("code", ["", "000000", "１２３４５６", "\0", "a" * 5000, "' OR 1=1", "-1"])
-async def test_what_is_no_code(alice: Enrolled, code: str) -> None:
+async def test_malformed_codes_are_refused(alice: Enrolled, code: str) -> None:
     browser = await owing()
     answer = await show(browser, code)
     assert answer.status_code == 401 and not await is_in(browser)
 
 
-async def test_a_password_that_waits_too_long_is_forgotten(
-    alice: Enrolled, clock: MovableClock
-) -> None:
+async def test_the_password_step_expires(alice: Enrolled, clock: MovableClock) -> None:
     browser = await owing()
     clock.move(minutes=9)
-    # A wrong one gives no more time.
+    # A wrong code does not extend the time.
     assert (await show(browser, "000000")).status_code == 401
     clock.move(minutes=2)
     answer = await show(browser, alice.app.code())
@@ -233,7 +233,7 @@ async def test_a_password_that_waits_too_long_is_forgotten(
     assert not await is_in(browser)
 
 
-async def test_codes_of_others_are_wrong(alice: Enrolled, clock: MovableClock) -> None:
+async def test_codes_of_other_users_are_refused(alice: Enrolled, clock: MovableClock) -> None:
     browser = Browser()
     await browser.login("admin")
     admin = await enrol(browser, clock)
@@ -241,7 +241,7 @@ async def test_codes_of_others_are_wrong(alice: Enrolled, clock: MovableClock) -
     assert (await show(await owing("alice"), admin.codes[0])).status_code == 401
 
 
-async def test_a_new_user_of_the_same_name_inherits_nothing(
+async def test_a_recreated_user_does_not_inherit_the_second_factor(
     alice: Enrolled, runtime: StaticRuntime
 ) -> None:
     runtime.console.put(USERS, user("alice", password=HASH, uid="another"))
@@ -252,11 +252,11 @@ async def test_a_new_user_of_the_same_name_inherits_nothing(
 # Guessing.
 
 
-async def test_guesses_lock_although_the_password_is_right(
+async def test_wrong_codes_lock_the_user_despite_a_correct_password(
     alice: Enrolled, clock: MovableClock, config: Config
 ) -> None:
     for _ in range(10):
-        # Each time anew from the password, which forgets wrong passwords and not wrong codes.
+        # Each attempt starts with the password, which resets wrong passwords but not wrong codes.
         assert (await show(await owing(), "000000")).status_code == 401
     browser = await owing()
     answer = await show(browser, alice.app.code())
@@ -266,20 +266,20 @@ async def test_guesses_lock_although_the_password_is_right(
     assert (await show(await owing(), alice.app.code())).status_code == 302
 
 
-async def test_of_guesses_at_once_no_more_get_through(alice: Enrolled) -> None:
+async def test_concurrent_guesses_do_not_exceed_the_limit(alice: Enrolled) -> None:
     browsers = [await owing() for _ in range(15)]
     answers = await asyncio.gather(*(show(browser, "000000") for browser in browsers))
     assert sorted(one.status_code for one in answers) == [401] * 10 + [429] * 5
 
 
-async def test_whoever_does_not_know_the_password_cannot_lock_codes(alice: Enrolled) -> None:
+async def test_codes_cannot_be_locked_without_the_password(alice: Enrolled) -> None:
     for name in ("code/alice", "second factor/alice", "alice\0code"):
         for _ in range(12):
             await Browser().login(name, "wrong")
     assert (await show(await owing(), alice.app.code())).status_code == 302
 
 
-async def test_it_is_in_the_trail_and_in_the_login_records(
+async def test_codes_are_audited_and_recorded_as_sign_ins(
     alice: Enrolled, runtime: StaticRuntime
 ) -> None:
     browser = await owing()
@@ -301,7 +301,7 @@ async def test_it_is_in_the_trail_and_in_the_login_records(
     assert reasons[-2:] == ["incorrect second factor", "authenticated successfully"]
 
 
-# Changing it.
+# Changes.
 
 
 async def change(enrolled: Enrolled, act: str, **fields: str) -> Any:
@@ -319,20 +319,20 @@ async def test_changes_need_password_and_code(
     assert await RecoveryCode.objects.acount() == 10
 
 
-async def test_turning_it_off(alice: Enrolled) -> None:
+async def test_the_second_factor_can_be_removed(alice: Enrolled) -> None:
     assert (await change(alice, "off")).status_code == 302
     assert await SecondFactor.objects.acount() == await RecoveryCode.objects.acount() == 0
     assert await is_in(await owing())
 
 
-async def test_new_recovery_codes_end_the_old_ones(alice: Enrolled) -> None:
+async def test_new_recovery_codes_replace_the_old_ones(alice: Enrolled) -> None:
     answer = await change(alice, "codes")
     assert answer.status_code == 200
     assert (await show(await owing(), alice.codes[0])).status_code == 401
     assert await RecoveryCode.objects.acount() == 10
 
 
-async def test_a_changed_password_leaves_it_on(alice: Enrolled) -> None:
+async def test_changing_the_password_keeps_the_second_factor(alice: Enrolled) -> None:
     new = "Quarterdeck-7"
     given = {"current": PASSWORD, "password": new, "again": new}
     assert (await alice.browser.post("/account/password", given)).status_code == 302
@@ -343,7 +343,9 @@ async def test_a_changed_password_leaves_it_on(alice: Enrolled) -> None:
     assert (await show(browser, alice.app.code())).status_code == 302
 
 
-async def test_an_administrator_resets_it(alice: Enrolled, runtime: StaticRuntime) -> None:
+async def test_an_administrator_resets_the_second_factor(
+    alice: Enrolled, runtime: StaticRuntime
+) -> None:
     admin = Browser()
     await admin.login("admin")
     page = (await admin.get("/access/accounts/users/alice")).content.decode()
@@ -362,7 +364,7 @@ async def test_an_administrator_resets_it(alice: Enrolled, runtime: StaticRuntim
     assert (await admin.post(path, {"uid": "uid-alice"})).status_code == 409
 
 
-async def test_nobody_else_resets_it(alice: Enrolled) -> None:
+async def test_resetting_requires_permission(alice: Enrolled) -> None:
     bob = Browser()
     await bob.login("bob")
     path = "/clusters/host/users.iam.kubesphere.io/alice/actions/reset-second-factor"
@@ -370,7 +372,7 @@ async def test_nobody_else_resets_it(alice: Enrolled) -> None:
     assert await SecondFactor.objects.acount() == 1
 
 
-async def test_the_last_way_out(alice: Enrolled) -> None:
+async def test_turn_off_removes_the_factor_once(alice: Enrolled) -> None:
     assert await sync_to_async(register.turn_off)("alice")
     assert not await sync_to_async(register.turn_off)("alice")
 
@@ -384,7 +386,9 @@ def required(config: Config) -> Config:
     return config
 
 
-async def test_whoever_has_none_sets_it_up_first(required: Config, clock: MovableClock) -> None:
+async def test_a_required_factor_must_be_set_up_at_sign_in(
+    required: Config, clock: MovableClock
+) -> None:
     browser = await owing(next="/clusters/host/pods")
     answer = await browser.get("/clusters/host/pods")
     assert answer["Location"] == STEP + "?next=%2Fclusters%2Fhost%2Fpods"
@@ -394,7 +398,7 @@ async def test_whoever_has_none_sets_it_up_first(required: Config, clock: Movabl
     assert (await show(await owing(), done.app.code())).status_code == 302
 
 
-async def test_sessions_from_before_set_it_up_too(
+async def test_existing_sessions_must_set_up_a_required_factor(
     browser: Browser, config: Config, clock: MovableClock
 ) -> None:
     await browser.login("alice")
@@ -406,7 +410,7 @@ async def test_sessions_from_before_set_it_up_too(
     assert scope["account"] is None
 
 
-async def test_a_first_password_comes_before(
+async def test_an_initial_password_is_changed_before_setup(
     required: Config, runtime: StaticRuntime, clock: MovableClock
 ) -> None:
     mark = {"iam.kubesphere.io/uninitialized": "true"}
@@ -421,7 +425,7 @@ async def test_a_first_password_comes_before(
     assert await is_in(browser)
 
 
-async def test_a_code_comes_before_a_first_password(
+async def test_a_code_is_required_before_changing_an_initial_password(
     alice: Enrolled, runtime: StaticRuntime
 ) -> None:
     mark = {"iam.kubesphere.io/uninitialized": "true"}
@@ -433,7 +437,7 @@ async def test_a_code_comes_before_a_first_password(
     assert (await browser.get("/"))["Location"].startswith("/password/confirm")
 
 
-async def test_a_policy_that_cannot_be_read_is_the_stricter_one(config: Config) -> None:
+async def test_an_invalid_policy_requires_the_second_factor(config: Config) -> None:
     config.write(secondFactor="requird")
     assert not await is_in(await owing())
     config.write(secondFactor="optional")

@@ -1,4 +1,6 @@
-"""The login over preloaded users, with identity providers in a file and a console that can make users."""
+"""Sign-in over preloaded users, with identity providers in a file and a console client that can
+create users.
+"""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
@@ -36,7 +38,7 @@ Manifest = dict[str, Any]
 
 
 class Providers:
-    """The file; `write` changes it, as an operator would."""
+    """The configuration file. `write` replaces it atomically, as an operator would."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,7 +51,7 @@ class Providers:
 
 
 def entry(name: str, kind: str, fields: Manifest, **more: Any) -> Manifest:
-    """An entry that makes Users at once, unless `more` says otherwise."""
+    """Return a provider entry that creates users immediately, unless overridden by `more`."""
     found = {"mappingMethod": "auto", "disableLoginConfirmation": True, **more}
     return {"name": name, "type": kind, "provider": fields, **found}
 
@@ -99,7 +101,7 @@ def console(runtime: StaticRuntime, users: Informer[Any]) -> FakeConsole:
 
 @pytest.fixture
 async def serve() -> AsyncIterator[Serve]:
-    """Starts a server of this test's own on loopback; returns its address."""
+    """Start a server on the loopback interface and return its URL."""
     async with AsyncExitStack() as running:
 
         async def start(application: web.Application, **options: Any) -> str:
@@ -109,6 +111,6 @@ async def serve() -> AsyncIterator[Serve]:
 
 
 async def reasons() -> list[tuple[int, str]]:
-    """How the logins ended, by the audit trail, the first first."""
+    """Return code and reason of the audited sign-ins, oldest first."""
     rows = AuditRecord.objects.filter(verb="login").select_related("outcome").order_by("pk")
     return [(row.outcome.code, row.outcome.reason) async for row in rows]

@@ -1,4 +1,4 @@
-"""Installs and starts the OpenID provider of npm's `oidc-provider`, pinned by its lock file."""
+"""Installs and starts the npm package `oidc-provider`, pinned by its lock file."""
 
 import os
 import subprocess
@@ -14,13 +14,15 @@ FOLDER = Path(__file__).parent / "oidc_provider"
 
 
 def installed() -> Path:
-    """The folder with the server and its packages. Raises `Missing`."""
+    """Return the folder with the server and its packages. Raise `Missing` if they can't be
+    installed.
+    """
     return npm.installed(FOLDER, "oidc-provider")
 
 
 @contextmanager
 def oidc_provider(**environment: str) -> Iterator[str]:
-    """The issuer, as long as the block runs. Raises `Missing`."""
+    """Run the provider and yield its issuer. Raise `Missing` if it can't be installed."""
     folder, port = installed(), free_port()
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
@@ -32,7 +34,7 @@ def oidc_provider(**environment: str) -> Iterator[str]:
         )
         assert process.stdout is not None
         try:
-            # The line comes when it listens; nothing comes if it cannot.
+            # The line is printed when the server listens, and missing if it fails.
             issuer = process.stdout.readline().decode().strip()
             assert issuer, "oidc-provider did not start"
             yield issuer

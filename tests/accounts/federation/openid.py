@@ -1,4 +1,4 @@
-"""An OpenID provider that can be told to lie: signs what it is told to, with what it is told to."""
+"""An OpenID provider that can return wrong claims, signatures and keys."""
 
 import json
 import time
@@ -16,10 +16,10 @@ from joserfc.jwk import ECKey, RSAKey
 from accounts.jose import challenge_of
 from tests.accounts.federation.servers import query
 
-#: With what means something else in a form, and in what two are joined by.
+#: Contains characters that must be form-encoded, and the separator of client ID and secret.
 CLIENT, SECRET = "console", "the secret: 100%/of+the&client="
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
-#: Made once: RSA keys take their time.
+#: Generated once, because generating RSA keys is slow.
 RSA = RSAKey.generate_key(2048, {"kid": "rsa"})
 OTHER = RSAKey.generate_key(2048, {"kid": "rsa"})
 EC = ECKey.generate_key("P-256", {"kid": "ec"})
@@ -34,14 +34,14 @@ def signed(claims: dict[str, Any], key: Key = RSA, **header: Any) -> str:
 
 
 def by_hand(claims: dict[str, Any], sign: Callable[[bytes], bytes], **header: Any) -> str:
-    """What no library makes."""
+    """Return a JWT that libraries refuse to create."""
     parts = [json.dumps(part).encode() for part in (header, claims)]
     text = b".".join(urlsafe_b64encode(part).rstrip(b"=") for part in parts)
     return (text + b"." + urlsafe_b64encode(sign(text)).rstrip(b"=")).decode()
 
 
 def _shown(request: web.Request) -> list[str]:
-    """A client's name and secret, by RFC 6749, 2.3.1."""
+    """Return client ID and secret from the Authorization header (RFC 6749, section 2.3.1)."""
     _scheme, _space, encoded = request.headers.get("Authorization", "").partition(" ")
     return [unquote_plus(part) for part in b64decode(encoded).decode().split(":")]
 
@@ -57,14 +57,14 @@ class OpenIDServer:
             "sid": "s-1",
         }
     )
-    #: Over the claims of the next id token; None takes one away.
+    #: Overrides claims of the next ID token. None removes a claim.
     lies: dict[str, Any] = field(default_factory=dict)
     header: dict[str, Any] = field(default_factory=dict)
     key: Key = field(default_factory=lambda: RSA)
     keys: list[Key] = field(default_factory=lambda: [RSA, EC])
     metadata: dict[str, Any] = field(default_factory=dict)
     user_info: dict[str, Any] = field(default_factory=dict)
-    #: The whole id token, in the place of a real one.
+    #: Replaces the whole ID token.
     token: str = ""
     asked: list[str] = field(default_factory=list)
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -81,14 +81,14 @@ class OpenIDServer:
         return {"issuer": self.url, "clientID": CLIENT, "clientSecret": SECRET, **more}
 
     def authorize(self, location: str, code: str) -> str:
-        """The parameters that the browser is sent back with, after the person said yes."""
+        """Return the query parameters of the redirect back after consent."""
         asked = query(location)
         assert "openid" in asked["scope"].split() and asked["code_challenge_method"] == "S256"
         self._codes[code] = asked
         return f"code={code}&state={asked['state']}"
 
     def about(self, **more: Any) -> dict[str, Any]:
-        """The claims of every token of ours."""
+        """Return the common claims of all tokens."""
         now = int(time.time())
         return {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 120, **more}
 

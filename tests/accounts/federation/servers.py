@@ -1,5 +1,6 @@
-"""Small servers on loopback that speak what GitHub, GitLab, CAS and OpenID providers document, and that
-can be told to speak it wrongly."""
+"""Small servers on the loopback interface that implement the protocols of GitHub, GitLab, CAS and
+OpenID providers, and can violate them.
+"""
 
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -32,7 +33,7 @@ async def local_server(
 
 @dataclass
 class Grant:
-    """What a code was given for."""
+    """The authorization request of a code."""
 
     redirect_uri: str
     challenge: str
@@ -41,13 +42,15 @@ class Grant:
 
 @dataclass
 class CodeServer:
-    """The authorization code flow as GitHub and GitLab document it. `person` is signed in there."""
+    """The authorization code flow as documented by GitHub and GitLab. `person` is the signed-in
+    user.
+    """
 
     client: str = "console"
     secret: str = "the-secret-of-the-client"
     person: dict[str, Any] = field(default_factory=dict)
     grants: dict[str, Grant] = field(default_factory=dict)
-    #: Answers in the place of the real ones, by path.
+    #: Responses that replace the real ones, by path.
     instead: dict[str, web.Response] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
@@ -58,7 +61,7 @@ class CodeServer:
         return found
 
     def authorize(self, location: str, code: str) -> str:
-        """What the browser is sent back with, after the person said yes."""
+        """Return the query parameters of the redirect back after consent."""
         asked = query(location)
         assert asked["response_type"] == "code" and asked["client_id"] == self.client
         assert asked["code_challenge_method"] == "S256"
@@ -79,7 +82,7 @@ class CodeServer:
             and challenge_of(str(form.get("code_verifier"))) == grant.challenge
         )
         if grant is None or not right:
-            # GitHub's refusals have the status 200.
+            # GitHub returns errors with status 200.
             return web.json_response({"error": "bad_verification_code"})
         grant.used = True
         return web.json_response({"access_token": "a-token", "token_type": "bearer"})
@@ -121,7 +124,7 @@ FAILURE = """<cas:serviceResponse xmlns:cas="http://www.yale.edu/tp/cas">
 
 @dataclass
 class CASServer:
-    """Tickets are good once, for the service that they were given for. `version` 2 has no /p3."""
+    """CAS server. A ticket is valid once, for its service. `version` 2 has no /p3 path."""
 
     user: str = "jane"
     version: int = 3
@@ -135,7 +138,7 @@ class CASServer:
         return found
 
     def login(self, location: str, ticket: str) -> str:
-        """What the server sends the browser back to."""
+        """Return the URL that the server redirects the browser to."""
         assert urlsplit(location).path == "/cas/login"
         service = query(location)["service"]
         self.tickets[ticket] = service

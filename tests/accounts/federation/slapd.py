@@ -1,4 +1,4 @@
-"""An OpenLDAP server of one run's own: on loopback, in a folder that goes, never the system's."""
+"""A temporary OpenLDAP server on the loopback interface, independent of the system's configuration."""
 
 import shutil
 import socket
@@ -44,7 +44,7 @@ access to * by * read
 
 
 def missing() -> str:
-    """Why there can be none here, or ""."""
+    """Return why slapd is not available, or ""."""
     return "" if Path(PROGRAM).exists() else "slapd is missing (sh scripts/debian.sh slapd)"
 
 
@@ -73,9 +73,9 @@ _ENTRIES = "\n\n".join(
         _person("Mixed.Case", "mixed@example.com", employeeType="staff"),
         _person("admin", "root@example.com"),
         _person("no-mail"),
-        # What a filter would take for its own.
+        # Names with LDAP filter characters.
         _person("lee (it)", displayName="*"),
-        # Twice in the tree, once among the people.
+        # Two entries in the tree, one of them among the people.
         _person("twin", "a@example.com"),
         _person("twin", "b@example.com", "former"),
         f"dn: cn=console,ou=groups,{BASE}\nobjectClass: groupOfNames\ncn: console\n"
@@ -87,7 +87,9 @@ _ENTRIES = "\n\n".join(
 
 
 class OpenLDAP:
-    """`port` speaks LDAP with StartTLS, `tls_port` LDAPS; `ca` signed the certificate."""
+    """OpenLDAP server. `port` serves LDAP with StartTLS, `tls_port` LDAPS, and `ca` is the CA
+    certificate.
+    """
 
     def __init__(self) -> None:
         self.port, self.tls_port = free_port(), free_port()
@@ -121,7 +123,7 @@ class OpenLDAP:
         )
         addresses = f"ldap://127.0.0.1:{self.port}/ ldaps://127.0.0.1:{self.tls_port}/"
         with (self.folder / "log").open("ab") as log:
-            # With -d it stays in the foreground.
+            # -d keeps the process in the foreground.
             self._process = subprocess.Popen(
                 [PROGRAM, "-d", "stats", "-f", str(self._config), "-h", addresses],
                 stdout=log,
@@ -142,7 +144,7 @@ class OpenLDAP:
         shutil.rmtree(self.folder)
 
     def log(self) -> str:
-        """What it was asked: binds, searches, StartTLS."""
+        """Return the server's log of binds, searches and StartTLS."""
         return (self.folder / "log").read_text(errors="replace")
 
     def _listens(self) -> bool:

@@ -1,4 +1,4 @@
-"""CAS, versions 2 and 3 of its protocol."""
+"""Sign-in and single logout with CAS protocol versions 2 and 3."""
 
 import re
 from typing import Any
@@ -35,20 +35,20 @@ async def log_in(browser: Browser, cas: CASServer, ticket: str = "ST-1") -> Any:
     return await browser.get(there.removeprefix(ORIGIN))
 
 
-async def test_a_ticket_says_who_it_is(
+async def test_a_valid_ticket_signs_the_user_in(
     browser: Browser, cas: CASServer, console: FakeConsole
 ) -> None:
     answer = await log_in(browser, cas)
     assert (answer.status_code, answer["Location"]) == (302, "/")
     made = console.of(USERS)["jane"]
     assert made["metadata"]["labels"]["iam.kubesphere.io/origin-uid"] == "jane"
-    # CAS tells none.
+    # CAS returns no email address.
     assert made["spec"]["email"] == ""
     assert (await log_in(Browser(), cas, "ST-2"))["Location"] == "/"
 
 
-async def test_a_ticket_of_somewhere_else_is_refused(browser: Browser, cas: CASServer) -> None:
-    """Tickets are for a service, and our state is part of its address."""
+async def test_a_ticket_of_another_sign_in_is_refused(browser: Browser, cas: CASServer) -> None:
+    """A ticket is bound to a service URL, which contains the state."""
     await browser.get(OUT)
     state = query((await browser.get(OUT))["Location"])["service"].partition("state=")[2]
     other = Browser()
@@ -83,7 +83,7 @@ FILE = '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>' + SUCCESS.format
     ],
     ids=range(12),
 )
-async def test_an_answer_that_is_no_yes(
+async def test_invalid_validation_responses_are_refused(
     browser: Browser, cas: CASServer, answer: str, status: int
 ) -> None:
     cas.instead = answer
@@ -92,8 +92,10 @@ async def test_an_answer_that_is_no_yes(
 
 
 @pytest.mark.parametrize("ticket", ["", "x" * 600])
-async def test_no_ticket(browser: Browser, cas: CASServer, ticket: str) -> None:
-    """The server is not even asked: it would say yes to anything."""
+async def test_a_missing_or_oversized_ticket_is_refused(
+    browser: Browser, cas: CASServer, ticket: str
+) -> None:
+    """The server, which would accept anything here, is not called."""
     cas.instead = SUCCESS.format(user="jane")
     location = (await browser.get(OUT))["Location"]
     there = cas.login(location, "ST-1").removeprefix(ORIGIN).partition("&ticket=")[0]
@@ -112,7 +114,7 @@ LOGOUT = (
 
 @pytest.fixture
 async def jane(browser: Browser, cas: CASServer, console: FakeConsole) -> Browser:
-    """Signed in through CAS with the ticket ST-1."""
+    """Sign in through CAS with ticket ST-1."""
     await log_in(browser, cas)
     await browser.post("/login/confirm", {"name": "jane", "email": "jane@example.com"})
     assert (await browser.get("/dashboard")).status_code == 200
@@ -120,7 +122,7 @@ async def jane(browser: Browser, cas: CASServer, console: FakeConsole) -> Browse
 
 
 async def logged_out(ticket: str, id: str = "LR-1", path: str = "/oauth/callback/cas") -> Any:
-    """As the server says it: with no cookie, no origin and no CSRF token."""
+    """Post a logout request as the CAS server does: without cookies, Origin and CSRF token."""
     server = Browser()
     server.client.handler.enforce_csrf_checks = True
     body = urlencode({"logoutRequest": LOGOUT.format(id=id, ticket=ticket)})
@@ -130,9 +132,7 @@ async def logged_out(ticket: str, id: str = "LR-1", path: str = "/oauth/callback
 
 
 @pytest.mark.parametrize("path", ["/oauth/callback/cas", OUT])
-async def test_a_logout_there_ends_the_session_here(
-    jane: Browser, cas: CASServer, path: str
-) -> None:
+async def test_a_cas_logout_revokes_the_session(jane: Browser, cas: CASServer, path: str) -> None:
     other = Browser()
     await log_in(other, cas, "ST-2")
     assert (await logged_out("ST-1", path=path)).status_code == 200
@@ -146,7 +146,7 @@ async def test_a_logout_there_ends_the_session_here(
 
 
 @pytest.mark.parametrize("ticket", ["ST-9", "st-1", "ST-1 ST-1", "*", "%", "ST-"])
-async def test_whoever_does_not_know_the_ticket_ends_nothing(jane: Browser, ticket: str) -> None:
+async def test_a_logout_with_an_unknown_ticket_revokes_nothing(jane: Browser, ticket: str) -> None:
     before = await AuditRecord.objects.acount()
     assert (await logged_out(ticket)).status_code == 200
     assert (await jane.get("/dashboard")).status_code == 200
@@ -170,7 +170,7 @@ async def test_whoever_does_not_know_the_ticket_ends_nothing(jane: Browser, tick
     ],
     ids=range(10),
 )  # fmt: skip
-async def test_what_is_no_logout_request(jane: Browser, body: str) -> None:
+async def test_invalid_logout_requests_are_refused(jane: Browser, body: str) -> None:
     server = Browser()
     answer = await server.client.post(
         "/oauth/callback/cas", body, "application/x-www-form-urlencoded", headers=server.headers
@@ -179,13 +179,13 @@ async def test_what_is_no_logout_request(jane: Browser, body: str) -> None:
     assert (await jane.get("/dashboard")).status_code == 200
 
 
-async def test_other_providers_take_no_such_form(
+async def test_other_providers_refuse_cas_logout_requests(
     jane: Browser, cas: CASServer, providers: Providers
 ) -> None:
     assert (await logged_out("ST-1", path="/oauth/callback/nobody")).status_code == 400
 
 
-async def test_a_logout_here_ends_the_session_there(jane: Browser, cas: CASServer) -> None:
+async def test_signing_out_links_to_the_cas_logout(jane: Browser, cas: CASServer) -> None:
     page = (await jane.post("/logout")).content.decode()
     found = re.search(r'href="(http[^"]+/cas/logout\?[^"]+)"', page)
     assert found is not None, page

@@ -1,4 +1,4 @@
-"""The flow itself, with GitHub and GitLab as they document theirs: what gets in, and what does not."""
+"""The authorization code flow with GitHub and GitLab: accepted and refused sign-ins."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ PODS = "/clusters/host/pods"
 
 @pytest.fixture
 async def hub(serve: Serve, providers: Providers, console: FakeConsole) -> CodeServer:
-    """GitHub, by the name `hub`; somebody called Jane is signed in there."""
+    """A GitHub provider named `hub`, where Jane is signed in."""
     found = CodeServer(person={"login": "Jane", "id": 4711, "email": "jane@example.com"})
     url = await serve(found.application())
     providers.write(entry("hub", GITHUB, found.fields(url)))
@@ -39,7 +39,7 @@ async def hub(serve: Serve, providers: Providers, console: FakeConsole) -> CodeS
 
 
 async def out(browser: Browser, next: str = "") -> str:
-    """Where the button leads."""
+    """Return the redirect URL of the provider button."""
     answer = await browser.get(OUT + (f"?next={next}" if next else ""))
     assert answer.status_code == 302, answer.content
     location: str = answer["Location"]
@@ -63,7 +63,7 @@ def linked(name: str, subject: str, provider: str = "hub", **more: Any) -> dict[
     return user(name, labels=labels, **more)
 
 
-async def test_the_first_login_makes_a_user_and_the_second_finds_it(
+async def test_the_first_sign_in_creates_a_user_and_the_second_finds_it(
     browser: Browser, hub: CodeServer, console: FakeConsole
 ) -> None:
     answer = await log_in(browser, hub, PODS)
@@ -83,7 +83,7 @@ async def test_the_first_login_makes_a_user_and_the_second_finds_it(
     assert await reasons() == [(200, ""), (200, "")]
 
 
-async def test_the_way_out_names_everything_that_is_checked_on_the_way_back(
+async def test_the_authorization_request_contains_all_checked_parameters(
     browser: Browser, hub: CodeServer
 ) -> None:
     answer = await browser.get(OUT)
@@ -99,7 +99,7 @@ async def test_the_way_out_names_everything_that_is_checked_on_the_way_back(
     assert again["code_challenge"] != asked["code_challenge"]
 
 
-async def test_the_literal_callback_of_kubesphere_works_where_it_is_configured(
+async def test_the_callback_url_of_kubesphere_works_if_configured(
     browser: Browser, hub: CodeServer, providers: Providers, serve: Serve
 ) -> None:
     url = await serve(hub.application())
@@ -112,7 +112,7 @@ async def test_the_literal_callback_of_kubesphere_works_where_it_is_configured(
     assert (answer.status_code, answer["Location"]) == (302, "/")
 
 
-async def test_gitlab_knows_people_by_number(
+async def test_gitlab_users_are_identified_by_id(
     browser: Browser, hub: CodeServer, serve: Serve, providers: Providers, console: FakeConsole
 ) -> None:
     hub.person = {"id": 42, "username": "jane.doe", "email": "jane@example.com"}
@@ -123,7 +123,7 @@ async def test_gitlab_knows_people_by_number(
     assert labels["iam.kubesphere.io/origin-uid"] == "42"
 
 
-async def test_github_can_know_people_by_number(
+async def test_github_users_can_be_identified_by_id(
     browser: Browser, hub: CodeServer, serve: Serve, providers: Providers, console: FakeConsole
 ) -> None:
     fields = hub.fields(await serve(hub.application()), userIDKey="id")
@@ -133,13 +133,13 @@ async def test_github_can_know_people_by_number(
     assert labels["iam.kubesphere.io/origin-uid"] == "4711"
 
 
-# Who comes back.
+# Existing users.
 
 
-async def test_people_are_found_by_provider_and_subject_and_by_nothing_else(
+async def test_users_are_found_only_by_provider_and_subject(
     browser: Browser, hub: CodeServer, users: Informer[Any], console: FakeConsole
 ) -> None:
-    """Names and addresses are the person's own to choose at the provider."""
+    """Users choose names and email addresses at the provider themselves."""
     console.put(USERS, linked("other", "Jane", provider="lab", email="o@example.com"))
     console.put(USERS, linked("known", "Jane", email="known@example.com"))
     hub.person |= {"email": "admin@example.com"}
@@ -148,12 +148,12 @@ async def test_people_are_found_by_provider_and_subject_and_by_nothing_else(
 
 
 async def accounts_in() -> list[str]:
-    """Whose sessions there are."""
+    """Return the accounts of all sessions, sorted."""
     return sorted([row.get_decoded()["account"] async for row in Session.objects.all()])
 
 
 @pytest.mark.parametrize("state", ["Disabled", "Whatever"])
-async def test_who_may_not_be_signed_in_is_not(
+async def test_disabled_users_are_refused(
     browser: Browser, hub: CodeServer, console: FakeConsole, state: str
 ) -> None:
     console.put(USERS, linked("known", "Jane", state=state))
@@ -164,7 +164,7 @@ async def test_who_may_not_be_signed_in_is_not(
     assert await reasons() == [(403, state)]
 
 
-async def test_two_users_of_one_person_are_nobody(
+async def test_ambiguous_links_are_refused(
     browser: Browser, hub: CodeServer, console: FakeConsole
 ) -> None:
     console.put(USERS, linked("first", "Jane"))
@@ -173,7 +173,7 @@ async def test_two_users_of_one_person_are_nobody(
     assert await accounts_in() == []
 
 
-async def test_lookup_lets_nobody_new_in(
+async def test_mapping_lookup_creates_no_users(
     browser: Browser, hub: CodeServer, providers: Providers, serve: Serve, console: FakeConsole
 ) -> None:
     fields = hub.fields(await serve(hub.application()))
@@ -185,7 +185,7 @@ async def test_lookup_lets_nobody_new_in(
     assert await accounts_in() == ["known"]
 
 
-async def test_a_session_that_was_there_before_is_gone(browser: Browser, hub: CodeServer) -> None:
+async def test_signing_in_replaces_the_previous_session(browser: Browser, hub: CodeServer) -> None:
     await browser.login("alice")
     before = browser.key
     assert before is not None
@@ -194,10 +194,10 @@ async def test_a_session_that_was_there_before_is_gone(browser: Browser, hub: Co
     assert await accounts_in() == ["jane"]
 
 
-# Who does not.
+# Refused sign-ins.
 
 
-async def test_an_answer_counts_once(browser: Browser, hub: CodeServer) -> None:
+async def test_a_callback_is_accepted_once(browser: Browser, hub: CodeServer) -> None:
     location = await out(browser)
     kept = browser.client.cookies["__Host-quarterdeck-login"].value
     assert (await back(browser, hub, location)).status_code == 302
@@ -211,7 +211,7 @@ async def test_an_answer_counts_once(browser: Browser, hub: CodeServer) -> None:
     assert hub.asked.count("/token") == 1
 
 
-async def test_of_ten_at_once_one_gets_in(browser: Browser, hub: CodeServer) -> None:
+async def test_concurrent_callbacks_succeed_once(browser: Browser, hub: CodeServer) -> None:
     location = await out(browser)
     kept = browser.client.cookies["__Host-quarterdeck-login"].value
     state = hub.authorize(location, "c1")
@@ -227,10 +227,8 @@ async def test_of_ten_at_once_one_gets_in(browser: Browser, hub: CodeServer) -> 
     assert hub.asked.count("/token") == 1
 
 
-async def test_the_answer_of_another_browser_is_worth_nothing(
-    browser: Browser, hub: CodeServer
-) -> None:
-    """Whoever sends somebody an address with their own code does not get them into their account."""
+async def test_a_callback_is_bound_to_the_browser(browser: Browser, hub: CodeServer) -> None:
+    """Login CSRF: an attacker's callback URL must not sign the victim in to the attacker's account."""
     state = hub.authorize(await out(Browser()), "c1")
     for one in (Browser(), browser):
         if one is browser:
@@ -260,18 +258,18 @@ async def test_the_answer_of_another_browser_is_worth_nothing(
         "ticket=c1&state={state}",
     ],
 )
-async def test_what_is_no_answer_lets_nobody_in(
+async def test_malformed_callbacks_are_refused(
     browser: Browser, hub: CodeServer, query_string: str
 ) -> None:
     state = hub.authorize(await out(browser), "c1")
     answer = await browser.get(f"{BACK}?{query_string.format(state=state)}")
     assert (answer.status_code, browser.key) == (400, None)
     assert "did not succeed" in answer.content.decode()
-    # One beginning, one end.
+    # Each sign-in attempt gets one callback.
     assert browser.client.cookies["__Host-quarterdeck-login"].value == ""
 
 
-async def test_a_beginning_lasts_ten_minutes(
+async def test_a_sign_in_attempt_expires_after_ten_minutes(
     browser: Browser, hub: CodeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = await out(browser)
@@ -280,7 +278,7 @@ async def test_a_beginning_lasts_ten_minutes(
     assert hub.asked == []
 
 
-async def test_an_edited_cookie_is_none(browser: Browser, hub: CodeServer) -> None:
+async def test_a_modified_state_cookie_is_refused(browser: Browser, hub: CodeServer) -> None:
     state = hub.authorize(await out(browser), "c1")
     for edited in ("", "x", "x:y:z", browser.client.cookies["__Host-quarterdeck-login"].value[1:]):
         one = Browser()
@@ -289,7 +287,7 @@ async def test_an_edited_cookie_is_none(browser: Browser, hub: CodeServer) -> No
 
 
 @pytest.mark.parametrize("code", ["", "x" * 5_000])
-async def test_an_answer_without_a_code_asks_the_provider_nothing(
+async def test_a_callback_without_a_valid_code_does_not_call_the_provider(
     browser: Browser, hub: CodeServer, code: str
 ) -> None:
     state = hub.authorize(await out(browser), "c1")
@@ -297,10 +295,10 @@ async def test_an_answer_without_a_code_asks_the_provider_nothing(
     assert hub.asked == []
 
 
-async def test_one_providers_answer_is_none_of_another(
+async def test_a_callback_of_another_provider_is_refused(
     browser: Browser, hub: CodeServer, providers: Providers, serve: Serve
 ) -> None:
-    """RFC 9700, section 4.4: whoever runs one provider gets no codes of another."""
+    """Mix-up attack (RFC 9700, section 4.4): a provider must not receive codes of another provider."""
     honest = hub.fields(await serve(hub.application()))
     evil = CodeServer(person={"login": "x", "id": 1})
     fields = evil.fields(await serve(evil.application()))
@@ -311,7 +309,7 @@ async def test_one_providers_answer_is_none_of_another(
     assert evil.asked == []
 
 
-async def test_the_same_subject_of_two_providers_is_two_people(
+async def test_the_same_subject_at_two_providers_is_two_users(
     browser: Browser, hub: CodeServer, providers: Providers, serve: Serve, console: FakeConsole
 ) -> None:
     url = await serve(hub.application())
@@ -330,11 +328,11 @@ async def test_the_same_subject_of_two_providers_is_two_people(
 @pytest.mark.parametrize(
     "path", ["/oauth/redirect/nobody", "/oauth/callback/nobody?code=1&state=2"]
 )
-async def test_a_provider_that_there_is_not_is_not_there(
+async def test_an_unknown_provider_is_not_found(
     browser: Browser, hub: CodeServer, path: str
 ) -> None:
     assert (await browser.get(path)).status_code == 404
-    # Whoever posts there is a provider that ends a login.
+    # Posts to this path are logout requests of a provider.
     assert (await browser.post(path)).status_code in (400, 404, 405)
 
 
@@ -353,14 +351,14 @@ async def test_a_provider_that_there_is_not_is_not_there(
         "/nowhere",
     ],
 )
-async def test_nobody_is_sent_elsewhere_afterwards(
+async def test_unsafe_next_urls_are_ignored(
     browser: Browser, hub: CodeServer, next_url: str
 ) -> None:
     answer = await log_in(browser, hub, next_url)
     assert (answer.status_code, answer["Location"]) == (302, "/")
 
 
-# Providers that are not well.
+# Provider failures.
 
 
 def json_text(body: bytes) -> web.Response:
@@ -381,7 +379,7 @@ def json_text(body: bytes) -> web.Response:
     ],
     ids=["500", "redirect", "html", "deep", "huge", "list", "empty"],
 )
-async def test_a_strange_answer_lets_nobody_in(
+async def test_invalid_provider_responses_are_refused(
     browser: Browser, hub: CodeServer, path: str, answer: Callable[[], web.Response], status: int
 ) -> None:
     hub.instead[path] = answer()
@@ -391,7 +389,7 @@ async def test_a_strange_answer_lets_nobody_in(
         assert "/user" not in hub.asked
 
 
-async def test_a_provider_that_is_down_or_hangs_is_said_to_be(
+async def test_an_unreachable_provider_is_reported(
     browser: Browser, hub: CodeServer, providers: Providers, serve: Serve,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -414,7 +412,7 @@ async def test_a_provider_that_is_down_or_hangs_is_said_to_be(
     assert (await browser.login("alice")).status_code == 302
 
 
-async def test_the_button_keeps_the_page_that_was_asked_for(
+async def test_the_provider_button_keeps_the_requested_page(
     browser: Browser, hub: CodeServer
 ) -> None:
     page = (await browser.get(f"/login?next={PODS}")).content.decode()
@@ -422,7 +420,7 @@ async def test_the_button_keeps_the_page_that_was_asked_for(
     assert f'href="{OUT}"' in (await browser.get("/login")).content.decode()
 
 
-async def test_what_was_used_is_forgotten_when_it_would_be_too_old_anyway(
+async def test_used_states_are_deleted_after_their_lifetime(
     browser: Browser, hub: CodeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()

@@ -1,4 +1,4 @@
-"""`/login/confirm`: a name of one's own, and nobody else's."""
+"""`/login/confirm`: new users of identity providers choose an unused name."""
 
 import asyncio
 from typing import Any
@@ -38,7 +38,7 @@ async def hub(serve: Serve, providers: Providers, console: FakeConsole) -> CodeS
 
 @pytest.fixture
 async def waiting(browser: Browser, hub: CodeServer) -> Browser:
-    """Jane's browser, who is asked for a name."""
+    """Jane's browser, which is asked for a name."""
     answer = await log_in(browser, hub, PODS)
     assert (answer.status_code, answer["Location"]) == (302, CONFIRM)
     return browser
@@ -48,7 +48,7 @@ def chosen(name: str = "jane", email: str = "jane@example.com") -> dict[str, str
     return {"name": name, "email": email}
 
 
-async def test_somebody_new_chooses_a_name_and_goes_on(
+async def test_a_new_user_chooses_a_name_and_is_redirected(
     waiting: Browser, console: FakeConsole
 ) -> None:
     page = (await waiting.get(CONFIRM)).content.decode()
@@ -60,12 +60,12 @@ async def test_somebody_new_chooses_a_name_and_goes_on(
         "iam.kubesphere.io/origin-uid": "Jane_Doe",
     }
     assert await accounts_in() == ["j.doe"]
-    # It was for one use.
+    # The pending sign-in can be used once.
     assert (await waiting.get(CONFIRM))["Location"] == "/login"
 
 
 @pytest.mark.parametrize("more", [{}, {"mappingMethod": ""}, {"mappingMethod": "auto"}])
-async def test_auto_asks_unless_it_is_told_not_to(
+async def test_mapping_auto_asks_for_a_name_unless_disabled(
     hub: CodeServer, providers: Providers, serve: Serve, more: dict[str, str]
 ) -> None:
     fields = hub.fields(await serve(hub.application()))
@@ -73,10 +73,10 @@ async def test_auto_asks_unless_it_is_told_not_to(
     assert (await log_in(Browser(), hub))["Location"] == CONFIRM
 
 
-async def test_without_a_question_a_name_that_cannot_be_is_asked_for(
+async def test_taken_and_invalid_names_are_asked_for_even_if_disabled(
     hub: CodeServer, providers: Providers, serve: Serve, console: FakeConsole
 ) -> None:
-    """A login as `admin` at the provider is no way to become admin."""
+    """A provider account named `admin` must not become the user admin."""
     providers.write(entry("hub", GITHUB, hub.fields(await serve(hub.application()))))
     for number, login in enumerate(["admin", "ADMIN", "alice", "jane_doe", "-", "ad\u0131min"]):
         hub.person = {"login": login, "id": 1, "email": f"new{number}@example.com"}
@@ -85,14 +85,14 @@ async def test_without_a_question_a_name_that_cannot_be_is_asked_for(
     assert console.calls == [] and await accounts_in() == []
 
 
-async def test_nobody_is_made_without_an_answer_of_a_provider(browser: Browser) -> None:
+async def test_no_user_is_created_without_a_provider_callback(browser: Browser) -> None:
     for method in (browser.get, browser.post):
         answer = await method(CONFIRM)
         assert (answer.status_code, answer["Location"]) == (302, "/login")
 
 
 @pytest.mark.parametrize("edit", [str.upper, lambda v: v[1:], lambda v: "x", lambda v: v + "x"])
-async def test_an_edited_cookie_is_refused(
+async def test_a_modified_pending_cookie_is_refused(
     waiting: Browser, console: FakeConsole, edit: Any
 ) -> None:
     one = Browser()
@@ -103,7 +103,7 @@ async def test_an_edited_cookie_is_refused(
     assert console.calls == []
 
 
-async def test_what_the_form_says_of_provider_and_subject_means_nothing(
+async def test_provider_and_subject_in_the_form_are_ignored(
     waiting: Browser, console: FakeConsole
 ) -> None:
     more = {"provider": "evil", "subject": "1", "labels": "x", "next": "//evil.example"}
@@ -136,30 +136,30 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-async def test_what_is_no_name_is_refused(
-    waiting: Browser, console: FakeConsole, name: str
-) -> None:
+async def test_invalid_names_are_refused(waiting: Browser, console: FakeConsole, name: str) -> None:
     answer = await waiting.post(CONFIRM, chosen(name))
     assert answer.status_code == 400
     assert "name-error" in answer.content.decode()
     assert console.calls == []
-    # What was typed is still there, and so is the browser's turn.
+    # The input is kept, and the sign-in is still pending.
     assert answer.context["form"].email == "jane@example.com"
     assert (await waiting.post(CONFIRM, chosen())).status_code == 302
 
 
 @pytest.mark.parametrize("name", ["admin", "alice", "disabled", "going"])
-async def test_nobody_elses_name(waiting: Browser, console: FakeConsole, name: str) -> None:
+async def test_names_of_existing_users_are_refused(
+    waiting: Browser, console: FakeConsole, name: str
+) -> None:
     before = console.of(USERS)[name]
     answer = await waiting.post(CONFIRM, chosen(name))
     assert answer.status_code == 400 and "name-error" in answer.content.decode()
     assert console.of(USERS)[name] == before and await accounts_in() == []
 
 
-async def test_nobodys_rights(
+async def test_names_with_existing_bindings_are_refused(
     waiting: Browser, console: FakeConsole, role_bindings: Informer[Any]
 ) -> None:
-    """A name that bindings know belongs to somebody, also if there is no such User (any more)."""
+    """A name in a binding belongs to a user, even if the User object doesn't exist (any more)."""
     bring(
         role_bindings,
         {
@@ -177,7 +177,7 @@ async def test_nobodys_rights(
     assert (await waiting.post(CONFIRM, chosen("free"))).status_code == 302
 
 
-async def test_while_nobody_knows_the_bindings_nobody_is_made(
+async def test_no_user_is_created_before_bindings_are_synced(
     waiting: Browser, console: FakeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def never(*_: object, **__: object) -> bool:
@@ -203,19 +203,21 @@ async def test_while_nobody_knows_the_bindings_nobody_is_made(
         "a@example.com\0",
     ],
 )
-async def test_an_address_that_is_none_or_somebody_elses(
+async def test_invalid_and_taken_email_addresses_are_refused(
     waiting: Browser, console: FakeConsole, email: str
 ) -> None:
     answer = await waiting.post(CONFIRM, chosen(email=email))
     if email == "a@example.com\n":
-        # What surrounds an address is nothing of it.
+        # Whitespace around an email address is stripped.
         assert answer.status_code == 302
         return
     assert answer.status_code == 400 and "email-error" in answer.content.decode()
     assert console.calls == []
 
 
-async def test_ten_answers_at_once_make_one_user(waiting: Browser, console: FakeConsole) -> None:
+async def test_concurrent_confirmations_create_one_user(
+    waiting: Browser, console: FakeConsole
+) -> None:
     cookie = waiting.client.cookies[COOKIE].value
 
     async def choose(name: str) -> int:
@@ -229,10 +231,10 @@ async def test_ten_answers_at_once_make_one_user(waiting: Browser, console: Fake
     assert len({row async for row in Session.objects.values_list("session_key")}) <= 10
 
 
-async def test_a_user_who_appears_meanwhile_is_not_taken_over(
+async def test_a_user_created_meanwhile_is_not_taken_over(
     waiting: Browser, console: FakeConsole, users: Informer[Any]
 ) -> None:
-    """kube-apiserver knows of a User that the cache does not know yet."""
+    """kube-apiserver has a User that is not in the cache yet."""
     console.objects[USERS, "jane"] = user("jane")
     answer = await waiting.post(CONFIRM, chosen())
     assert answer.status_code == 400 and "name-error" in answer.content.decode()
@@ -240,16 +242,14 @@ async def test_a_user_who_appears_meanwhile_is_not_taken_over(
     assert (await waiting.post(CONFIRM, chosen("jane2"))).status_code == 302
 
 
-async def test_who_was_linked_meanwhile_is_that_user(
-    waiting: Browser, console: FakeConsole
-) -> None:
+async def test_a_user_linked_meanwhile_is_signed_in(waiting: Browser, console: FakeConsole) -> None:
     console.put(USERS, linked("known", "Jane_Doe"))
     assert (await waiting.post(CONFIRM, chosen())).status_code == 302
     assert await accounts_in() == ["known"]
     assert "users" not in {call[1] for call in console.calls}
 
 
-async def test_a_question_is_open_for_ten_minutes(
+async def test_the_confirmation_expires_after_ten_minutes(
     browser: Browser, hub: CodeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()
@@ -257,13 +257,13 @@ async def test_a_question_is_open_for_ten_minutes(
     await log_in(browser, hub)
     clock.move(seconds=540)
     assert (await browser.get(CONFIRM)).status_code == 200
-    # An answer that will not do gives no more time.
+    # An invalid name does not extend the time.
     assert (await browser.post(CONFIRM, chosen("-"))).status_code == 400
     clock.move(seconds=61)
     assert (await browser.get(CONFIRM)).status_code == 403
 
 
-async def test_a_provider_that_is_no_more_makes_nobody(
+async def test_a_removed_provider_creates_no_users(
     waiting: Browser, providers: Providers, console: FakeConsole
 ) -> None:
     providers.write()
@@ -271,7 +271,7 @@ async def test_a_provider_that_is_no_more_makes_nobody(
     assert console.calls == []
 
 
-async def test_a_cluster_that_refuses_is_said_to(
+async def test_a_refused_creation_is_reported_and_can_be_retried(
     waiting: Browser, console: FakeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(*_: object, **__: object) -> None:
@@ -298,12 +298,12 @@ async def test_a_cluster_that_refuses_is_said_to(
         ("a..b", ""),
     ],
 )
-def test_a_name_is_suggested_that_can_be_one(given: str, name: str) -> None:
+def test_suggested_names_are_valid(given: str, name: str) -> None:
     assert suggested_name(given) == name
 
 
 @given(st.text(max_size=300))
-def test_every_subject_has_a_label_of_its_own(subject: str) -> None:
+def test_every_subject_has_a_unique_label(subject: str) -> None:
     label = subject_label(subject)
     assert 0 < len(label) <= 63 and label.isascii()
     assert subject_label(label) == label if label == subject else subject_label(label) != label

@@ -1,4 +1,4 @@
-"""LDAP, against OpenLDAP itself."""
+"""LDAP sign-in against a real OpenLDAP server."""
 
 import asyncio
 import base64
@@ -52,7 +52,7 @@ def server() -> Iterator[OpenLDAP]:
 
 
 def fields(server: OpenLDAP, **more: Any) -> dict[str, Any]:
-    """StartTLS with the right authority, unless `more` says otherwise."""
+    """Return provider fields with StartTLS and the right CA, unless overridden by `more`."""
     found = {
         "host": f"127.0.0.1:{server.port}",
         "startTLS": True,
@@ -71,26 +71,28 @@ def ldap(server: OpenLDAP, **more: Any) -> LDAP:
     return LDAP(Fields(fields(server, **more), ("unused",)))
 
 
-async def test_a_name_and_its_password_get_in_over_starttls(server: OpenLDAP) -> None:
+async def test_sign_in_over_starttls(server: OpenLDAP) -> None:
     found = await ldap(server).check("jane", PASSWORD)
     assert found == Person("jane", "jane", "jane@example.com")
     assert "STARTTLS" in server.log() and "TLS established" in server.log()
 
 
-async def test_ldaps_by_port_and_by_address(server: OpenLDAP) -> None:
+async def test_ldaps_by_port_and_by_url(server: OpenLDAP) -> None:
     data = base64.b64encode(server.ca.read_bytes()).decode()
     more = {"rootCA": None, "rootCAData": data, "startTLS": None}
     host = f"ldaps://127.0.0.1:{server.tls_port}"
     assert (await ldap(server, host=host, **more).check("jane", PASSWORD)).subject == "jane"
 
 
-async def test_without_a_manager_the_search_is_anonymous(server: OpenLDAP) -> None:
+async def test_the_search_is_anonymous_without_a_manager(server: OpenLDAP) -> None:
     provider = ldap(server, managerDN=None, managerPassword=None)
     assert (await provider.check("jane", PASSWORD)).subject == "jane"
 
 
-async def test_a_person_is_the_entry_and_not_what_was_typed(server: OpenLDAP) -> None:
-    """Servers fold case and spaces: one entry is one person all the same."""
+async def test_the_subject_is_the_attribute_of_the_entry_instead_of_the_input(
+    server: OpenLDAP,
+) -> None:
+    """LDAP servers ignore case and spaces, but an entry is always the same user."""
     for typed in ("mixed.case", "MIXED.CASE", "Mixed.Case"):
         assert (await ldap(server).check(typed, PASSWORD)).subject == "Mixed.Case"
     assert (await ldap(server).check("no-mail", PASSWORD)).email == ""
@@ -124,28 +126,28 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "password"), REFUSED, ids=range(len(REFUSED)))
-async def test_everything_else_does_not(server: OpenLDAP, name: str, password: str) -> None:
+async def test_wrong_credentials_are_refused(server: OpenLDAP, name: str, password: str) -> None:
     with pytest.raises((Refused, Unreachable)) as error:
         await ldap(server).check(name, password)
     if name != "\ud800":
         assert isinstance(error.value, Refused)
 
 
-async def test_an_empty_password_is_not_even_sent(server: OpenLDAP) -> None:
-    """A server would take it for an anonymous bind, and say yes."""
+async def test_an_empty_password_is_not_sent(server: OpenLDAP) -> None:
+    """A server would treat it as an anonymous bind and accept it."""
     before = server.log().count("BIND")
     with pytest.raises(Refused):
         await ldap(server).check("jane", "")
     assert server.log().count("BIND") == before
 
 
-async def test_two_entries_are_nobody(server: OpenLDAP) -> None:
+async def test_ambiguous_entries_are_refused(server: OpenLDAP) -> None:
     assert (await ldap(server).check("twin", PASSWORD)).email == "a@example.com"
     with pytest.raises(Refused):
         await ldap(server, userSearchBase=BASE).check("twin", PASSWORD)
 
 
-async def test_the_filter_narrows(server: OpenLDAP) -> None:
+async def test_the_user_search_filter_is_applied(server: OpenLDAP) -> None:
     for given in ("(employeeType=staff)", "employeeType=staff"):
         provider = ldap(server, userSearchFilter=given)
         assert (await provider.check("Mixed.Case", PASSWORD)).subject == "Mixed.Case"
@@ -153,7 +155,7 @@ async def test_the_filter_narrows(server: OpenLDAP) -> None:
             await provider.check("jane", PASSWORD)
 
 
-async def test_a_group_narrows(server: OpenLDAP) -> None:
+async def test_group_membership_is_required_if_configured(server: OpenLDAP) -> None:
     provider = ldap(
         server,
         groupSearchBase=f"ou=groups,{BASE}",
@@ -169,8 +171,8 @@ async def test_a_group_narrows(server: OpenLDAP) -> None:
     assert error.value.reason == "WrongPassword"
 
 
-async def test_nobody_is_in_a_group_by_what_a_filter_means(server: OpenLDAP) -> None:
-    """Some attributes people write themselves, and a name may have brackets."""
+async def test_ldap_filter_characters_in_names_are_escaped(server: OpenLDAP) -> None:
+    """Users edit some attributes themselves, and names can contain parentheses."""
     groups = {"groupSearchBase": f"ou=groups,{BASE}", "groupMemberAttribute": "member"}
     assert (await ldap(server, **groups).check("lee (it)", PASSWORD)).subject == "lee (it)"
     with pytest.raises(Refused) as error:
@@ -178,15 +180,17 @@ async def test_nobody_is_in_a_group_by_what_a_filter_means(server: OpenLDAP) -> 
     assert error.value.reason == "NotInGroup"
 
 
-async def test_a_manager_who_is_refused_is_not_the_visitors_fault(server: OpenLDAP) -> None:
+async def test_a_refused_manager_bind_is_reported_as_unreachable(server: OpenLDAP) -> None:
     with pytest.raises(Unreachable):
         await ldap(server, managerPassword="wrong").check("jane", PASSWORD)
 
 
-# The line.
+# Transport security.
 
 
-async def test_a_wrong_certificate_gets_no_password(server: OpenLDAP, tmp_path: Any) -> None:
+async def test_no_password_is_sent_to_a_server_with_an_invalid_certificate(
+    server: OpenLDAP, tmp_path: Any
+) -> None:
     other = Authority(tmp_path)
     before = server.log().count("BIND")
     for more in (
@@ -205,7 +209,7 @@ async def test_a_wrong_certificate_gets_no_password(server: OpenLDAP, tmp_path: 
 def test_passwords_are_not_sent_in_clear_text() -> None:
     base = {"userSearchBase": PEOPLE, "managerDN": ""}
     for host in ("ldap.example.com", "ldap.example.com:389", "ldap://10.0.0.1", "10.0.0.1:3389"):
-        with pytest.raises(ValueError, match="clear text"):
+        with pytest.raises(ValueError, match="unencrypted"):
             LDAP(Fields({**base, "host": host}, ("unused",)))
     for host in ("", "ldap://", "http://x", "x:y", "ldap://x/dc=x", "[::1"):
         with pytest.raises(ValueError, match="host"):
@@ -213,7 +217,7 @@ def test_passwords_are_not_sent_in_clear_text() -> None:
 
 
 async def all_hung_up() -> None:
-    """Until no conversation is left: all threads are free at the same moment."""
+    """Wait until all threads of the pool are free at the same time."""
     barrier = Barrier(directory.THREADS)
     free = (directory._pool.submit(barrier.wait, 20) for _each in range(directory.THREADS))
     await asyncio.gather(*(asyncio.wrap_future(each) for each in free))
@@ -221,7 +225,7 @@ async def all_hung_up() -> None:
 
 @asynccontextmanager
 async def listener(answer: bytes, *, again: float = 0.0) -> AsyncIterator[int]:
-    """Says `answer` to whatever comes, and again and again every `again` seconds."""
+    """Run a server that responds with `answer` to any input, repeated every `again` seconds."""
     tasks = set()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -250,7 +254,7 @@ async def listener(answer: bytes, *, again: float = 0.0) -> AsyncIterator[int]:
         await asyncio.gather(*(t for t in tasks if t is not None), return_exceptions=True)
 
 
-#: The beginning of a bind response of 100 MB.
+#: First bytes of a 100 MB bind response.
 HUGE = b"\x30\x84\x06\x00\x00\x00"
 
 
@@ -265,9 +269,7 @@ HUGE = b"\x30\x84\x06\x00\x00\x00"
     ],
     ids=["silent", "other", "half", "drop by drop", "huge"],
 )
-async def test_a_server_that_is_not_well_ends_in_time(
-    server: OpenLDAP, answer: bytes, again: float
-) -> None:
+async def test_faulty_servers_time_out(server: OpenLDAP, answer: bytes, again: float) -> None:
     async with listener(answer, again=again) as port:
         host = f"127.0.0.1:{port}"
         for more in ({"startTLS": True}, {"startTLS": False}):
@@ -278,12 +280,12 @@ async def test_a_server_that_is_not_well_ends_in_time(
     assert (await ldap(server).check("jane", PASSWORD)).subject == "jane"
 
 
-async def test_a_server_that_is_down(server: OpenLDAP) -> None:
+async def test_an_unreachable_server_is_reported(server: OpenLDAP) -> None:
     with pytest.raises(Unreachable):
         await ldap(server, host="127.0.0.1:1").check("jane", PASSWORD)
 
 
-async def test_more_than_can_be_talked_to_at_once_are_told_so(
+async def test_excess_concurrent_sign_ins_are_refused_as_too_busy(
     server: OpenLDAP, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with listener(b"") as port:
@@ -297,7 +299,7 @@ async def test_more_than_can_be_talked_to_at_once_are_told_so(
     assert (await ldap(server).check("jane", PASSWORD)).subject == "jane"
 
 
-# The door.
+# Sign-in form.
 
 
 @pytest.fixture
@@ -312,7 +314,7 @@ async def through(browser: Browser, name: str, password: str = PASSWORD, **more:
     )
 
 
-async def test_the_form_asks_whose_account_and_logs_in(
+async def test_the_form_offers_the_provider_and_signs_in(
     browser: Browser, company: OpenLDAP, console: FakeConsole
 ) -> None:
     page = (await browser.get("/login")).content.decode()
@@ -326,9 +328,7 @@ async def test_the_form_asks_whose_account_and_logs_in(
     assert await accounts_in() == ["jane", "jane"]
 
 
-async def test_the_address_of_kubesphere_is_the_same_door(
-    browser: Browser, company: OpenLDAP
-) -> None:
+async def test_the_ldap_url_of_kubesphere_signs_in(browser: Browser, company: OpenLDAP) -> None:
     form = {"username": "jane", "password": PASSWORD}
     answer = await browser.post("/oauth/login/company", form)
     assert (answer.status_code, answer["Location"]) == (302, "/")
@@ -337,7 +337,7 @@ async def test_the_address_of_kubesphere_is_the_same_door(
     assert (await Browser().post("/oauth/login/nobody", form)).status_code == 401
 
 
-async def test_a_wrong_password_is_told_as_everywhere(browser: Browser, company: OpenLDAP) -> None:
+async def test_a_wrong_password_gets_the_common_error(browser: Browser, company: OpenLDAP) -> None:
     pages = []
     for name in ("jane", "nobody"):
         answer = await through(browser, name, "wrong")
@@ -348,7 +348,7 @@ async def test_a_wrong_password_is_told_as_everywhere(browser: Browser, company:
     assert await reasons() == [(401, "WrongPassword"), (401, "UnknownUser")]
 
 
-async def test_guesses_are_counted_and_the_directory_is_asked_no_more(
+async def test_a_locked_user_is_refused_without_an_ldap_bind(
     browser: Browser, company: OpenLDAP
 ) -> None:
     for _ in range(DEFAULTS.tries):
@@ -359,14 +359,14 @@ async def test_guesses_are_counted_and_the_directory_is_asked_no_more(
     assert 0 < int(answer["Retry-After"]) <= DEFAULTS.duration.total_seconds()
     assert "too many failed attempts" in answer.content.decode()
     assert company.log().count("BIND") == before
-    # The local user of that name, if there is one, is somebody else.
+    # A local user with this name is a different user.
     assert (await Browser().login("alice")).status_code == 302
 
 
-async def test_each_door_has_its_own_passwords(
+async def test_local_and_ldap_passwords_are_separate(
     browser: Browser, company: OpenLDAP, console: FakeConsole
 ) -> None:
-    """`alice` is a user here, `jane` is one there; neither password goes to the other side."""
+    """`alice` is a local user, `jane` an LDAP user. Neither password is sent to the other side."""
     before = company.log().count("BIND")
     assert (await browser.login("jane", PASSWORD)).status_code == 401
     assert (await browser.login("alice", LOCAL_PASSWORD)).status_code == 302
@@ -374,7 +374,7 @@ async def test_each_door_has_its_own_passwords(
     assert (await through(Browser(), "alice")).status_code == 401
 
 
-async def test_who_is_called_admin_there_is_not_admin_here(
+async def test_an_ldap_user_named_admin_is_not_the_local_admin(
     browser: Browser, company: OpenLDAP
 ) -> None:
     answer = await through(browser, "admin")
@@ -382,7 +382,7 @@ async def test_who_is_called_admin_there_is_not_admin_here(
     assert await accounts_in() == []
 
 
-async def test_a_linked_user_gets_in_whatever_its_name(
+async def test_a_linked_user_with_another_name_is_signed_in(
     browser: Browser, company: OpenLDAP, console: FakeConsole
 ) -> None:
     console.put(USERS, linked("boss", "admin", provider="company"))
@@ -390,7 +390,7 @@ async def test_a_linked_user_gets_in_whatever_its_name(
     assert await accounts_in() == ["boss"]
 
 
-async def test_a_directory_that_is_down_leaves_the_other_door_open(
+async def test_local_sign_in_works_while_ldap_is_unreachable(
     browser: Browser, company: OpenLDAP, providers: Providers, console: FakeConsole
 ) -> None:
     providers.write(entry("company", KIND, fields(company, host="127.0.0.1:1")))

@@ -1,4 +1,4 @@
-"""OpenID Connect against oidc-provider itself: login and logout, from both sides."""
+"""OpenID Connect against the npm package oidc-provider: sign-in and logout in both directions."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
 REQUIRE = "REQUIRE_OIDC_PROVIDER"
 CLIENT, SECRET = "console", "the secret: 100%/of+the&client="
 CALLBACK = f"{ORIGIN}/oauth/callback/oidc"
-#: Where the provider says that somebody logged out; the test brings it to the console.
+#: Port for the provider's backchannel logout. The test forwards the requests to the console.
 LOGOUT_PORT = free_port()
 
 
@@ -51,13 +51,13 @@ def issuer() -> Iterator[str]:
 
 
 class There:
-    """A browser's half at the provider: its cookies, its forms."""
+    """The browser's session at the provider, with cookies and forms."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self.session = session
 
     async def follow(self, location: str, **form: str) -> str:
-        """Until the provider sends the browser back; answers its forms with `form`."""
+        """Follow redirects until the provider redirects back, and submit its forms with `form`."""
         answer = await self._ask("GET", location)
         while True:
             location = answer.headers.get("Location", "")
@@ -82,7 +82,7 @@ class There:
 
 @pytest.fixture
 async def there() -> AsyncIterator[There]:
-    # An address instead of a name: cookies of addresses are "unsafe" to the library.
+    # aiohttp's cookie jar accepts cookies of IP addresses only with `unsafe`.
     async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
         yield There(session)
 
@@ -100,17 +100,17 @@ async def log_in(browser: Browser, there: There, name: str) -> Any:
     return await browser.get(back.removeprefix(ORIGIN))
 
 
-async def test_logging_in(browser: Browser, there: There, configured: str) -> None:
+async def test_sign_in_and_single_sign_on(browser: Browser, there: There, configured: str) -> None:
     answer = await log_in(browser, there, "jane")
     assert (answer.status_code, answer["Location"]) == (302, "/"), answer.content
     assert await accounts_in() == ["jane"]
-    # She is signed in there as well, so the second time there is no form.
+    # Jane has a session at the provider, so no form is shown the second time.
     again = Browser()
     assert (await log_in(again, there, "nobody")).status_code == 302
     assert await accounts_in() == ["jane", "jane"]
 
 
-async def test_a_code_counts_once_there_too(
+async def test_a_code_is_accepted_once_by_the_provider(
     browser: Browser, there: There, configured: str
 ) -> None:
     location = (await browser.get("/oauth/redirect/oidc"))["Location"]
@@ -122,7 +122,7 @@ async def test_a_code_counts_once_there_too(
     assert (await other.get(back.removeprefix(ORIGIN))).status_code == 400
 
 
-async def test_saying_no_there(browser: Browser, there: There, configured: str) -> None:
+async def test_denied_consent_is_reported(browser: Browser, there: There, configured: str) -> None:
     location = (await browser.get("/oauth/redirect/oidc"))["Location"]
     page = await there.session.get(location)
     abort = re.search(r'href="([^"]+/abort)"', await page.text())
@@ -133,10 +133,12 @@ async def test_saying_no_there(browser: Browser, there: There, configured: str) 
     assert answer.status_code == 400 and await accounts_in() == []
 
 
-async def test_logging_out_here_is_logging_out_there_and_back_again(
+async def test_signing_out_ends_the_provider_session_and_other_console_sessions(
     browser: Browser, there: There, configured: str
 ) -> None:
-    """The provider tells everybody whom it has let in: the other browser is logged out as well."""
+    """The provider sends backchannel logout tokens for all its sessions, so the other browser is
+    signed out too.
+    """
     heard: asyncio.Queue[str] = asyncio.Queue()
 
     async def hear(request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""OpenID Connect against a provider that lies: whatever does not fit lets nobody in."""
+"""OpenID Connect with a misbehaving provider: every mismatch is refused."""
 
 import hmac
 import time
@@ -55,22 +55,22 @@ async def log_in(browser: Browser, openid: OpenIDServer, code: str = "c1", more:
     return await browser.get(f"{BACK}?{openid.authorize(answer['Location'], code)}{more}")
 
 
-async def test_the_id_token_says_who_it_is(
+async def test_the_id_token_identifies_the_user(
     browser: Browser, openid: OpenIDServer, console: FakeConsole
 ) -> None:
     answer = await log_in(browser, openid)
     assert (answer.status_code, answer["Location"]) == (302, "/")
     made = console.of(USERS)["jane"]
-    # `auth0|4711` cannot be the value of a label.
+    # `auth0|4711` is not a valid label value.
     subject = made["metadata"]["labels"]["iam.kubesphere.io/origin-uid"]
     assert subject.startswith("sha256.") and len(subject) == 63
     assert (await log_in(Browser(), openid, "c2")).status_code == 302
     assert await accounts_in() == ["jane", "jane"]
-    # Metadata and keys are kept.
+    # Metadata and keys are cached.
     assert openid.asked == ["metadata", "token", "jwks", "token"]
 
 
-async def test_a_name_and_an_address_may_be_elsewhere(
+async def test_name_and_email_claims_are_configurable(
     browser: Browser, openid: OpenIDServer, providers: Providers, console: FakeConsole
 ) -> None:
     more = {"preferredUsernameKey": "nick", "emailKey": "mail", "getUserInfo": True}
@@ -80,7 +80,7 @@ async def test_a_name_and_an_address_may_be_elsewhere(
     assert console.of(USERS)["jj"]["spec"]["email"] == "jj@example.com"
 
 
-async def test_user_info_about_somebody_else_is_refused(
+async def test_user_info_of_another_subject_is_refused(
     browser: Browser, openid: OpenIDServer, providers: Providers
 ) -> None:
     providers.write(entry("oidc", KIND, openid.fields(getUserInfo=True)))
@@ -118,7 +118,7 @@ LIES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("lies", LIES, ids=[str(lie)[:40] for lie in LIES])
-async def test_a_claim_that_does_not_fit(
+async def test_invalid_claims_are_refused(
     browser: Browser, openid: OpenIDServer, lies: dict[str, Any]
 ) -> None:
     openid.lies = lies
@@ -132,7 +132,7 @@ def hmac_with(secret: bytes) -> Callable[[bytes], bytes]:
 
 
 def public_pem() -> bytes:
-    """The provider's public key as the secret of an HMAC."""
+    """Return the provider's public key in PEM format, to use as an HMAC secret."""
     key: Any = RSA.public_key
     pem: bytes = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     return pem
@@ -175,10 +175,10 @@ FORGED: dict[str, Callable[[OpenIDServer, str], str]] = {
 }
 
 
-async def test_a_token_made_by_hand_the_right_way_counts(
+async def test_a_correctly_handmade_token_is_accepted(
     browser: Browser, openid: OpenIDServer
 ) -> None:
-    """So that what is refused below is refused for what is wrong with it."""
+    """Ensures that the tokens below are refused for their specific defect."""
     location = (await browser.get(OUT))["Location"]
     claims = openid.about(nonce=query(location)["nonce"], sub="x")
     openid.token = by_hand(claims, rightly, alg="RS256", kid="rsa")
@@ -187,7 +187,7 @@ async def test_a_token_made_by_hand_the_right_way_counts(
 
 
 @pytest.mark.parametrize("name", FORGED)
-async def test_a_forged_token(browser: Browser, openid: OpenIDServer, name: str) -> None:
+async def test_forged_tokens_are_refused(browser: Browser, openid: OpenIDServer, name: str) -> None:
     location = (await browser.get(OUT))["Location"]
     openid.token = FORGED[name](openid, query(location)["nonce"])
     answer = await browser.get(f"{BACK}?{openid.authorize(location, 'c1')}")
@@ -195,14 +195,14 @@ async def test_a_forged_token(browser: Browser, openid: OpenIDServer, name: str)
 
 
 @pytest.mark.parametrize(("key", "algorithm"), [(RSA, "PS256"), (RSA, "RS512"), (EC, "ES256")])
-async def test_other_signatures_of_the_providers_own(
+async def test_other_signature_algorithms_of_the_provider_are_accepted(
     browser: Browser, openid: OpenIDServer, key: Any, algorithm: str
 ) -> None:
     openid.key, openid.header = key, {"alg": algorithm}
     assert (await log_in(browser, openid)).status_code == 302
 
 
-async def test_new_keys_are_fetched_when_one_is_unknown_but_not_for_each_forgery(
+async def test_keys_are_refetched_for_unknown_key_ids_with_a_rate_limit(
     browser: Browser, openid: OpenIDServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()
@@ -232,7 +232,7 @@ METADATA: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("metadata", METADATA, ids=str)
-async def test_metadata_that_does_not_fit_leads_nowhere(
+async def test_invalid_metadata_is_refused(
     browser: Browser, openid: OpenIDServer, metadata: dict[str, Any]
 ) -> None:
     openid.metadata = metadata
@@ -241,7 +241,7 @@ async def test_metadata_that_does_not_fit_leads_nowhere(
     assert "oidc does not answer" in answer.content.decode()
 
 
-async def test_the_callback_names_the_provider(browser: Browser, openid: OpenIDServer) -> None:
+async def test_the_iss_parameter_is_checked(browser: Browser, openid: OpenIDServer) -> None:
     """RFC 9207."""
     openid.metadata = {"authorization_response_iss_parameter_supported": True}
     assert (await log_in(browser, openid)).status_code == 400
@@ -263,10 +263,10 @@ async def test_endpoints_may_be_configured(
     assert "metadata" not in openid.asked
 
 
-# Logging out.
+# Logout.
 
 
-async def test_logging_out_leads_to_the_providers_logout(
+async def test_signing_out_redirects_to_the_end_session_endpoint(
     browser: Browser, openid: OpenIDServer
 ) -> None:
     await log_in(browser, openid)
@@ -279,7 +279,7 @@ async def test_logging_out_leads_to_the_providers_logout(
     assert key is not None and await accounts_in() == []
 
 
-async def test_without_such_an_end_the_logout_ends_here(
+async def test_signing_out_is_local_without_an_end_session_endpoint(
     browser: Browser, openid: OpenIDServer
 ) -> None:
     openid.metadata = {"end_session_endpoint": None}
@@ -294,7 +294,7 @@ LOGOUT = "/oauth/backchannel/oidc"
 
 
 async def say(token: str, path: str = LOGOUT) -> int:
-    """As the provider says it: without cookies, without an origin."""
+    """Post a logout token as the provider does: without cookies and Origin."""
     answer = await Browser().client.post(
         path,
         urlencode({"logout_token": token}),
@@ -311,7 +311,7 @@ async def jane(browser: Browser, openid: OpenIDServer) -> Browser:
     return browser
 
 
-async def test_a_logout_there_is_one_here(jane: Browser, openid: OpenIDServer) -> None:
+async def test_a_backchannel_logout_revokes_sessions(jane: Browser, openid: OpenIDServer) -> None:
     await Browser().login("alice")
     other = Browser()
     openid.claims["sid"] = "s-2"
@@ -323,12 +323,14 @@ async def test_a_logout_there_is_one_here(jane: Browser, openid: OpenIDServer) -
     assert await accounts_in() == ["alice"]
 
 
-async def test_a_logout_may_name_the_session_alone(jane: Browser, openid: OpenIDServer) -> None:
+async def test_a_logout_token_may_contain_only_the_session_id(
+    jane: Browser, openid: OpenIDServer
+) -> None:
     assert await say(openid.logout_token(sub=None)) == 200
     assert await accounts_in() == []
 
 
-async def test_a_logout_there_ends_the_tokens_here(jane: Browser, openid: OpenIDServer) -> None:
+async def test_a_backchannel_logout_revokes_grants(jane: Browser, openid: OpenIDServer) -> None:
     now = base.clock.now()
     more = {"authenticated": now, "created": now, "expires": now + timedelta(hours=1)}
     for name in ("jane", "alice"):
@@ -338,10 +340,10 @@ async def test_a_logout_there_ends_the_tokens_here(jane: Browser, openid: OpenID
     assert [row async for row in rows] == [("jane", "ProviderLogout")]
 
 
-async def test_a_logout_there_ends_what_went_on_after_a_code(
+async def test_a_backchannel_logout_revokes_sessions_with_a_second_factor(
     jane: Browser, openid: OpenIDServer, clock: MovableClock
 ) -> None:
-    """The session has another key from then on than the provider's was noted with."""
+    """The second factor rotates the session key that was recorded for the provider's session."""
     secret, user = totp.new_secret(), users().store.snapshot().entries[Key("", "jane")].projection
     codes = await sync_to_async(register.turn_on)(
         "jane", user.uid, secret, App(secret, clock).code(), clock.time
@@ -355,7 +357,7 @@ async def test_a_logout_there_ends_what_went_on_after_a_code(
     assert await accounts_in() == []
 
 
-async def test_a_logout_token_counts_once(jane: Browser, openid: OpenIDServer) -> None:
+async def test_a_logout_token_is_accepted_once(jane: Browser, openid: OpenIDServer) -> None:
     token = openid.logout_token()
     assert [await say(token), await say(token)] == [200, 400]
     await log_in(jane, openid, "c2")
@@ -386,12 +388,14 @@ FORGED_LOGOUTS: dict[str, Callable[[OpenIDServer], str]] = {
 
 
 @pytest.mark.parametrize("name", FORGED_LOGOUTS)
-async def test_a_forged_logout_ends_nothing(jane: Browser, openid: OpenIDServer, name: str) -> None:
+async def test_forged_logout_tokens_are_refused(
+    jane: Browser, openid: OpenIDServer, name: str
+) -> None:
     assert await say(FORGED_LOGOUTS[name](openid)) == 400
     assert await accounts_in() == ["jane"]
 
 
-async def test_a_logout_of_a_provider_that_there_is_not(
+async def test_a_logout_of_an_unknown_provider_is_refused(
     jane: Browser, openid: OpenIDServer
 ) -> None:
     assert await say(openid.logout_token(), "/oauth/backchannel/nobody") == 400

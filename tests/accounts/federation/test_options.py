@@ -1,4 +1,4 @@
-"""The configuration: where it is read, what is left out and said, and that secrets stay in it."""
+"""Configuration of identity providers: sources, reported errors, and secrecy."""
 
 import ssl
 from pathlib import Path
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 CANARY = "canary-of-a-secret"
 GITHUB = {"clientID": "console", "clientSecret": CANARY}
-#: As KubeSphere's documentation has them.
+#: Example from KubeSphere's documentation.
 KUBESPHERE = """
 authentication:
   jwtSecret: "x"
@@ -81,7 +81,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     return found
 
 
-async def test_kubespheres_own_configuration_is_read(providers: Providers) -> None:
+async def test_the_configuration_of_kubesphere_is_read(providers: Providers) -> None:
     providers.path.write_text(KUBESPHERE)
     found = await catalogue()
     assert found.problems == () and found.source == str(providers.path)
@@ -97,29 +97,29 @@ async def test_kubespheres_own_configuration_is_read(providers: Providers) -> No
 BAD: list[tuple[Any, str]] = [
     ("text", "a name, a type and a provider"),
     ({"name": "x", "type": "GitHubIdentityProvider"}, "a name, a type and a provider"),
-    (entry("", "GitHubIdentityProvider", GITHUB), "the name has"),
-    (entry("a/b", "GitHubIdentityProvider", GITHUB), "the name has"),
-    (entry("a" * 64, "GitHubIdentityProvider", GITHUB), "the name has"),
+    (entry("", "GitHubIdentityProvider", GITHUB), "the name must"),
+    (entry("a/b", "GitHubIdentityProvider", GITHUB), "the name must"),
+    (entry("a" * 64, "GitHubIdentityProvider", GITHUB), "the name must"),
     (entry("good", "GitHubIdentityProvider", GITHUB), "twice"),
-    (entry("x", "AliyunIDaaSProvider", GITHUB), "the type is one of"),
-    (entry("x", "", GITHUB), "the type is one of"),
+    (entry("x", "AliyunIDaaSProvider", GITHUB), "the type must be one of"),
+    (entry("x", "", GITHUB), "the type must be one of"),
     (entry("x", "GitHubIdentityProvider", GITHUB, mappingMethod="all"), "mappingMethod"),
     (entry("x", "GitHubIdentityProvider", {"clientID": "x"}), "clientSecret is missing"),
     (entry("x", "GitHubIdentityProvider", {**GITHUB, "clientSecret": [CANARY]}), "clientSecret"),
-    (entry("x", "GitHubIdentityProvider", {**GITHUB, "scopes": CANARY}), "scopes is a list"),
+    (entry("x", "GitHubIdentityProvider", {**GITHUB, "scopes": CANARY}), "scopes must be a list"),
     (entry("x", "GitHubIdentityProvider", {**GITHUB, "userIDKey": CANARY}), "userIDKey"),
     (
         entry("x", "GitHubIdentityProvider", {**GITHUB, "redirectURL": f"https://evil/{CANARY}"}),
-        "redirectURL is one of https://console.example.com/oauth/callback/x",
+        "redirectURL must be one of https://console.example.com/oauth/callback/x",
     ),
     (
         entry("x", "GitHubIdentityProvider", {**GITHUB, "endpoint": {"authURL": "http://evil"}}),
-        "authURL: only https",
+        "authURL: use https",
     ),
     (entry("x", "GitHubIdentityProvider", {**GITHUB, "rootCAData": CANARY}), "rootCA"),
     (entry("x", "GitHubIdentityProvider", {**GITHUB, "rootCA": "/nowhere"}), "rootCA"),
     (entry("x", "OIDCIdentityProvider", GITHUB), "issuer is missing"),
-    (entry("x", "OIDCIdentityProvider", {**GITHUB, "issuer": "ftp://x"}), "issuer: only https"),
+    (entry("x", "OIDCIdentityProvider", {**GITHUB, "issuer": "ftp://x"}), "issuer: use https"),
     (entry("x", "CASIdentityProvider", {}), "casServerURL is missing"),
     (entry("x", "LDAPIdentityProvider", {"userSearchBase": "x"}), "host is missing"),
     (
@@ -131,7 +131,7 @@ BAD: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("bad", "text"), BAD, ids=range(len(BAD)))
-async def test_a_bad_entry_is_left_out_and_said(
+async def test_an_invalid_entry_is_ignored_and_reported(
     providers: Providers, caplog: pytest.LogCaptureFixture, bad: Any, text: str
 ) -> None:
     providers.write(entry("good", "GitHubIdentityProvider", GITHUB), bad)
@@ -165,12 +165,12 @@ known_entries = st.fixed_dictionaries(
 
 
 @given(json_values | st.lists(known_entries | json_values, max_size=4))
-def test_anything_can_be_configured(listed: object) -> None:
+def test_arbitrary_configuration_does_not_raise(listed: object) -> None:
     found = read_catalogue(listed, "x")
     assert all(problem.text for problem in found.problems)
 
 
-# Where it is.
+# Sources.
 
 
 def config_map(text: str) -> dict[str, Any]:
@@ -182,13 +182,13 @@ def config_map(text: str) -> dict[str, Any]:
 
 @pytest.fixture
 def from_map(console: FakeConsole, providers: Providers) -> FakeConsole:
-    """The file says nothing of providers, so that the ConfigMap counts."""
+    """Use the ConfigMap, with a file that contains no providers."""
     providers.path.write_text(yaml.safe_dump({"oauthOptions": {"clients": []}}))
     console.objects[CONFIG_MAPS, "kubesphere-system/kubesphere-config"] = config_map(KUBESPHERE)
     return console
 
 
-async def test_the_config_map_counts_where_the_file_says_nothing(
+async def test_the_config_map_is_used_if_the_file_has_no_providers(
     from_map: FakeConsole, providers: Providers
 ) -> None:
     found = await catalogue()
@@ -199,12 +199,12 @@ async def test_the_config_map_counts_where_the_file_says_nothing(
     assert len((await catalogue()).entries) == 4
 
 
-async def test_a_change_counts_without_a_restart(
+async def test_changes_take_effect_without_a_restart(
     from_map: FakeConsole, clock: MovableClock
 ) -> None:
     first = await catalogue()
     clock.move(seconds=11)
-    # What has not changed keeps what it knows of its provider.
+    # Unchanged entries keep their cached provider state.
     assert (await catalogue()).entries["keycloak"] is first.entries["keycloak"]
     from_map.objects[CONFIG_MAPS, "kubesphere-system/kubesphere-config"] = config_map("{}")
     clock.move(seconds=5)
@@ -216,7 +216,7 @@ async def test_a_change_counts_without_a_restart(
     assert (await catalogue()) == options.Catalogue()
 
 
-async def test_what_was_known_counts_while_the_cluster_is_away(
+async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
     from_map: FakeConsole, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await catalogue()
@@ -234,9 +234,9 @@ async def test_what_was_known_counts_while_the_cluster_is_away(
             found = await catalogue()
         assert found.entries == first.entries
         assert [problem.text for problem in found.problems] == [
-            "it cannot be read, and what was known before still counts"
+            "the configuration cannot be read; the previous one remains in effect"
         ]
-    # However many look at the login page.
+    # Independent of the number of requests to the sign-in page.
     assert calls == 3
     monkeypatch.undo()
     monkeypatch.setattr(base, "clock", clock)
@@ -247,21 +247,23 @@ async def test_what_was_known_counts_while_the_cluster_is_away(
 @pytest.mark.parametrize(
     "text", ["[", "- x", "a: [1]\nauthentication: 7", "&a [*a]", "x" * 2_000_000]
 )
-async def test_a_config_map_that_is_none(
+async def test_an_invalid_config_map_keeps_the_last_configuration(
     from_map: FakeConsole, clock: MovableClock, text: str
 ) -> None:
     first = await catalogue()
     from_map.objects[CONFIG_MAPS, "kubesphere-system/kubesphere-config"] = config_map(text)
     clock.move(seconds=11)
     found = await catalogue()
-    assert found.entries == first.entries and found.problems[0].text.startswith("it cannot be")
+    assert found.entries == first.entries and found.problems[0].text.startswith(
+        "the configuration cannot be"
+    )
     assert (await Browser().get("/login")).status_code == 200
 
 
-# The page.
+# Page.
 
 
-async def test_administrators_see_what_there_is_and_what_is_wrong(
+async def test_administrators_see_providers_and_configuration_errors(
     browser: Browser, providers: Providers
 ) -> None:
     bad = entry("bad", "GitHubIdentityProvider", {"clientSecret": CANARY})
@@ -282,7 +284,7 @@ async def test_administrators_see_what_there_is_and_what_is_wrong(
     assert CANARY not in page and 'href="/access/providers"' in page
 
 
-async def test_nobody_else_does(browser: Browser, providers: Providers) -> None:
+async def test_other_users_do_not_see_providers(browser: Browser, providers: Providers) -> None:
     providers.path.write_text(KUBESPHERE)
     assert (await browser.get("/access/providers"))["Location"].startswith("/login?")
     await browser.login("alice")
@@ -292,14 +294,16 @@ async def test_nobody_else_does(browser: Browser, providers: Providers) -> None:
     assert "My rights" in text and "Missing right" not in text and "request-text" not in text
 
 
-async def test_without_providers_the_page_says_so(browser: Browser, providers: Providers) -> None:
+async def test_the_page_without_providers(browser: Browser, providers: Providers) -> None:
     await browser.login("admin")
     answer = await browser.get("/access/providers")
     assert answer.status_code == 200 and "no identity providers" in answer.content.decode()
 
 
-async def test_the_login_page_shows_names_alone(browser: Browser, providers: Providers) -> None:
-    """The public page has no addresses of providers, and nothing of their configuration."""
+async def test_the_sign_in_page_shows_only_provider_names(
+    browser: Browser, providers: Providers
+) -> None:
+    """The public page contains no URLs and no configuration of providers."""
     providers.path.write_text(KUBESPHERE)
     page = (await browser.get("/login")).content.decode()
     for name in ("LDAP", "keycloak", "github", "cas"):
@@ -308,7 +312,7 @@ async def test_the_login_page_shows_names_alone(browser: Browser, providers: Pro
         assert text not in page
 
 
-# The line.
+# Transport security.
 
 
 def web_with(**fields: Any) -> Web:
@@ -345,10 +349,12 @@ async def test_certificates_are_checked(serve: Serve, tmp_path: Path) -> None:
     assert await web_with(insecureSkipVerify=True).json_at(named) == {"a": 1}
 
 
-async def test_answers_come_as_they_are_and_proxies_are_not_asked(
+async def test_responses_are_not_decompressed_and_proxies_are_not_used(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A small answer that unpacks to a large one stays packed, and so is not JSON."""
+    """A small response that decompresses to a large one stays compressed, and therefore is not
+    valid JSON.
+    """
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     seen: list[dict[str, str]] = []
 

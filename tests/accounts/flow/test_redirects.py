@@ -1,5 +1,6 @@
-"""Every redirect of KubeSphere's login, on both clusters: where it leads here. `docs/accounts.md` has the
-list, with what is deliberately other."""
+"""Every redirect of KubeSphere's sign-in, on both clusters. `docs/accounts.md` lists them with the
+intended differences.
+"""
 
 import os
 from collections.abc import AsyncIterator
@@ -24,7 +25,7 @@ from tests.accounts.federation.slapd import (
 from tests.controlplane.plugin import left_out
 from tests.rbac.objects import user
 
-# The same code leads there whatever the cluster is.
+# The redirects are created by the same code for every cluster.
 pytestmark = [pytest.mark.django_db(transaction=True), on("embedded")]
 
 PODS = "/clusters/host/pods"
@@ -34,7 +35,7 @@ IAM = "iam.kubesphere.io"
 
 
 async def somebody(world: World, **more: Any) -> str:
-    """A user of a name that nobody had; `state`, `labels` and `annotations` as in KubeSphere."""
+    """Create a user with a new name. `state`, `labels` and `annotations` are as in KubeSphere."""
     name = f"u-{uuid4().hex[:8]}"
     await world.create(USERS, user(name, password=HASH, **more))
     return name
@@ -50,7 +51,7 @@ async def linked(world: World, subject: str, **more: Any) -> str:
 
 
 class Hub:
-    """A provider as GitHub is one; `person` is signed in there."""
+    """A GitHub-like provider where `person` is signed in."""
 
     def __init__(self, server: CodeServer, url: str, providers: Providers) -> None:
         self.server, self.url, self._providers = server, url, providers
@@ -101,7 +102,7 @@ async def cas(serve: Serve, providers: Providers) -> CASServer:
 
 @pytest.fixture
 async def ldap(providers: Providers) -> AsyncIterator[str]:
-    """The name of a directory in which nobody is a User yet."""
+    """Return the name of an LDAP provider without linked users."""
     why = missing()
     if why:
         if os.environ.get("REQUIRE_LDAP", "0") not in ("", "0"):
@@ -120,7 +121,7 @@ async def ldap(providers: Providers) -> AsyncIterator[str]:
 
 
 def copy_of(browser: Browser) -> Browser:
-    """With the same session."""
+    """Return a browser with the same session."""
     found = Browser()
     found.key = browser.key or ""
     return found
@@ -130,23 +131,23 @@ def leads_to(answer: Any, location: str) -> None:
     assert (answer.status_code, answer.get("Location")) == (302, location), answer.content.decode()
 
 
-# 1.1, the addresses of KubeSphere's console.
+# 1.1 URLs of KubeSphere's console.
 
 
-async def test_the_start_is_the_dashboard(world: World) -> None:
+async def test_the_root_redirects_to_the_dashboard(world: World) -> None:
     browser = Browser()
     await browser.login(await somebody(world))
     leads_to(await browser.get("/"), "/dashboard")
     assert (await browser.get("/dashboard")).status_code == 200
 
 
-async def test_nobody_is_sent_to_the_login(world: World) -> None:
+async def test_anonymous_requests_redirect_to_the_sign_in_page(world: World) -> None:
     leads_to(await Browser().get("/"), "/login?next=%2F")
     leads_to(await Browser().get(PODS), f"/login{THERE}")
     leads_to(await Browser().get(f"{PODS}?q=a&q=b"), f"/login{THERE}%3Fq%3Da%26q%3Db")
 
 
-async def test_an_ended_session_is_sent_to_the_login(world: World) -> None:
+async def test_an_ended_session_redirects_to_the_sign_in_page(world: World) -> None:
     browser = Browser()
     await browser.login(await somebody(world))
     copy = copy_of(browser)
@@ -154,7 +155,7 @@ async def test_an_ended_session_is_sent_to_the_login(world: World) -> None:
     leads_to(await copy.get(PODS), f"/login{THERE}&ended=1")
 
 
-async def test_the_login_of_somebody_who_is_in_leads_on(world: World) -> None:
+async def test_the_sign_in_page_redirects_signed_in_users(world: World) -> None:
     browser = Browser()
     await browser.login(await somebody(world))
     leads_to(await browser.get("/login"), "/")
@@ -162,7 +163,7 @@ async def test_the_login_of_somebody_who_is_in_leads_on(world: World) -> None:
 
 
 @pytest.mark.parametrize("path", ["/login/confirm", "/password/confirm", "/login/second-factor"])
-async def test_a_step_that_nobody_has_to_take(world: World, path: str) -> None:
+async def test_steps_that_are_not_required_redirect(world: World, path: str) -> None:
     browser = Browser()
     anonymous = "/login" if path == "/login/confirm" else f"/login?next={path.replace('/', '%2F')}"
     leads_to(await browser.get(path), anonymous)
@@ -170,20 +171,20 @@ async def test_a_step_that_nobody_has_to_take(world: World, path: str) -> None:
     leads_to(await browser.get(path), "/login" if path == "/login/confirm" else "/account")
 
 
-async def test_a_logout_leads_to_the_login(world: World) -> None:
+async def test_signing_out_redirects_to_the_sign_in_page(world: World) -> None:
     browser = Browser()
     await browser.login(await somebody(world))
     copy = copy_of(browser)
     leads_to(await browser.post("/logout"), "/login")
     leads_to(await copy.get("/dashboard"), "/login?next=%2Fdashboard&ended=1")
-    # Also of nobody.
+    # Applies to anonymous users too.
     leads_to(await Browser().post("/logout"), "/login")
 
 
-# 1.3, after a password.
+# 1.3 After the password.
 
 
-async def test_after_the_password(world: World) -> None:
+async def test_sign_in_redirects_to_a_safe_next_url(world: World) -> None:
     name = await somebody(world)
     leads_to(await Browser().login(name), "/")
     leads_to(await Browser().login(name, next=PODS), PODS)
@@ -197,17 +198,17 @@ async def test_the_referer_is_kept(world: World) -> None:
     leads_to(await browser.login(await somebody(world), next=page.context["form"].next), PODS)
 
 
-async def test_another_user_in_the_same_browser(world: World) -> None:
+async def test_signing_in_as_another_user_redirects_to_the_root(world: World) -> None:
     browser = Browser()
     await browser.login(await somebody(world), next=PODS)
     leads_to(await browser.login(await somebody(world)), "/")
 
 
-async def test_to_the_first_password_and_on(world: World) -> None:
+async def test_an_initial_password_redirects_to_the_password_page(world: World) -> None:
     browser, name = Browser(), await first(world)
     leads_to(await Browser().login(name), "/password/confirm")
     leads_to(await browser.login(name, next=PODS), f"/password/confirm{THERE}")
-    # Every page leads there, not the one after the login alone.
+    # Every page redirects there, not only the one after sign-in.
     leads_to(await browser.get("/"), "/password/confirm")
     leads_to(await browser.get("/dashboard"), "/password/confirm?next=%2Fdashboard")
     new = {"current": PASSWORD, "password": NEW, "again": NEW, "next": PODS}
@@ -215,10 +216,10 @@ async def test_to_the_first_password_and_on(world: World) -> None:
     leads_to(await browser.get("/"), "/dashboard")
 
 
-# 1.3 and 1.7, to a provider and back.
+# 1.3 and 1.7 To a provider and back.
 
 
-async def test_the_button_leads_to_the_provider(world: World, hub: Hub) -> None:
+async def test_the_provider_button_redirects_to_the_provider(world: World, hub: Hub) -> None:
     browser = Browser()
     page = (await browser.get(f"/login?next={PODS}")).content.decode()
     assert f'href="/oauth/redirect/hub{THERE}"' in page
@@ -229,31 +230,31 @@ async def test_the_button_leads_to_the_provider(world: World, hub: Hub) -> None:
     assert asked["redirect_uri"] == f"{ORIGIN}/oauth/callback/hub"
 
 
-async def test_a_linked_user_is_in(world: World, hub: Hub) -> None:
+async def test_a_linked_user_is_signed_in(world: World, hub: Hub) -> None:
     await linked(world, hub.subject)
     leads_to(await hub.log_in(Browser(), PODS), PODS)
     leads_to(await hub.log_in(Browser()), "/")
 
 
 async def test_a_linked_user_whose_password_must_change(world: World, hub: Hub) -> None:
-    """KubeSphere does not look, there."""
+    """KubeSphere does not check this for provider sign-ins."""
     await linked(world, hub.subject, annotations={f"{IAM}/uninitialized": "true"})
     leads_to(await hub.log_in(Browser(), PODS), f"/password/confirm{THERE}")
 
 
-async def test_a_disabled_user_is_not_in(world: World, hub: Hub) -> None:
+async def test_a_disabled_linked_user_is_refused(world: World, hub: Hub) -> None:
     await linked(world, hub.subject, state="Disabled")
     assert (await hub.log_in(Browser())).status_code == 403
 
 
-async def test_lookup_lets_in_whom_it_finds(world: World, hub: Hub) -> None:
+async def test_mapping_lookup_signs_in_linked_users_only(world: World, hub: Hub) -> None:
     hub.configure(mappingMethod="lookup")
     assert (await hub.log_in(Browser())).status_code == 403
     await linked(world, hub.subject)
     leads_to(await hub.log_in(Browser(), PODS), PODS)
 
 
-async def test_auto_without_a_question_makes_a_user(world: World, hub: Hub) -> None:
+async def test_mapping_auto_without_confirmation_creates_a_user(world: World, hub: Hub) -> None:
     browser = Browser()
     leads_to(await hub.log_in(browser, PODS), PODS)
     leads_to(await browser.get("/"), "/dashboard")
@@ -266,7 +267,7 @@ async def test_auto_without_a_question_makes_a_user(world: World, hub: Hub) -> N
 
 
 @pytest.mark.parametrize("mapping", ["auto", "mixed"])
-async def test_somebody_new_is_asked_for_a_name(world: World, hub: Hub, mapping: str) -> None:
+async def test_a_new_user_is_asked_for_a_name(world: World, hub: Hub, mapping: str) -> None:
     hub.configure(mappingMethod=mapping, disableLoginConfirmation=False)
     browser, name = Browser(), f"n-{uuid4().hex[:8]}"
     leads_to(await hub.log_in(browser, PODS), "/login/confirm")
@@ -274,12 +275,12 @@ async def test_somebody_new_is_asked_for_a_name(world: World, hub: Hub, mapping:
     form = {"name": name, "email": f"{name}@example.com"}
     leads_to(await browser.post("/login/confirm", form), PODS)
     leads_to(await browser.get("/"), "/dashboard")
-    # Once is enough.
+    # The confirmation can be used once.
     leads_to(await browser.get("/login/confirm"), "/login")
     leads_to(await hub.log_in(Browser()), "/")
 
 
-async def test_kubespheres_callback_address(world: World, hub: Hub) -> None:
+async def test_the_callback_url_of_kubesphere(world: World, hub: Hub) -> None:
     await linked(world, hub.subject)
     hub.configure(redirectURL=f"{ORIGIN}/oauth/redirect/hub")
     browser = Browser()
@@ -304,7 +305,7 @@ async def test_openid_connect_and_its_logout(world: World, openid: OpenIDServer)
     leads_to(await browser.get(f"/oauth/callback/oidc?{back}"), PODS)
     copy = copy_of(browser)
     answer = await browser.post("/logout")
-    # A page that leads there: browsers may hold a redirect that comes of a form to this origin.
+    # A page with a redirect, because browsers can block redirects of forms to other origins.
     assert f'content="0;url={openid.url}/end?' in answer.content.decode()
     leads_to(await copy.get("/dashboard"), "/login?next=%2Fdashboard&ended=1")
 
@@ -317,7 +318,7 @@ async def test_cas(world: World, cas: CASServer) -> None:
 
 
 async def test_ldap(world: World, ldap: str) -> None:
-    """Its door is the login's form; KubeSphere has an address for it."""
+    """LDAP uses the sign-in form. KubeSphere has a separate URL, which works too."""
     form = {"username": "jane", "password": PASSWORD, "next": PODS}
     browser, name = Browser(), f"l-{uuid4().hex[:8]}"
     leads_to(await browser.post("/login", {**form, "provider": ldap}), "/login/confirm")

@@ -1,4 +1,4 @@
-"""A cluster of KubeSphere's of its own: hostile input may do to it whatever it can."""
+"""A separate KubeSphere cluster, which hostile input may damage."""
 
 from tests.accounts.kubesphere.world import world
 

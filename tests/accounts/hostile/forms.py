@@ -1,4 +1,4 @@
-"""Forms, as pages have them and as programs send them, and what somebody hostile makes of them."""
+"""Forms of pages and API endpoints, and their hostile variants."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from tests.accounts.oauth.clients import CALLBACK, PKCE, SECRET, VERIFIER, basic
 
 Fields = list[tuple[str, str]]
 
-#: What is sent in the place of a secret: it must be nowhere afterwards.
+#: Sent instead of a secret. It must not appear anywhere afterwards.
 CANARY = "Canary-of-a-Secret-7"
-#: Fields whose content is nobody's business.
+#: Fields with secret values.
 SECRETS = frozenset(
     {
         "password", "current", "again", "encrypt", "code", "totp", "client_secret", "refresh_token",
@@ -39,7 +39,9 @@ METHODS = ("GET", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "POST")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`fields` in their order, with what is in them; `headers` beyond those that a browser sends."""
+    """A form. `fields` are in order with their values, `headers` are sent in addition to a
+    browser's headers.
+    """
 
     action: str
     method: str
@@ -57,7 +59,9 @@ class Shot:
 
 
 class Reader(HTMLParser):
-    """The forms and the links of one page. A button may send its form elsewhere: that is one more."""
+    """Parser for the forms and links of a page. A button with its own action counts as a separate
+    form.
+    """
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -82,7 +86,7 @@ class Reader(HTMLParser):
         elif tag == "option" and self._select and "selected" in found:
             self._fields.append((self._select, value))
         elif tag == "button" and "form" in found and "formaction" in found:
-            # Of a form elsewhere on the page.
+            # A field of a form elsewhere on the page.
             self.forms.append(Form(found["formaction"], "POST", ((name, value),)))
         elif tag in ("input", "button", "textarea") and self._method:
             self._actions += [found["formaction"]] if "formaction" in found else []
@@ -92,7 +96,7 @@ class Reader(HTMLParser):
         if tag == "select":
             self._select = ""
         elif tag == "form" and self._method:
-            # One of a dialog goes nowhere.
+            # Dialog forms are not submitted.
             for action in (self._actions or [""]) if self._method != "DIALOG" else []:
                 path = urlsplit(urljoin(self._url, action))
                 target = path.path + (f"?{path.query}" if path.query else "")
@@ -101,7 +105,7 @@ class Reader(HTMLParser):
 
 
 def endpoints() -> Iterator[Form]:
-    """What programs and identity providers call, as it should be called."""
+    """Yield valid requests of API clients and identity providers."""
     client = {"client_id": "kubesphere", "client_secret": SECRET}
     grants = (
         {"grant_type": "password", "username": "jane", "password": CANARY, "totp": CANARY},
@@ -140,7 +144,7 @@ def _post(action: str, fields: dict[str, str]) -> Form:
 
 
 def shoot(form: Form, chance: Random, csrf: str) -> Shot:
-    """Somebody hostile sends the form. The CSRF token is right, so that a view is reached."""
+    """Return a hostile variant of a form. The CSRF token is valid, so that the view is reached."""
     fields = _spoiled(list(form.fields), chance)
     fields = [(name, value) for name, value in fields if name != "csrfmiddlewaretoken"]
     method = form.method if chance.random() < 0.9 else chance.choice(METHODS)
@@ -189,7 +193,7 @@ def _value(name: str, chance: Random) -> str:
 
 
 def _turned(url: str, chance: Random) -> str:
-    """Another name in one place of the path."""
+    """Return the URL with one path segment replaced."""
     path, _, query = url.partition("?")
     parts = path.split("/")
     parts[chance.randrange(1, len(parts))] = chance.choice(

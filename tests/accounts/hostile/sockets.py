@@ -1,4 +1,4 @@
-"""What somebody hostile says on sockets: of live pages, of logs and of terminals."""
+"""Hostile messages for the websockets of live pages, logs and terminals."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from tests.accounts.hostile.forms import VALUES
 
 Said = str | bytes
 _AT = ["2026-11-24T10:00:00.000000000Z", 1, "containerd://x"]
-#: As pages say them; the first of each begins.
+#: Valid messages of pages. The first of each is the opening message.
 _LIVE = ({"subscribe": "/clusters/host/pods", "etag": "x", "lang": "en"},)
 _LOG = ({"follow": "en", "at": {"app": _AT}}, {"ack": 1})
 _TERMINAL = ({"begin": "en", "size": [80, 24], "id": "x", "at": 0}, {"ack": 1}, {"size": [9, 9]})
@@ -32,7 +32,7 @@ _FIELDS = (
 
 
 def sockets(pages: Sequence[str], chance: Random) -> Iterator[tuple[str, list[Said]]]:
-    """Addresses, without end, and what is said there."""
+    """Yield URLs with messages, infinitely."""
     while True:
         page = chance.choice((*pages, ""))
         path, _, query = page.partition("?")
@@ -51,7 +51,7 @@ def sockets(pages: Sequence[str], chance: Random) -> Iterator[tuple[str, list[Sa
 
 
 def _begin(message: dict[str, Any], chance: Random) -> Said:
-    """As it should be, now and then, so that something goes on."""
+    """Return a valid opening message sometimes, so that the session continues."""
     return json.dumps(message) if chance.random() < 0.3 else _message(message, chance)
 
 

@@ -1,5 +1,6 @@
-"""Objects that have forms, editors, logs and terminals: in the project of the tenant, and in one of
-nobody's, which no tenant can change."""
+"""Objects with forms, editors, logs and terminals, in the tenant's project and in a project that no
+tenant can change.
+"""
 
 from collections.abc import Iterator
 
@@ -20,7 +21,7 @@ _PORTS = [{"name": "http", "port": 80}]
 _BACKEND = {"service": {"name": "web", "port": {"number": 80}}}
 _PATHS = {"paths": [{"path": "/", "pathType": "Prefix", "backend": _BACKEND}]}
 _CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-#: Of each type, with the part that says what the object called web is.
+#: One object named web of each type, with its content.
 _OBJECTS: tuple[tuple[GVR, str, Manifest], ...] = (
     (GVR("", "v1", "pods"), "Pod", {"spec": _POD}),
     (GVR("", "v1", "services"), "Service", {"spec": {"selector": _LABELS, "ports": _PORTS}}),
@@ -44,7 +45,7 @@ _OBJECTS: tuple[tuple[GVR, str, Manifest], ...] = (
 
 
 def place(world: World) -> None:
-    """The objects, once; what was done to them is done."""
+    """Create the objects once. Changes by tests are kept."""
     if world.get(GVR("", "v1", "namespaces"), NOBODYS):
         return
     world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NOBODYS}})
@@ -57,7 +58,7 @@ def place(world: World) -> None:
 
 
 def meant(world: World, namespace: str) -> Manifest:
-    """What people say of the objects there, by kind."""
+    """Return the user-defined content of the objects in the namespace, by kind."""
     found = {}
     for gvr, kind, _content in _OBJECTS:
         item = world.get(gvr, "web", namespace)
@@ -68,7 +69,7 @@ def meant(world: World, namespace: str) -> Manifest:
 
 
 def pages_with_forms() -> Iterator[str]:
-    """Of each action of each of the objects, of each editor, and of what makes several."""
+    """Yield the pages of each action and editor of the objects, and of bulk actions."""
     yield import_url("host")
     for gvr, _kind, _content in _OBJECTS:
         kind = next(one for one in kinds if one.gvr == gvr)
@@ -82,7 +83,7 @@ def pages_with_forms() -> Iterator[str]:
 
 
 def streams() -> Iterator[str]:
-    """Pages of logs and terminals; their sockets have the same address below /ws."""
+    """Yield the pages of logs and terminals. Their websockets have the same path below /ws."""
     for namespace in (TENANTS, NOBODYS):
         key = Key(namespace, "web")
         for url in (log_url("host", "pods", key), log_url("host", "deployments", key)):

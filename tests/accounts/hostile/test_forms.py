@@ -1,10 +1,9 @@
-"""Hostile input at every form that the console shows, those of actions and editors among them, at every
-endpoint of the token service and at every socket: as nobody, as a tenant and as an administrator, over
-HTTP, on a real control plane.
+"""Hostile input for every form, token service endpoint and websocket of the console: as anonymous
+user, tenant and administrator, over HTTP, on a real control plane.
 
-Forms are found by looking at the pages, so that a new one is among them; what is sent begins as the form
-and is spoiled. Everybody also sends those that only an administrator is shown. Nothing is an error of
-the server's, nothing secret comes back or is kept anywhere, and who may not change something has not.
+Forms are discovered by crawling the pages, so new forms are included. Requests are mutated valid
+requests. Every user also sends the forms that only an administrator sees. Expected: no server
+errors, no secrets in responses or storage, and no changes without permission.
 """
 
 import asyncio
@@ -50,40 +49,39 @@ from tests.controlplane.waiting import eventually
 from tests.depth import SEED, number, some
 
 INPUTS = number(90, 10_000)
-#: Sockets, each of which is told a few things.
+#: Number of websockets, each of which gets a few messages.
 SOCKETS = number(30, 1_000)
-#: Pages of actions and editors in the gate.
+#: Number of action and editor pages in the gate.
 PAGES = 20
 TOO_MUCH = "x" * (MAX_MESSAGE + 1)
-#: What a socket may end with: for what was said, for whom, or because there is no room or no cluster.
+#: Expected close codes: invalid message, missing permission, or no capacity or cluster.
 ENDS = {1000, POLICY, TOO_BIG, BROKEN, SESSION_OVER, NO_RIGHT}
-#: Forms of one view that differ in their addresses alone.
+#: Number of forms per view that only differ in their URLs.
 OF_EACH = number(1, 3)
-#: Of what programs call, for somebody who is signed in, in the gate.
+#: Number of API endpoints tested by signed-in users in the gate.
 ENDPOINTS = 10
-#: Pages of one view that are looked at for forms, addresses of one that say that it is elsewhere, and
-#: names that are tried in one though there was nothing of those before.
+#: Per view: pages crawled for forms, redirecting URLs, and names tried without finding an object.
 LOOKS, MOVED, TRIED = number(2, 9), number(2, 1_000), number(3, 1_000)
-#: After so many somebody may have ended the session with a form that is there to do so.
+#: Requests after which the visitor signs in again, because a form may have ended the session.
 SIGN_IN_EVERY = 100
 HASH = re.compile(r"\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}")
 _NAMES = ("demo", "shop", "jane", "platform-regular")
-#: Nobody listens there.
+#: No server listens on this port.
 _CLOSED = "http://127.0.0.1:9"
 _addresses = count()
-#: What users are called that come only so that the controllers see to them.
+#: Prefix of users that are created only to wait for the controllers.
 _LAST = "last-"
 
 
 class Visitor:
-    """A browser with a session of `name`, or of nobody with ""."""
+    """A browser with a session of the user `name`, or anonymous if ""."""
 
     def __init__(self, world: World, name: str, password: str = PASSWORD) -> None:
         self.world, self.name, self._password = world, name, password
         self._http = self._opened()
 
     def _opened(self) -> aiohttp.ClientSession:
-        """From an address of its own: one that has sent so much is soon asked to wait."""
+        """Use a new source address, because addresses are rate-limited."""
         number = next(_addresses)
         source = (f"127.1.{number // 250}.{number % 250 + 1}", 0)
         return aiohttp.ClientSession(
@@ -113,7 +111,7 @@ class Visitor:
             return answer.status, answer.headers.get("Location", ""), await answer.text()
 
     async def send(self, shot: Shot) -> tuple[int, str]:
-        """Status, and everything that came back."""
+        """Return the status and the full response."""
         headers = {**dict(shot.headers), **({"Content-Type": shot.kind} if shot.kind else {})}
         async with self._http.request(
             shot.method, URL(self.world.url + shot.url, encoded=True), data=shot.body,
@@ -123,12 +121,13 @@ class Visitor:
             return answer.status, f"{dict(answer.headers)}\n{body}"
 
     async def say(self, address: str, said: list[Said]) -> tuple[int, str]:
-        """What a socket closes with, or its handshake's status, and all that it said. At last it is told
-        more than it takes, which ends it."""
+        """Return the close code or handshake status, and everything received. A final oversized
+        message closes the connection.
+        """
         url, heard = URL(self.world.url + address, encoded=True), []
         try:
             async with self._http.ws_connect(url, max_msg_size=0) as socket:
-                # It may have ended before.
+                # The connection can be closed already.
                 with suppress(ClientConnectionResetError):
                     for one in (*said, TOO_MUCH):
                         if isinstance(one, str):
@@ -146,14 +145,14 @@ class Visitor:
 
 
 def pages() -> Iterator[str]:
-    """Every route, with names of things that there are."""
+    """Yield every route with names of existing objects."""
     for _name, path in routes(get_resolver().url_patterns):
         for name in (*_NAMES, "x"):
             yield path.replace("/x", f"/{name}")
 
 
 async def forms_for(visitor: Visitor) -> list[Form]:
-    """Those of all pages that this one can open, a few of each kind; logging out is not among them."""
+    """Return some forms of each kind on all pages that the visitor can open, except signing out."""
     found: dict[tuple[str, tuple[str, ...]], list[Form]] = {}
     tried = set(pages())
     waiting, seen = deque(pages()), set[str]()
@@ -169,7 +168,7 @@ async def forms_for(visitor: Visitor) -> list[Form]:
             continue
         seen.add(path)
         status, location, text = await visitor.get(path)
-        # A list that has not arrived yet says so.
+        # A list that is still loading shows this.
         assert status < 500 or status == 503, (path, status)
         if status == 302 and location.startswith("/"):
             moved[view] += 1
@@ -183,7 +182,7 @@ async def forms_for(visitor: Visitor) -> list[Form]:
         for form in reader.forms:
             key = (view_of(form.action), tuple(name for name, _ in form.fields))
             alike = found.setdefault(key, [])
-            # An administrator could lock themselves out there, and that would be the end of the test.
+            # Administrators could lock themselves out with this form, which would end the test.
             own = (
                 bool(visitor.name) and visitor.name in form.action.partition("?")[0].split("/")[1:]
             )
@@ -199,7 +198,7 @@ async def forms_for(visitor: Visitor) -> list[Form]:
 
 
 async def acting(world: World) -> list[Form]:
-    """Those of actions and editors, as an administrator has them."""
+    """Return the forms of actions and editors, as an administrator sees them."""
     admin = Visitor(world, "admin")
     found = []
     try:
@@ -220,7 +219,7 @@ Rights = dict[tuple[GVR, str], Any]
 
 
 def view_of(url: str) -> str:
-    """With the name of the action, of which each is another form."""
+    """Return the view name and the action name, because each action has a different form."""
     try:
         match = resolve(url.partition("?")[0])
         return f"{match.view_name} {match.kwargs.get('action', '')}".strip()
@@ -229,7 +228,7 @@ def view_of(url: str) -> str:
 
 
 def settle(world: World) -> None:
-    """So that locks are no shelter for what lies behind them, and providers can be named."""
+    """Configure providers, and limits so that lockouts don't prevent further requests."""
     providers = [
         ("sso", "OIDCIdentityProvider", {
             "clientID": "c", "clientSecret": "s" * 20, "endpoint": {
@@ -245,7 +244,7 @@ def settle(world: World) -> None:
         {"name": n, "type": t, "mappingMethod": "auto", "provider": p} for n, t, p in providers
     ]
     config = {
-        # The most that may be said.
+        # The maximum allowed value.
         "authenticateRateLimiterMaxTries": 10_000,
         "oauthOptions": {"clients": CLIENTS, "identityProviders": entries},
     }
@@ -254,7 +253,7 @@ def settle(world: World) -> None:
 
 
 def rights(world: World) -> Rights:
-    """Who people are and what they may do, by type and name."""
+    """Return users and their permissions, by type and name."""
     users = [one for one in world.listed(USERS) if not one["metadata"]["name"].startswith(_LAST)]
     meant = {(USERS, one["metadata"]["name"]): (one["spec"], _is_disabled(one)) for one in users}
     given = {
@@ -266,11 +265,11 @@ def rights(world: World) -> Rights:
 
 
 def at_rest(world: World) -> Rights:
-    """`rights`, once the controllers have nothing left to do."""
+    """Return `rights` once the controllers are idle."""
     found = [rights(world)]
 
     def same() -> bool:
-        # What was there before somebody who comes now has been seen when they have been.
+        # When the controllers have processed a new user, they have processed all earlier objects.
         world.takes_in(f"{_LAST}{next(_addresses)}")
         found.append(rights(world))
         return world.leader().is_idle and bool(found[-2] == found[-1])
@@ -289,7 +288,7 @@ def secrets(world: World) -> list[str]:
 
 
 def check(world: World, shot: Shot, status: int, answer: str) -> None:
-    # A directory that does not answer is told as that.
+    # An unreachable LDAP server is reported with 503.
     away = status == 503 and "ldap" in shot.url + shot.body.decode(errors="replace")
     assert status < 500 or away, (status, shot, strip_tags(answer).split())
     assert not HASH.search(answer), (shot, answer)
@@ -301,7 +300,7 @@ def check(world: World, shot: Shot, status: int, answer: str) -> None:
 
 @pytest.fixture(scope="module")
 def given(world: World) -> list[Form]:
-    """What `acting` finds, for everybody: administrators come last."""
+    """Return the forms found by `acting`, for all visitors. The administrator comes last."""
     settle(world)
     objects.place(world)
     return asyncio.run(acting(world))
@@ -316,7 +315,7 @@ async def test_hostile_input_at_every_form(world: World, given: list[Form], name
     targets: list[Form] = []
     try:
         await visitor.begin()
-        # For programs it is all the same who is signed in: in the gate all are tried by nobody.
+        # Endpoints ignore the session, so only the anonymous visitor tests all of them in the gate.
         called = some(f"endpoints {name}", endpoints(), ENDPOINTS if name else 100)
         targets = [*await forms_for(visitor), *given, *called]
         addresses = {one.action.partition("?")[0] for one in targets}
@@ -342,10 +341,10 @@ async def test_hostile_input_at_every_form(world: World, given: list[Form], name
         print(name or "nobody", len(targets), "forms and endpoints:", dict(done))  # noqa: T201
     if name != "admin":
         assert objects.meant(world, objects.NOBODYS) == untouched
-        # Who administers may give somebody a password, and then sign in with it.
+        # A user administrator may set a user's password and then sign in with it.
         after = rights(world)
         differ = {one for one in {*before, *after} if before.get(one) != after.get(one)}
-        # They may change what they say of themselves.
+        # Users may change their own profile.
         differ.discard((USERS, name))
         assert {one: (before.get(one), after.get(one)) for one in differ} == {}
         made = owners(world) - had
@@ -354,7 +353,7 @@ async def test_hostile_input_at_every_form(world: World, given: list[Form], name
 
 
 def expected(name: str) -> set[str]:
-    """Some that must be among them, else the pages were not found."""
+    """Return forms that must be found, to detect failed crawling."""
     found = {"/login", "/oauth/token"} if not name else {"/account/password", "/account/tokens"}
     if name == "admin":
         found |= {"/access/accounts/new", "/workspaces/new"}
@@ -362,17 +361,17 @@ def expected(name: str) -> set[str]:
 
 
 def nothing_is_kept(world: World) -> None:
-    """No secret that was typed, in no object, table or log."""
+    """Assert that no entered secret is stored in any object, table or log."""
     for gvr in (USERS, LOGIN_RECORDS, EVENTS, SECRETS, CONFIG_MAPS):
         assert CANARY not in json.dumps(world.listed(gvr))
     for path in world.folder.rglob("*"):
-        # A database has files that come and go.
+        # Database files can disappear while the folder is listed.
         with suppress(FileNotFoundError, IsADirectoryError):
             assert CANARY.encode() not in path.read_bytes(), path
 
 
 def owners(world: World) -> Counter[tuple[str, str]]:
-    """How many sessions, tokens and second factors each user has."""
+    """Return the number of sessions, tokens and second factors of each user."""
     found: Counter[tuple[str, str]] = Counter()
     database = sqlite3.connect(world.folder / "quarterdeck.sqlite3")
     try:

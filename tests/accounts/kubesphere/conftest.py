@@ -1,4 +1,4 @@
-"""One such cluster for all of these tests."""
+"""A KubeSphere cluster shared by all tests of the package."""
 
 from tests.accounts.kubesphere.world import world
 

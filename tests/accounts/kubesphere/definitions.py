@@ -1,7 +1,7 @@
-"""The types of a KubeSphere 3.4 cluster, for which nobody asked this console.
+"""CRDs of a KubeSphere 3.4 cluster, which exist before the console is installed.
 
-With `KUBESPHERE_CRDS` naming a folder of KubeSphere's own definitions (`config/ks-core/crds` of its
-sources) these are applied as they are. Without it, ones that take and refuse the same.
+If `KUBESPHERE_CRDS` names a folder with KubeSphere's own definitions (`config/ks-core/crds` in
+its sources), these are applied unchanged. Otherwise equivalent definitions are used.
 """
 
 import os
@@ -40,7 +40,7 @@ def _array(items: Manifest) -> Manifest:
 
 
 def _placement() -> Manifest:
-    """Of a workspace in the clusters of a federation."""
+    """Return the schema of a workspace's placement in federated clusters."""
     expression = _object("key operator", key=_TEXT, operator=_TEXT, values=_TEXTS)
     labels = {"type": "object", "additionalProperties": _TEXT}
     selector = _object(matchExpressions=_array(expression), matchLabels=labels)
@@ -59,7 +59,9 @@ def _override() -> Manifest:
 
 
 def _orders() -> str:
-    """A small and a capital letter and a digit, in any order; or a hash."""
+    """Return a pattern that requires a lowercase letter, an uppercase letter and a digit in any
+    order, or a hash.
+    """
     small, capital, digit = "[a-z]", "[A-Z]", "[0-9]"
     orders = [(a, b, c) for a in (small, capital, digit) for b in (small, capital, digit)
               for c in (small, capital, digit) if len({a, b, c}) == 3]  # fmt: skip
@@ -123,7 +125,7 @@ def _alike() -> Iterator[Manifest]:
 
 
 def _definition(group: str, version: str, kind: str, schema: Manifest) -> Manifest:
-    """Without a status subresource, as all of them are."""
+    """Return a CRD without a status subresource, like all of KubeSphere's."""
     plural = f"{kind.lower()}s"
     names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
     common = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"type": "object"}}

@@ -1,6 +1,6 @@
-"""What an installation of KubeSphere 3.4 with three workspaces leaves in a cluster, in our own words.
+"""Objects of a KubeSphere 3.4 installation with three workspaces.
 
-Names, labels, annotations and shapes are KubeSphere's; the users are ours.
+Names, labels, annotations and structures are KubeSphere's. The users are invented.
 """
 
 from collections.abc import Iterator
@@ -29,15 +29,15 @@ RBAC = "rbac.authorization.k8s.io"
 THEN = "2023-11-02T08:00:00Z"
 #: Departments have generated names.
 TEAM, WHOLE = "engineersx7k2p", "everyoneq9z4t"
-#: Who manages which workspace, and its projects.
+#: Manager and projects of each workspace.
 WORKSPACES = {
     "demo": ("pat", ("shop",)),
     "labs": ("bram", ("bench", "trial")),
     "system-workspace": ("admin", ("kubesphere-controls-system",)),
 }
-#: Those of `labs` by their roles there.
+#: Members of `labs`, by their role in the workspace.
 LABS = {"viewer": "cleo", "self-provisioner": "dirk", "regular": "elke"}
-#: Made a moment ago: KubeSphere has not looked at them, and their passwords are as they were typed.
+#: New users that KubeSphere has not reconciled. Their passwords are still in plain text.
 PLAIN = ("kim", "mo")
 _CONFIG = {"authentication": {"oauthOptions": {"accessTokenMaxAge": "90m", "clients": []}}}
 #: KubeSphere's own configuration.
@@ -50,7 +50,7 @@ CONFIG_MAP: Manifest = {
 
 
 def _hash() -> str:
-    """As Go writes it."""
+    """Return a bcrypt hash with Go's prefix."""
     return "$2a$" + hashed(PASSWORD)[4:]
 
 
@@ -195,7 +195,7 @@ def everything() -> list[Manifest]:
 
 
 def projects(workspace: str, uid: str) -> Iterator[Manifest]:
-    """Those of the workspace, with their roles and who made them."""
+    """Yield the projects of the workspace with their roles and creators."""
     manager, names = WORKSPACES[workspace]
     creator = "jane" if workspace == "demo" else manager
     owner = {

@@ -1,5 +1,6 @@
-"""The roles of an installation of KubeSphere 3.4, in our own words: what each is for, with rules of ours
-that say it. As many as there are of each kind."""
+"""Roles of a KubeSphere 3.4 installation: same purposes and counts of each kind, with independently
+written rules.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +21,7 @@ MEMBERSHIP = rule(READ, "workspaces workspacemembers", f"{TENANT} {IAM}")
 _HOME = "workspaces workspacetemplates"
 _WORK = "pods services configmaps secrets deployments statefulsets jobs persistentvolumeclaims"
 _TENANCY = f"{TENANT} {IAM} core apps batch rbac.authorization.k8s.io devops.kubesphere.io"
-#: By what they are about: which verbs there are, and types and groups.
+#: Verbs, resources and API groups, by subject.
 PLATFORM = {
     "clusters": ("view manage", "clusters clustermembers nodes storageclasses namespaces",
                  "cluster.kubesphere.io iam.kubesphere.io core storage.k8s.io"),
@@ -51,7 +52,7 @@ _PROJECT = (
     " custom-monitoring"
 )
 _DEVOPS = "pipelines pipelineruns credentials gitrepositories gitops-applications"
-#: Types of projects that are not called what their templates are.
+#: Project resources whose names differ from their templates.
 _TYPES = {
     "app-workloads": "pods services deployments statefulsets daemonsets jobs cronjobs ingresses",
     "volumes": "persistentvolumeclaims", "snapshots": "volumesnapshots",
@@ -87,7 +88,7 @@ def template(
 def _templates(kind: str, subjects: dict[str, tuple[str, str, str]]) -> Iterator[Manifest]:
     for slug, (verbs, types, groups) in subjects.items():
         for verb in verbs.split():
-            # To make one is to say what it is, and nothing of what is in it.
+            # The create permission covers only the object itself, not its contents.
             what = " ".join(types.split()[:2]) if verb == "create" else types
             yield template(f"{verb}-{slug}", slug, kind, rule(_VERBS[verb], what, groups))
     basic = [MEMBERSHIP] if kind == "WorkspaceRole" else []
@@ -95,7 +96,7 @@ def _templates(kind: str, subjects: dict[str, tuple[str, str, str]]) -> Iterator
 
 
 def global_roles() -> Iterator[Manifest]:
-    """19, and one that somebody put together."""
+    """Yield 19 built-in roles and one custom role."""
     create = rule("create watch", _HOME, TENANT)
     reads = rule(READ, "nodes clusters storageclasses", "core cluster.kubesphere.io storage.k8s.io")
     for name, rules in {
@@ -114,7 +115,7 @@ def global_roles() -> Iterator[Manifest]:
 
 
 def custom(kind: str, name: str, *templates: Manifest, workspace: str = "") -> Manifest:
-    """What the form makes of some templates."""
+    """Return a custom role as KubeSphere's form creates it from templates."""
     names = ",".join(f'"{one["metadata"]["name"]}"' for one in templates)
     notes = {f"{IAM}/aggregation-roles": f"[{names}]", "kubesphere.io/creator": "admin"}
     labels = {"labels": {WORKSPACE: workspace}} if workspace else {}
@@ -139,7 +140,7 @@ def of_projects() -> Iterator[tuple[str, list[Manifest]]]:
 
 
 def workspace_templates() -> Iterator[Manifest]:
-    """19, of no workspace."""
+    """Yield 19 templates that belong to no workspace."""
     yield from _templates("WorkspaceRole", TENANTS)
 
 
@@ -150,7 +151,7 @@ def roles_of_workspace(workspace: str) -> Iterator[Manifest]:
 
 
 def cluster_roles() -> Iterator[Manifest]:
-    """30 that are shown in the form and have no rules, and one that has; and there is Kubernetes' own."""
+    """Yield 30 templates without rules, one with rules, and Kubernetes' own role."""
     api = f"{RBAC}/v1"
     names = [f"{verb}-{slug}" for slug in _CLUSTER.split() for verb in ("view", "manage")]
     for name in (*names, "view-alerting-messages", "view-cluster-monitoring"):
@@ -160,7 +161,7 @@ def cluster_roles() -> Iterator[Manifest]:
 
 
 def role_bases() -> Iterator[Manifest]:
-    """42: what new workspaces and projects are given."""
+    """Yield the 42 RoleBases for new workspaces and projects."""
     for name, rules in _of_workspaces():
         role = made("WorkspaceRole", name, built_in(), rules=rules)
         yield _base(f"workspace-{name}", role)

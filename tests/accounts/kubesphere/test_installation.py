@@ -1,4 +1,6 @@
-"""KubeSphere's users, roles and workspaces stay what they are and are shown, and their people sign in."""
+"""Installing the console into a KubeSphere cluster keeps users, roles and workspaces, shows them,
+and lets users sign in.
+"""
 
 import json
 from collections.abc import Iterator
@@ -31,7 +33,7 @@ NEW_PASSWORD = "Harbour-bridge-7"
 
 
 def settled(world: World) -> None:
-    """The controllers have looked at everything: they take in what has no finalizer."""
+    """Wait until the controllers have reconciled everything, which adds missing finalizers."""
 
     def taken_in() -> bool:
         found = world.get(GROUPS, TEAM)
@@ -41,13 +43,13 @@ def settled(world: World) -> None:
 
 
 def kept(was: Any, now: Any) -> bool:
-    """Everything that was said is still so; what is new may be there as well."""
+    """Return True if `now` contains everything in `was`. Additions are allowed."""
     if isinstance(was, dict):
         return isinstance(now, dict) and all(kept(was[k], now.get(k)) for k in was if was[k] != {})
     return bool(was == now)
 
 
-def test_what_was_there_is_still_there(world: World) -> None:
+def test_existing_objects_are_kept(world: World) -> None:
     settled(world)
     for item in world.applied:
         if item["kind"] == "LoginRecord":
@@ -56,11 +58,11 @@ def test_what_was_there_is_still_there(world: World) -> None:
         for part in (key for key in item if key not in ("metadata", "apiVersion")):
             said = item[part]
             if part == "status":
-                # A login moves the time of the last one, and nothing else.
+                # A sign-in changes only the time of the last sign-in.
                 said = {key: value for key, value in said.items() if key != "lastLoginTime"}
             if item["metadata"]["name"] in PLAIN and part == "spec":
                 said = {key: value for key, value in said.items() if key != "password"}
-            # No rules are null in a role of Kubernetes' own.
+            # kube-apiserver returns null for empty rules of native roles.
             now = found.get(part) or type(said)()
             assert kept(said, now), (part, item, found)
         for part in ("labels", "annotations"):
@@ -69,7 +71,7 @@ def test_what_was_there_is_still_there(world: World) -> None:
             assert finalizer in found["metadata"]["finalizers"]
 
 
-def test_the_types_are_the_ones_that_were_there(world: World) -> None:
+def test_existing_crds_are_kept(world: World) -> None:
     for item in world.definitions:
         found = world.get(CUSTOM_RESOURCE_DEFINITIONS, item["metadata"]["name"])
         assert kept(item["spec"]["versions"], found["spec"]["versions"][:1] or None) or kept(
@@ -78,7 +80,8 @@ def test_the_types_are_the_ones_that_were_there(world: World) -> None:
         assert "app.kubernetes.io/managed-by" not in (found["metadata"].get("labels") or {})
 
 
-# tests/accounts/test_bootstrap.py says the same, and tests/accounts/test_on_a_cluster.py begins with two.
+# tests/accounts/test_bootstrap.py also tests this, and tests/accounts/test_on_a_cluster.py starts
+# with two installations.
 @pytest.mark.deep
 def test_a_second_installation_changes_nothing(world: World) -> None:
     settled(world)
@@ -100,9 +103,7 @@ def test_a_second_installation_changes_nothing(world: World) -> None:
     ("name", "lands"),
     [("admin", "/dashboard"), ("jane", "/workspaces/demo"), ("pat", "/dashboard")],
 )
-def test_people_sign_in_with_the_password_that_they_have(
-    world: World, name: str, lands: str
-) -> None:
+def test_users_sign_in_with_their_existing_password(world: World, name: str, lands: str) -> None:
     assert not Visitor(world.url).sign_in(name, "Wrong-passw0rd")
 
     def landed() -> bool:
@@ -110,7 +111,7 @@ def test_people_sign_in_with_the_password_that_they_have(
         assert visitor.sign_in(name)
         return visitor.landed.endswith(lands)
 
-    # Where one lands is a question of roles, which count when the controllers have seen to them.
+    # The start page depends on roles, which take effect after the controllers have reconciled them.
     eventually(landed, f"{name} lands on {lands}", timeout=60)
 
     def noted() -> bool:
@@ -121,7 +122,7 @@ def test_people_sign_in_with_the_password_that_they_have(
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_a_password_that_was_left_as_it_was_typed_is_hashed(world: World, name: str) -> None:
+def test_a_plain_text_password_is_hashed(world: World, name: str) -> None:
     eventually(lambda: world.get(USERS, name).get("status"), "the state", timeout=60)
     found = world.get(USERS, name)
     assert found["spec"]["password"].startswith("$2")
@@ -132,14 +133,14 @@ def test_a_password_that_was_left_as_it_was_typed_is_hashed(world: World, name: 
 @pytest.mark.parametrize(
     "name", fewer(["dora", "leo", "lee", "gus", "hal", "oli"], "dora", "leo", "lee")
 )
-def test_others_stay_out_and_what_they_are(world: World, name: str) -> None:
+def test_disabled_users_stay_disabled(world: World, name: str) -> None:
     settled(world)
     was = next(one for one in world.applied if one["metadata"]["name"] == name)
     assert not Visitor(world.url).sign_in(name)
     assert kept(was["status"], world.get(USERS, name)["status"])
 
 
-def test_whoever_never_chose_a_password_has_to(world: World) -> None:
+def test_an_uninitialized_user_must_choose_a_password(world: World) -> None:
     visitor = Visitor(world.url)
     visitor.sign_in("new")
     assert "/password/confirm" in visitor.landed
@@ -175,7 +176,7 @@ def listed(visitor: Visitor, path: str) -> list[Manifest]:
     return list(visitor.json(f"{path}?format=json&limit=200")["items"])
 
 
-def test_every_page_of_these_kinds_shows_them(world: World) -> None:
+def test_the_objects_are_shown_on_the_pages_of_their_types(world: World) -> None:
     admin = world.visitor("admin")
     for resource, name in PAGES.items():
         path = f"/clusters/host/{resource}"
@@ -191,8 +192,8 @@ def test_every_page_of_these_kinds_shows_them(world: World) -> None:
         assert f"{name}@kubesphere.example" in text
 
 
-def test_what_the_console_writes_are_objects_of_these_types(world: World) -> None:
-    """Every one is sent with strict field validation; what kube-apiserver has is then KubeSphere's."""
+def test_objects_written_by_the_console_match_the_schemas(world: World) -> None:
+    """All writes use strict field validation, so stored objects comply with KubeSphere's schemas."""
     admin = world.visitor("admin")
     fields = {"name": "wren", "email": "wren@kubesphere.example", "displayName": "Wren"}
     status, text = admin.post(
@@ -219,13 +220,13 @@ def test_a_department_is_a_group_of_its_members(world: World) -> None:
     assert [one["name"] for one in found["ownerReferences"]] == [WHOLE]
     home = world.get(GROUPS, WHOLE)["metadata"]["ownerReferences"]
     assert [(one["kind"], one["name"]) for one in home] == [("WorkspaceTemplate", "demo")]
-    # By the workspace's role of the group.
+    # By the workspace role of the group.
     jane = world.visitor("jane")
     path = "/clusters/host/configmaps?namespace=shop&format=json"
     eventually(lambda: jane.get(path)[0] == 200, "jane sees the project")
 
 
-def test_a_user_made_with_kubectl_goes_with_everything_that_names_them(world: World) -> None:
+def test_deleting_a_user_created_with_kubectl_deletes_all_references(world: World) -> None:
     settled(world)
     made = {
         "apiVersion": "iam.kubesphere.io/v1alpha2",
@@ -272,7 +273,7 @@ def test_a_user_made_with_kubectl_goes_with_everything_that_names_them(world: Wo
     assert json.dumps(world.get(USERS, "jane"))
 
 
-#: By a clock that is far ahead of this machine's.
+#: By a clock that is far ahead of this machine's clock.
 LEASE: Manifest = {
     "apiVersion": LEASES.group_version,
     "kind": "Lease",
@@ -287,7 +288,7 @@ LEASE: Manifest = {
 
 @contextmanager
 def renewing(world: World) -> Iterator[None]:
-    """Somebody renews the lease each second."""
+    """Renew the lease every second."""
     ended = Event()
 
     def renew() -> None:
@@ -309,8 +310,8 @@ def renewing(world: World) -> Iterator[None]:
         done.result()
 
 
-def test_the_doctor_says_how_it_is_and_what_kubesphere_has_left_there(world: World) -> None:
-    """Everything of two runs: in the first all is well, and in the second the console is on a node."""
+def test_the_doctor_reports_health_and_kubesphere_leftovers(world: World) -> None:
+    """Tests two runs: one without findings, and one with the console on a NodePort."""
     settled(world)
     asked = number(50, 200)
     world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
@@ -340,13 +341,13 @@ def test_the_doctor_says_how_it_is_and_what_kubesphere_has_left_there(world: Wor
         world.put(CONFIG_MAP)
         with renewing(world):
             said = world.manage("doctor", "--questions", str(asked))
-        assert f"{asked} answers are the same" in said
+        assert f"{asked} decisions are identical" in said
         assert "accessTokenMaxAge: kubesphere-system/kubesphere-config" in said
         assert f"clients: {world.environment['AUTHENTICATION_CONFIG']}" in said
         assert "kubectl delete validatingwebhookconfigurations fails" in said
         assert "refuses writes of things.example.com" in said and "lets-through" not in said
-        assert "KubeSphere's controllers work here" in said
-        # Cookies do not know ports: a NodePort on the console's host would get its sessions.
+        assert "KubeSphere's controllers are running in this cluster" in said
+        # Cookies ignore ports: a NodePort on the console's host would receive its session cookies.
         world.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gate"}})
         addresses = {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}]}
         world.kubectl(
@@ -355,8 +356,8 @@ def test_the_doctor_says_how_it_is_and_what_kubesphere_has_left_there(world: Wor
         )  # fmt: skip
         said = world.manage("doctor", "--questions", "0", code=1)
         assert "BASE_URL is a node of the cluster" in said
-        # Nobody renews the lease any more.
-        assert "kubectl delete" in said and "controllers work here" not in said
+        # The lease is no longer renewed.
+        assert "kubectl delete" in said and "controllers are running" not in said
     finally:
         for name in ("fails", "lets-through"):
             world.kubectl("delete", "validatingwebhookconfiguration", name)

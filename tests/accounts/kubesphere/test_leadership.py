@@ -1,4 +1,4 @@
-"""Two processes of controllers: one works, and the other takes over when it is gone."""
+"""Leader election of two controller processes: one is active, and the other takes over."""
 
 import json
 import os
@@ -10,13 +10,13 @@ from console.kube.gvr import CLUSTER_ROLES, LEASES, USERS
 from tests.accounts.kubesphere.world import Replica, World
 from tests.controlplane.waiting import eventually
 
-#: The lease lasts 15 s and is looked at every two.
+#: Seconds. The lease lasts 15 s and is checked every two seconds.
 TAKEN_OVER = 30.0
 
 
 @pytest.fixture(autouse=True)
 def _two(world: World) -> None:
-    """One that leads and one that stands by; the test before may have ended one."""
+    """Ensure one leader and one standby. The previous test may have ended one."""
     while len(alive(world)) < 2:
         world.start_controllers()
     eventually(lambda: all(one.metrics() for one in alive(world)), "both are up", timeout=40)
@@ -40,7 +40,7 @@ def another_leads(world: World, first: Replica) -> Replica:
     return found
 
 
-def test_one_works_and_says_how(world: World) -> None:
+def test_one_process_leads_and_exposes_metrics(world: World) -> None:
     first = world.leader()
     world.takes_in("uma")
     text = first.metrics()
@@ -51,7 +51,7 @@ def test_one_works_and_says_how(world: World) -> None:
     assert "\nquarterdeck_controllers_leading 0.0\n" in others[0].metrics()
 
 
-def test_what_fails_is_tried_again_and_shows(world: World) -> None:
+def test_failed_reconciliations_are_retried_and_counted(world: World) -> None:
     leader = world.leader()
     console = "system:serviceaccount:quarterdeck-system:quarterdeck-console"
 
@@ -60,7 +60,7 @@ def test_what_fails_is_tried_again_and_shows(world: World) -> None:
         return world.cluster.kubectl(*asked).returncode == 0
 
     assert may_update_users()
-    # Nobody can be taken in by a console that may not write users.
+    # Without permission to update users, no user can be reconciled.
     role = world.get(CLUSTER_ROLES, "quarterdeck-console")
     rules = [rule for rule in role["rules"] if "users" not in rule["resources"]]
     world.kubectl("replace", "-f", "-", input=json.dumps({**role, "rules": rules}))
@@ -87,9 +87,9 @@ def test_what_fails_is_tried_again_and_shows(world: World) -> None:
     )
 
 
-# The lease of one that was frozen runs out as well, and tests/kube/test_leader.py has one that died.
+# The lease of a frozen process expires too, and tests/kube/test_leader.py covers a killed process.
 @pytest.mark.deep
-def test_when_it_is_killed_another_goes_on(world: World) -> None:
+def test_the_standby_takes_over_after_a_kill(world: World) -> None:
     first = world.leader()
     first.process.kill()
     first.process.wait()
@@ -98,8 +98,8 @@ def test_when_it_is_killed_another_goes_on(world: World) -> None:
     assert f"_{second.process.pid}_" in holder(world)
 
 
-def test_one_that_was_frozen_writes_nothing_any_more(world: World) -> None:
-    """It wakes up in the belief that it leads, with work to do."""
+def test_a_frozen_leader_writes_nothing_after_losing_the_lease(world: World) -> None:
+    """The process wakes up with pending work, assuming that it still leads."""
     first = world.leader()
     pid = first.process.pid
     os.kill(pid, signal.SIGSTOP)
@@ -115,10 +115,10 @@ def test_one_that_was_frozen_writes_nothing_any_more(world: World) -> None:
     assert first.process.poll() is None
 
 
-def test_one_that_is_stopped_gives_the_lease_back(world: World) -> None:
+def test_a_stopped_leader_releases_the_lease(world: World) -> None:
     first = world.leader()
     first.end()
     assert first.process.returncode == 0, first.log.read_text()
-    # Nobody else may have it before it runs out, unless it was given back.
+    # Before expiry, another process can acquire the lease only if it was released.
     assert f"_{first.process.pid}_" not in holder(world)
     another_leads(world, first)

@@ -1,5 +1,6 @@
-"""Whoever manages users by a platform role of KubeSphere's does so here: the console writes for them, as
-itself, what Kubernetes lets nobody write by such a role."""
+"""User managers by a KubeSphere platform role: the console writes on their behalf, because
+Kubernetes doesn't allow these writes to the role.
+"""
 
 from uuid import uuid4
 
@@ -19,8 +20,8 @@ def act(world: World, who: Visitor, name: str, what: str, **fields: str) -> int:
     return who.post("/dashboard", path, uid=uid, **fields)[0]
 
 
-def test_they_make_and_reset_users_and_touch_nobody_who_holds_more(world: World) -> None:
-    # Names of its own: the world is shared.
+def test_managers_create_and_reset_users_without_more_permissions(world: World) -> None:
+    # Unique names, because the cluster is shared.
     once = uuid4().hex[:6]
     manager, nina = f"meg-{once}", f"nina-{once}"
     made = user(manager)
@@ -39,7 +40,7 @@ def test_they_make_and_reset_users_and_touch_nobody_who_holds_more(world: World)
     assert world.visitor().sign_in(nina, FIRST)
     assert act(world, meg, nina, "password", password=SECOND) == 200
     assert world.visitor().sign_in(nina, SECOND)
-    # By kubectl nobody does: it would be the right to be anybody.
+    # Not possible with kubectl: this permission would allow impersonating any user.
     done = world.cluster.kubectl(
         "patch", "users.iam.kubesphere.io", nina, "--type=merge", "-p", '{"spec":{"lang":"zh"}}',
         f"--as={manager}", "--as-group=system:authenticated",

@@ -1,5 +1,4 @@
-"""What docs/roles.md says became of KubeSphere's roles, for each of them: which pages open to somebody
-who has that role and no other."""
+"""The role tables in docs/roles.md: which pages a user with only this KubeSphere role can open."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -50,10 +49,8 @@ PAGES = {
 
 
 def table(heading: str) -> dict[str, str]:
-    """What the page's table says is so by page, by the role's name."""
-    text = (
-        (ROOT / "docs" / "roles.md").read_text().partition(f"| {heading} | KubeSphere let it |")[2]
-    )
+    """Return the column about the pages of a table in docs/roles.md, by role name."""
+    text = (ROOT / "docs" / "roles.md").read_text().partition(f"| {heading} | In KubeSphere |")[2]
     found: dict[str, str] = {}
     for line in text.partition("\n\n")[0].splitlines()[2:]:
         first, _let, page, _kubectl = line.strip("| ").split(" | ")
@@ -65,7 +62,7 @@ def table(heading: str) -> dict[str, str]:
 PLATFORM, WORKSPACE = table("GlobalRole"), table("WorkspaceRole")
 
 
-#: Bound to groups, or held by who is no user yet.
+#: Roles bound to groups, or held before an account exists.
 OF_NOBODY = ("anonymous", "authenticated", "pre-registration")
 BASIC = f"{PREFIX}view-basic"
 MEMBER = "workspace, settings, quota, members"
@@ -87,11 +84,11 @@ OF_PLATFORM = {
         "view-roles": "roles",
         "manage-roles": "roles, new role",
         "view-app-templates": "", "manage-app-templates": "",
-        # There are no such types here.
+        # The resource types don't exist here.
         "manage-platform-settings": "",
     }.items()},
 }  # fmt: skip
-#: Beside what everybody in the workspace opens.
+#: In addition to the pages that every member of the workspace can open.
 OF_WORKSPACE = {
     "<workspace>-admin": f"{_PEOPLE}, {_NEW}, pods, secrets",
     "<workspace>-viewer": f"{_PEOPLE}, pods, secrets",
@@ -117,7 +114,7 @@ OF_WORKSPACE = {
 }  # fmt: skip
 
 
-#: Who there is in the gate: whoever opens what others do not, and who opens nothing.
+#: Roles tested by the gate: those with pages that no other role opens, and one without pages.
 AT_WORK = {"platform-regular", *(
     f"{PREFIX}{name}" for name in
     ("view-clusters", "create-workspaces", "manage-workspaces", "manage-users", "manage-roles")
@@ -133,7 +130,7 @@ def words(pages: str) -> set[str]:
 
 
 def says_no(text: str) -> bool:
-    """That it gives no page here."""
+    """Return True if the role gives access to no page."""
     return bool(re.match("(no|nothing)\\b|as custom resources", text))
 
 
@@ -151,8 +148,7 @@ def answers(visitor: Visitor, path: str) -> bool:
 
 @pytest.fixture(scope="module")
 def staff(world: World) -> World:
-    """Somebody with each role of the platform, and somebody with each of a workspace, of those that are
-    tried."""
+    """Create a user for each tested platform role and workspace role."""
     parts = {role["metadata"]["name"]: role for role in workspace_templates()}
     items: list[Manifest] = []
     for name in (one for one in OF_PLATFORM if DEEP or one in AT_WORK):
@@ -163,7 +159,7 @@ def staff(world: World) -> World:
         role = name.removeprefix("<workspace>-")
         if name in parts:
             role = who
-            # KubeSphere's form ticks what everybody has with each of them.
+            # KubeSphere's form always selects this template too.
             templates = (parts[each] for each in sorted({BASIC, name}))
             items.append(custom("WorkspaceRole", f"labs-{who}", *templates, workspace="labs"))
         bound = workspace_binding("labs", role, f"User {who}")
@@ -171,7 +167,7 @@ def staff(world: World) -> World:
         items += [user(who), bound]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(world.put, items))
-    # Whatever opens to nobody else opens to them by what was put last.
+    # The user created last is used to wait for the controllers.
     last = (("platform", "manage-roles", "roles"), ("workspace", "view-basic", "workspace"))
     for kind, name, page in last:
         visitor = world.visitor(wearer(kind, name))
@@ -192,20 +188,20 @@ def comes_to_open(world: World, name: str, pages: set[str]) -> None:
 
 
 @pytest.mark.parametrize("name", fewer([*OF_PLATFORM], *AT_WORK))
-def test_a_role_of_the_platform_opens_what_the_page_says(staff: World, name: str) -> None:
+def test_a_platform_role_opens_the_documented_pages(staff: World, name: str) -> None:
     pages = OF_PLATFORM[name]
     assert bool(pages) is not says_no(PLATFORM[name]), PLATFORM[name]
     comes_to_open(staff, wearer("platform", name), set(PAGES) if pages == "*" else words(pages))
 
 
 @pytest.mark.parametrize("name", fewer([*OF_WORKSPACE], *IN_WORKSPACE))
-def test_a_role_of_a_workspace_opens_what_the_page_says(staff: World, name: str) -> None:
+def test_a_workspace_role_opens_the_documented_pages(staff: World, name: str) -> None:
     pages = words(OF_WORKSPACE[name])
     assert bool(pages) is not says_no(WORKSPACE[name]), WORKSPACE[name]
     comes_to_open(staff, wearer("workspace", name), pages | words(MEMBER))
 
 
-def test_the_page_speaks_of_each_role_that_there_is() -> None:
+def test_every_role_is_documented() -> None:
     platform = {one["metadata"]["name"] for one in global_roles()} - {"people-managers"}
     assert set(PLATFORM) == platform == {*OF_PLATFORM, *OF_NOBODY}
     own = {f"<workspace>-{role['metadata']['name'].removeprefix('labs-')}"
@@ -214,8 +210,8 @@ def test_the_page_speaks_of_each_role_that_there_is() -> None:
     assert set(WORKSPACE) == own | shared == set(OF_WORKSPACE)
 
 
-def test_whoever_is_nobody_opens_nothing(world: World) -> None:
-    """And so it is with the roles of groups that everybody is in."""
+def test_anonymous_users_open_no_page(world: World) -> None:
+    """The same applies to roles of the groups that contain all users."""
     visitor = world.visitor()
     for path in PAGES.values():
         status, _text = visitor.get(path)

@@ -1,4 +1,4 @@
-"""curl and kubectl, with tokens and with a kubeconfig of one's own."""
+"""curl and kubectl with tokens and with downloaded kubeconfigs."""
 
 import json
 import shutil
@@ -53,8 +53,8 @@ def lifetime(world: World, name: str) -> int:
     return int(signed_in(world, name)["expires_in"])
 
 
-def test_kubespheres_config_map_says_how_long_tokens_live(world: World) -> None:
-    """The file has clients, and says nothing of this."""
+def test_the_token_lifetime_of_the_kubesphere_config_map_is_used(world: World) -> None:
+    """The file defines clients, but no lifetime."""
     assert lifetime(world, "jane") == 7200
     namespace: Manifest = {
         "apiVersion": "v1",
@@ -81,7 +81,7 @@ def whoami(done: "subprocess.CompletedProcess[str]") -> tuple[str, set[str]]:
     return info["username"], set(info.get("groups") or [])
 
 
-def test_curl_reads_ones_own_user_and_kubectl_is_that_user(world: World) -> None:
+def test_a_token_works_with_curl_and_kubectl(world: World) -> None:
     bearer = token(world, "jane")
     header = f"Authorization: Bearer {bearer}"
     status, found = curl(f"{world.url}{KAPIS}jane", "-H", header)
@@ -116,7 +116,7 @@ def download(world: World, name: str, folder: Path) -> Path:
     return path
 
 
-def test_kubectl_works_with_the_kubeconfig_that_one_downloads(world: World, tmp_path: Path) -> None:
+def test_a_downloaded_kubeconfig_works_with_kubectl(world: World, tmp_path: Path) -> None:
     path = download(world, "jane", tmp_path)
     config = yaml.safe_load(path.read_text())
     assert config["current-context"] == "jane@local"
@@ -127,7 +127,8 @@ def test_kubectl_works_with_the_kubeconfig_that_one_downloads(world: World, tmp_
     done = world.cluster.kubectl("get", "nodes", kubeconfig=path)
     assert "Forbidden" in done.stderr
 
-    # The same one again as soon as her groups are known everywhere, and no request left behind.
+    # Later downloads return the same certificate once the groups are cached everywhere, and no
+    # signing request remains.
     def is_the_last() -> bool:
         last, again = (download(world, "jane", tmp_path).read_text() for _ in range(2))
         return last == again
@@ -139,7 +140,7 @@ def test_kubectl_works_with_the_kubeconfig_that_one_downloads(world: World, tmp_
     assert secret["data"]["sealed-pending.key"] == ""
 
 
-def test_a_member_more_or_less_is_another_certificate(world: World, tmp_path: Path) -> None:
+def test_changed_group_membership_issues_a_new_certificate(world: World, tmp_path: Path) -> None:
     download(world, "pat", tmp_path)
     binding = {
         "apiVersion": "iam.kubesphere.io/v1alpha2",
@@ -176,15 +177,18 @@ def agrees(world: World, kubeconfig: Path, asked: tuple[str, ...], answer: bool)
 
 
 def comes_to(world: World, kubeconfig: Path, answer: bool) -> None:
-    """Waits until kube-apiserver does everything, or nothing, of what roles gave to the holder: one of
-    the platform, and one in a project."""
+    """Wait until kube-apiserver allows, or denies, everything that the user's roles grant: one
+    platform role and one project role.
+    """
     asked = (("get", "users.iam.kubesphere.io"), ("get", "pods", "-n", "shop"))
     for one in asked:
         eventually(partial(agrees, world, kubeconfig, one, answer), f"{one}: {answer}")
 
 
-def test_the_certificate_of_a_disabled_user_does_nothing(world: World, tmp_path: Path) -> None:
-    """It still says who somebody is: Kubernetes cannot be told that it does not count."""
+def test_the_certificate_of_a_disabled_user_has_no_permissions(
+    world: World, tmp_path: Path
+) -> None:
+    """The certificate still authenticates, because Kubernetes can't revoke certificates."""
     path = download(world, "pat", tmp_path)
     comes_to(world, path, True)
     admin, page = world.visitor("admin"), "/access/accounts/users/pat"
@@ -202,8 +206,8 @@ def test_the_certificate_of_a_disabled_user_does_nothing(world: World, tmp_path:
     comes_to(world, path, True)
 
 
-def test_the_certificate_of_a_deleted_user_does_nothing(world: World, tmp_path: Path) -> None:
-    """Also what was given by hand goes with a user."""
+def test_the_certificate_of_a_deleted_user_has_no_permissions(world: World, tmp_path: Path) -> None:
+    """Manually created bindings are deleted with the user."""
     made = user("robin")
     del made["metadata"]["finalizers"]
     world.put(made, global_binding("robin-people", "people-managers", "User robin"))
@@ -214,8 +218,8 @@ def test_the_certificate_of_a_deleted_user_does_nothing(world: World, tmp_path: 
     comes_to(world, path, False)
 
 
-def test_nobody_gets_a_certificate_for_another_key(world: World) -> None:
-    """Also not with our labels, whoever made the request."""
+def test_forged_signing_requests_are_deleted(world: World) -> None:
+    """Even with the console's labels, regardless of the requester."""
     forged = signing_request(make_key(), Identity("jane", ("admins",)))
     world.put(forged)
     name = forged["metadata"]["name"]

@@ -1,6 +1,6 @@
-"""The whole way of docs/from-kubesphere.md: beside KubeSphere, taking over, and back.
+"""The complete migration of docs/from-kubesphere.md: next to KubeSphere, replacing it, and back.
 
-Its last step ends the console of this package's cluster, so that nothing can come after it.
+The last step stops the console of this package's cluster, so this must be the last test.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ from workspaces.controllers.kubesphere import NAMESPACE
 
 OURS = "app.kubernetes.io/managed-by=quarterdeck"
 HOME, PROJECT = "harbour", "quay"
-#: A workspace that KubeSphere does not come to make.
+#: A workspace that is created after KubeSphere stopped.
 LATE = "pier"
-#: Two of its lease's durations, and how often it is looked for.
+#: Seconds: two lease durations and the check interval.
 LEFT = 60
 
 
-async def test_beside_it_in_its_place_and_back(
+async def test_migration_from_kubesphere_and_back(
     world: World, control_plane_programs: Mapping[str, Path]
 ) -> None:
     if not world.get(NAMESPACES, NAMESPACE):
@@ -54,16 +54,20 @@ async def test_beside_it_in_its_place_and_back(
 
 
 def _beside(world: World) -> None:
-    """First without our controllers, then with one that starts while theirs work."""
+    """Test without the console's controllers, then with controllers that start while KubeSphere's
+    are active.
+    """
     pat, jane = world.visitor("pat"), world.visitor("jane")
     pods = "/clusters/host/projects/shop/pods"
-    # They have done their work by then, also where this test comes first.
+    # The controllers have reconciled everything by then, even if this test runs first.
     eventually(lambda: pat.get("/workspaces/demo")[0] == 200, "pat's rights")
     eventually(lambda: jane.get(pods)[0] == 200, "jane's rights")
     world.end_controllers()
     if DEEP:
-        # In the gate it says so in test_installation.
-        assert "KubeSphere's controllers work here" in world.manage("doctor", "--questions", "0")
+        # In the gate, test_installation tests this.
+        assert "KubeSphere's controllers are running in this cluster" in world.manage(
+            "doctor", "--questions", "0"
+        )
     status, text = pat.get("/workspaces/demo")
     assert status == 200 and "shop" in text
     assert jane.get(pods)[0] == 200
@@ -92,7 +96,7 @@ def _in_its_place(world: World) -> None:
         pat.post(projects, projects, name=PROJECT, pods="3")
         return bool(world.get(NAMESPACES, PROJECT))
 
-    # What pat holds arrives by and by.
+    # Pat's permissions arrive eventually.
     eventually(project_made, "pat makes a project")
     quotas = partial(world.cluster.api.get, RESOURCE_QUOTAS.path(PROJECT))
     eventually(
@@ -130,9 +134,9 @@ def names(world: World, gvr: GVR) -> set[str]:
 
 
 def commands() -> Iterator[str]:
-    """Those that the page gives for going back, as they are there."""
+    """Yield the commands of the documentation page for the return to KubeSphere."""
     page = (ROOT / "docs" / "from-kubesphere.md").read_text()
-    block = page.partition("## And back")[2].replace("|\n", "|")
+    block = page.partition("## Return to KubeSphere")[2].replace("|\n", "|")
     for line in block.splitlines():
         if line.startswith("    $ "):
             yield line.removeprefix("    $ ")

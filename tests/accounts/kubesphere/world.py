@@ -1,5 +1,6 @@
-"""A cluster that KubeSphere 3.4 set up, with this console installed over it: one web process, one of the
-controllers, and kube-apiserver asking the console whose token it was shown."""
+"""A KubeSphere 3.4 cluster with the console installed: one web process, controllers, and
+kube-apiserver with the console as token webhook.
+"""
 
 import json
 import os
@@ -33,7 +34,7 @@ from tests.controlplane.waiting import eventually
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
-#: Controllers of what says who may do what; there is something for each in this cluster.
+#: Controllers of permissions. This cluster has an object for each.
 BINDERS = (
     *("globalrolebinding", "workspacerolebinding", "workspace", "workspace-manager"),
     "groupbinding",
@@ -43,7 +44,7 @@ Manifest = dict[str, Any]
 
 @dataclass
 class Replica:
-    """`manage.py controllers`."""
+    """A process of `manage.py controllers`."""
 
     port: int
     log: Path
@@ -55,7 +56,7 @@ class Replica:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the controllers have begun, and have nothing left to do."""
+        """Return True if the controllers have started and have nothing to do."""
         numbers = r'^quarterdeck_controller_(\w+)\{controller="(.*)"\} (\d+)\.0$'
         found = {(what, of): int(n) for what, of, n in re.findall(numbers, self.metrics(), re.M)}
         begun = all(found.get(("reconciles_total", name)) for name in BINDERS)
@@ -76,7 +77,7 @@ class Replica:
 
 
 class Visitor:
-    """A person with a browser that has no scripts."""
+    """A user with a browser without JavaScript."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -87,7 +88,7 @@ class Visitor:
         return self._send(Request(self.url + path))  # noqa: S310
 
     def post(self, page: str, path: str, **fields: str) -> tuple[int, str]:
-        """Sends the form at `path` that is on `page`."""
+        """Submit the form with action `path` on `page`."""
         _, text = self.get(page)
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', text)
         assert token, text
@@ -122,7 +123,7 @@ class World:
     applied: list[Manifest]
     definitions: list[Manifest]
     replicas: list[Replica] = field(default_factory=list)
-    #: Ends the web process.
+    #: Stops the web process.
     stop_serving: Callable[[], None] = field(default=lambda: None)
 
     def visitor(self, name: str = "", password: str = PASSWORD) -> Visitor:
@@ -137,26 +138,26 @@ class World:
         return done.stdout
 
     def get(self, gvr: GVR, name: str, namespace: str = "") -> Manifest:
-        """Empty if it is not there."""
+        """Return an object, or an empty dictionary if it doesn't exist."""
         answer = self.cluster.api.get(gvr.path(namespace, name))
         assert answer.status in (200, 404), answer.body
         return dict(answer.json()) if answer.status == 200 else {}
 
     def listed(self, gvr: GVR, label: str = "") -> list[Manifest]:
-        """Of all namespaces."""
+        """Return the objects of all namespaces."""
         answer = self.cluster.api.get(f"{gvr.path()}?{urlencode({'labelSelector': label})}")
         assert answer.status == 200, answer.body
         return list(answer.json()["items"])
 
     def put(self, *items: Manifest) -> None:
-        """As `kubectl create` does, which leaves no copy of a password behind."""
+        """Create objects like `kubectl create`, which stores no last-applied copy of passwords."""
         for item in items:
             path = type_of(item).path(item["metadata"].get("namespace", ""))
             answer = self.cluster.api.request("POST", path + "?fieldValidation=Strict", item)
             assert answer.status == 201, (path, answer.body)
 
     def manage(self, *arguments: str, code: int = 0) -> str:
-        """What the command says; `code` is how it ends."""
+        """Return the command's output. `code` is the expected exit code."""
         done = subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
             env=self.environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
@@ -165,7 +166,7 @@ class World:
         return done.stdout + (done.stderr if code else "")
 
     def takes_in(self, name: str) -> None:
-        """Makes a user, and waits until the controllers have seen to them."""
+        """Create a user and wait until the controllers have reconciled it."""
         self.put(
             {
                 "apiVersion": "iam.kubesphere.io/v1alpha2",
@@ -237,14 +238,14 @@ def world(
         found.stop_serving = _serve(found, port)
         stack.callback(found.stop_serving)
         eventually(lambda: ready(found.url), "the console is ready", timeout=60)
-        # In the tables that the console has made.
+        # The tables exist already.
         stack.callback(found.end_controllers)
         found.start_controllers()
         yield found
 
 
 def _install(world: World) -> None:
-    """KubeSphere's, then ours over it."""
+    """Install KubeSphere's objects, then the console."""
     world.put(*world.definitions)
     names = (f"crd/{item['metadata']['name']}" for item in world.definitions)
     world.kubectl("wait", "--for=condition=Established", *names, "--timeout=30s")
@@ -260,7 +261,7 @@ def _install(world: World) -> None:
 
 
 def _serve(world: World, port: int) -> Any:
-    """Starts the web process; returns what ends it."""
+    """Start the web process and return the function that stops it."""
     log = world.folder / "serve.log"
     with log.open("wb") as output:
         command = [sys.executable, str(ROOT / "manage.py"), "serve", "--host", "127.0.0.1"]

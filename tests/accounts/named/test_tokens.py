@@ -1,4 +1,4 @@
-"""API tokens: made by people, shown once, and dead with whatever they came from."""
+"""API tokens: creation, one-time display, use and revocation."""
 
 import re
 from pathlib import Path
@@ -71,7 +71,7 @@ async def review(token: str) -> dict[str, Any]:
     return found
 
 
-async def test_it_is_shown_once_and_kept_as_a_hash(admin: Browser) -> None:
+async def test_a_token_is_shown_once_and_stored_as_a_hash(admin: Browser) -> None:
     token = await make(admin)
     page = (await admin.get("/account")).content.decode()
     assert "ci" in page and token not in page
@@ -81,7 +81,7 @@ async def test_it_is_shown_once_and_kept_as_a_hash(admin: Browser) -> None:
     assert token not in trail and "api-token" in trail
 
 
-async def test_a_full_one_is_the_user_wherever_tokens_are(admin: Browser) -> None:
+async def test_a_full_token_authenticates_the_user_everywhere(admin: Browser) -> None:
     token = await make(admin)
     assert await works(token)
     status = await review(token)
@@ -94,7 +94,7 @@ async def test_a_full_one_is_the_user_wherever_tokens_are(admin: Browser) -> Non
     assert answer.status_code == 302
 
 
-async def test_one_that_reads_changes_nothing_anywhere(
+async def test_a_read_only_token_cannot_change_anything(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
     token = await make(admin, scope="read")
@@ -109,12 +109,12 @@ async def test_one_that_reads_changes_nothing_anywhere(
             assert answer.status_code == 403, (method, path)
     assert seen > 100
     assert runtime.console.calls == before
-    # kube-apiserver could not hold it to reading.
+    # kube-apiserver could not restrict the token to reading.
     assert await review(token) == {"authenticated": False}
 
 
-async def test_it_is_no_sign_in(admin: Browser) -> None:
-    """Neither the own account, nor other tokens, nor the end of everything."""
+async def test_a_token_cannot_manage_the_account(admin: Browser) -> None:
+    """A token must not reach account pages, other tokens and session revocation."""
     token = await make(admin)
     program = Program()
     headers = {"Host": "console.example.com", "Authorization": f"Bearer {token}"}
@@ -137,7 +137,9 @@ async def test_it_is_no_sign_in(admin: Browser) -> None:
 
 
 @pytest.mark.parametrize("place", ["query", "cookie", "both"])
-async def test_in_a_wrong_place_it_is_nothing(admin: Browser, place: str) -> None:
+async def test_a_token_is_accepted_only_in_the_authorization_header(
+    admin: Browser, place: str
+) -> None:
     token, program = await make(admin), Program()
     if place == "query":
         assert (await program.get(f"{LIST}&access_token={token}")).status_code == 400
@@ -150,13 +152,13 @@ async def test_in_a_wrong_place_it_is_nothing(admin: Browser, place: str) -> Non
 
 
 @pytest.mark.parametrize("token", ["qdt_", "qdt_x", "qdt_" + "A" * 43, "qdt_" + "a" * 4000])
-async def test_what_is_none(admin: Browser, token: str) -> None:
+async def test_malformed_tokens_are_refused(admin: Browser, token: str) -> None:
     await make(admin)
     assert not await works(token)
     assert await review(token) == {"authenticated": False}
 
 
-async def test_it_ends_when_it_says(admin: Browser, clock: MovableClock) -> None:
+async def test_a_token_expires(admin: Browser, clock: MovableClock) -> None:
     token = await make(admin, days="7")
     clock.move(days=6, hours=23)
     assert await works(token)
@@ -164,7 +166,9 @@ async def test_it_ends_when_it_says(admin: Browser, clock: MovableClock) -> None
     assert not await works(token)
 
 
-async def test_when_it_was_used_is_known(admin: Browser, clock: MovableClock) -> None:
+async def test_the_last_use_is_recorded_at_most_once_per_minute(
+    admin: Browser, clock: MovableClock
+) -> None:
     token = await make(admin)
     assert (await NamedToken.objects.aget()).used is None
     await works(token)
@@ -178,7 +182,7 @@ async def test_when_it_was_used_is_known(admin: Browser, clock: MovableClock) ->
     assert (await NamedToken.objects.aget()).used == clock.time
 
 
-async def test_it_is_revoked_by_its_user_alone(admin: Browser) -> None:
+async def test_a_token_can_be_revoked_only_by_its_user(admin: Browser) -> None:
     token = await make(admin)
     id = str((await NamedToken.objects.aget()).id)
     bob = Browser()
@@ -193,7 +197,7 @@ async def test_it_is_revoked_by_its_user_alone(admin: Browser) -> None:
 @pytest.mark.parametrize(
     "ending", ["deleted", "made anew", "disabled", "another password", "ended", "seen disabled"]
 )
-async def test_it_ends_with_what_it_came_from(
+async def test_a_token_is_revoked_with_the_user_or_password(
     ending: str, users: Informer[Any], runtime: StaticRuntime, clock: MovableClock
 ) -> None:
     browser = Browser()
@@ -216,7 +220,7 @@ async def test_it_ends_with_what_it_came_from(
             "/clusters/host/users.iam.kubesphere.io/bob/actions/end-sessions", {"uid": "uid-bob"}
         )
     else:
-        # Disabled and enabled again before anybody showed it.
+        # The user is disabled and enabled again before the token is used.
         bring(users, user("bob", password=HASH, state="Disabled"))
         runtime.clock = clock
         await Endings(runtime).reconcile(Request("", "bob"))
@@ -225,7 +229,7 @@ async def test_it_ends_with_what_it_came_from(
     assert await review(token) == {"authenticated": False}
 
 
-async def test_another_one_of_the_name_knows_nothing_of_it(users: Informer[Any]) -> None:
+async def test_a_recreated_user_has_no_old_tokens(users: Informer[Any]) -> None:
     browser, other = Browser(), Browser()
     await browser.login("bob")
     await make(browser, name="night backups")
@@ -235,7 +239,7 @@ async def test_another_one_of_the_name_knows_nothing_of_it(users: Informer[Any])
     await make(other, name="night backups")
 
 
-async def test_it_outlives_the_end_of_sessions_and_of_other_tokens(admin: Browser) -> None:
+async def test_a_token_survives_signing_out_and_revoked_sessions(admin: Browser) -> None:
     token = await make(admin)
     await admin.post("/account/sessions/end", {"session": "others"})
     program = Program()
@@ -245,14 +249,14 @@ async def test_it_outlives_the_end_of_sessions_and_of_other_tokens(admin: Browse
     assert await works(token)
 
 
-async def test_the_own_new_password_ends_it(admin: Browser) -> None:
+async def test_changing_the_password_revokes_tokens(admin: Browser) -> None:
     token, new = await make(admin), "Quarterdeck-7"
     await admin.post("/account/password", {"current": PASSWORD, "password": new, "again": new})
     assert not await works(token)
     assert await NamedToken.objects.acount() == 0
 
 
-async def test_a_user_who_has_to_choose_a_password_has_no_use_for_it(
+async def test_a_token_is_refused_while_the_user_must_change_the_password(
     admin: Browser, runtime: StaticRuntime, users: Informer[Any]
 ) -> None:
     token = await make(admin)
@@ -270,7 +274,9 @@ async def test_a_user_who_has_to_choose_a_password_has_no_use_for_it(
         ({"name": "ci"}, "You have a token of this name."),
     ],
 )
-async def test_what_is_no_name(admin: Browser, fields: dict[str, str], text: str) -> None:
+async def test_invalid_token_names_are_refused(
+    admin: Browser, fields: dict[str, str], text: str
+) -> None:
     await make(admin)
     answer = await admin.post("/account/tokens", {"scope": "full", "days": "7", **fields})
     assert answer.status_code == 400 and text in answer.content.decode()
@@ -278,7 +284,9 @@ async def test_what_is_no_name(admin: Browser, fields: dict[str, str], text: str
 
 
 @pytest.mark.parametrize("wrong", [{"scope": "root"}, {"days": "99999"}, {"days": ""}])
-async def test_what_cannot_be_chosen_is_refused(admin: Browser, wrong: dict[str, str]) -> None:
+async def test_invalid_scopes_and_lifetimes_are_refused(
+    admin: Browser, wrong: dict[str, str]
+) -> None:
     answer = await admin.post(
         "/account/tokens", {"name": "x", "scope": "read", "days": "7", **wrong}
     )
@@ -287,7 +295,9 @@ async def test_what_cannot_be_chosen_is_refused(admin: Browser, wrong: dict[str,
     assert await NamedToken.objects.acount() == 0
 
 
-async def test_there_is_a_most(admin: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_tokens_is_limited(
+    admin: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("accounts.apitokens.MOST", 2)
     await make(admin, "one")
     await make(admin, "two")

@@ -1,4 +1,4 @@
-"""The applications of the tests, and what they know."""
+"""OAuth clients of the tests, with their credentials."""
 
 import base64
 import json
@@ -57,7 +57,7 @@ def basic(name: str, secret: str) -> str:
 
 
 def claims_of(token: str, part: int = 1) -> dict[str, Any]:
-    """What a token says, unchecked."""
+    """Return the claims of a token without verifying it."""
     text = token.split(".")[part]
     found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     return found

@@ -1,4 +1,4 @@
-"""The token service over preloaded users: clients in a file, a clock that can be moved."""
+"""The token service over preloaded users, with clients in a file and a movable clock."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ ME = "/kapis/iam.kubesphere.io/v1alpha2/users/alice"
 
 
 class Config:
-    """The file; `write` changes it, as an operator would."""
+    """The configuration file. `write` replaces it atomically, as an operator would."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -48,7 +48,7 @@ def config(settings: Settings, tmp_path: Path) -> Config:
 
 @dataclass
 class Program:
-    """A client as programs are: no cookies, and CSRF is enforced for whoever has to care."""
+    """An API client: no cookies, and CSRF checks are enforced."""
 
     name: str = "kubesphere"
     secret: str = SECRET
@@ -114,14 +114,14 @@ async def alice(browser: Browser) -> Browser:
 
 
 def authorize_url(client: str = "kubesphere", redirect_uri: str = CALLBACK, **more: str) -> str:
-    """An empty value leaves the parameter out."""
+    """Return the authorization URL. Parameters with an empty value are omitted."""
     fields = {"response_type": "code", "client_id": client, "redirect_uri": redirect_uri}
     fields |= {"state": "a b&c=d", **more}
     return "/oauth/authorize?" + urlencode({k: v for k, v in fields.items() if v})
 
 
 def sent(answer: Any, to: str = CALLBACK) -> dict[str, str]:
-    """The parameters with which a redirect goes back to a client."""
+    """Return the query parameters of a redirect to a client."""
     assert answer.status_code == 302, answer.content
     parts = urlsplit(answer["Location"])
     assert f"{parts.scheme}://{parts.netloc}{parts.path}" == to
@@ -129,7 +129,9 @@ def sent(answer: Any, to: str = CALLBACK) -> dict[str, str]:
 
 
 def error_of(answer: Any) -> tuple[int, str]:
-    """Status and code, of an answer that has the shape of RFC 6749 and is kept by nobody."""
+    """Return status and error code of an error response (RFC 6749), and check that it is not
+    cacheable.
+    """
     assert answer["Content-Type"] == "application/json"
     assert "no-store" in answer["Cache-Control"]
     body = answer.json()

@@ -1,4 +1,4 @@
-"""A PostgreSQL of one test's own, on loopback, that can be stopped and started."""
+"""A temporary PostgreSQL server on the loopback interface that can be stopped and started."""
 
 import os
 import pwd
@@ -14,12 +14,12 @@ from typing import Any, Self
 from tests.controlplane.waiting import eventually
 from tests.ports import free_port
 
-#: PostgreSQL refuses to run as root; Debian's packages make this user.
+#: PostgreSQL refuses to run as root. Debian's packages create this user.
 ACCOUNT = "postgres"
 
 
 def missing() -> str:
-    """Why there can be none here, or ""."""
+    """Return why PostgreSQL is not available, or ""."""
     if not (shutil.which("initdb") and shutil.which("postgres")):
         return "PostgreSQL (initdb, postgres) is missing"
     if os.geteuid() == 0:
@@ -31,7 +31,7 @@ def missing() -> str:
 
 
 class PostgreSQL:
-    """`url` is for `DATABASE_URL`."""
+    """PostgreSQL server. `url` is a value for `DATABASE_URL`."""
 
     def __init__(self) -> None:
         self.port = free_port()
@@ -76,7 +76,7 @@ class PostgreSQL:
 
     def stop(self) -> None:
         if self._process is not None:
-            # Its word for: now, without waiting for clients.
+            # SIGINT is a fast shutdown, without waiting for clients.
             self._process.send_signal(signal.SIGINT)
             self._process.wait(timeout=20)
             self._process = None

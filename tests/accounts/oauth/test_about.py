@@ -1,4 +1,4 @@
-"""What anybody may read, word for word: nothing gets in here unnoticed."""
+"""Exact contents of the public discovery documents, to notice every change."""
 
 import pytest
 
@@ -56,14 +56,14 @@ async def test_discovery(program: Program, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*BOTH, "/oauth/keys"])
-async def test_no_other_site_reads_it_and_nobody_writes_it(program: Program, path: str) -> None:
+async def test_discovery_has_no_cors_headers_and_is_read_only(program: Program, path: str) -> None:
     answer = await program.get(path, Origin="https://e.example.com")
     assert not [name for name in answer.headers if name.lower().startswith("access-control")]
     assert "Server" not in answer
     assert error_of(await program.post(path, {"a": "b"})) == (405, "invalid_request")
 
 
-async def test_the_host_header_decides_nothing(program: Program) -> None:
+async def test_the_host_header_is_ignored(program: Program) -> None:
     usual = await program.get(BOTH[0])
     for headers in ({"Host": "evil.test"}, {"X_Forwarded_Host": "evil.test"}):
         assert (await program.get(BOTH[0], **headers)).content == usual.content

@@ -1,4 +1,4 @@
-"""`/oauth/authorize`: where nobody is sent, and what goes back to the client."""
+"""`/oauth/authorize`: requests that are not redirected, and errors returned to the client."""
 
 import pytest
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 OTHER = "https://other.example.com/cb"
 
 
-# Where nobody is sent.
+# Errors without a redirect.
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ OTHER = "https://other.example.com/cb"
         ("kube-apiserver", CALLBACK),
     ],
 )
-async def test_a_doubtful_request_sends_nobody_anywhere(
+async def test_unknown_clients_and_redirect_uris_are_not_redirected(
     alice: Browser, client: str, redirect_uri: str
 ) -> None:
     url = authorize_url(client, redirect_uri, **PKCE)
@@ -68,14 +68,12 @@ async def test_a_doubtful_request_sends_nobody_anywhere(
         "&" + "&".join(f"a{i}=1" for i in range(50)),
     ],
 )
-async def test_a_request_that_could_mean_two_things_means_nothing(
-    alice: Browser, more: str
-) -> None:
+async def test_ambiguous_requests_are_refused(alice: Browser, more: str) -> None:
     answer = await alice.get(authorize_url(**PKCE) + more)
     assert error_of(answer) == (400, "invalid_request")
 
 
-# Refusals that go back to the client.
+# Errors returned to the client.
 
 
 @pytest.mark.parametrize(
@@ -102,7 +100,7 @@ async def test_a_request_that_could_mean_two_things_means_nothing(
         ({"code_challenge_method": "plain"}, "invalid_request"),
     ],
 )
-async def test_a_refusal_goes_to_the_client_with_its_state(
+async def test_errors_are_returned_to_the_client_with_state(
     alice: Browser, more: dict[str, str], code: str
 ) -> None:
     back = sent(await alice.get(authorize_url(**more)), more.get("redirect_uri", CALLBACK))
@@ -111,25 +109,25 @@ async def test_a_refusal_goes_to_the_client_with_its_state(
     assert await AuthorizationCode.objects.acount() == 0
 
 
-async def test_a_query_of_the_redirect_uri_stays(alice: Browser) -> None:
+async def test_the_query_of_the_redirect_uri_is_kept(alice: Browser) -> None:
     answer = await alice.get(authorize_url(redirect_uri="https://app.example.com/with?query=1"))
     assert answer["Location"].startswith("https://app.example.com/with?query=1&code=")
 
 
-async def test_no_state_is_sent_back_where_there_was_none(alice: Browser) -> None:
+async def test_no_state_is_returned_without_state(alice: Browser) -> None:
     assert set(sent(await alice.get(authorize_url(state="")))) == {"code", "iss"}
 
 
-async def test_max_age_is_kept(alice: Browser, clock: MovableClock) -> None:
+async def test_max_age_is_enforced(alice: Browser, clock: MovableClock) -> None:
     clock.move(seconds=100)
     assert "code" in sent(await alice.get(authorize_url(max_age="3600")))
     assert sent(await alice.get(authorize_url(max_age="60")))["error"] == "login_required"
 
 
-async def test_max_age_is_kept_where_consent_is_asked_for(
+async def test_max_age_is_enforced_at_the_time_of_consent(
     alice: Browser, clock: MovableClock
 ) -> None:
-    """The browser keeps the page, and its address."""
+    """The consent page can stay open in the browser."""
     page = (await alice.get(authorize_url(prompt="consent", max_age="60")))["Location"]
     assert "asks for access" in (await alice.get(page)).content.decode()
     clock.move(seconds=100)

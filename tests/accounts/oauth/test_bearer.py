@@ -1,4 +1,4 @@
-"""Bearer tokens at the interfaces: which count, where, and for what."""
+"""Bearer tokens at the APIs: accepted kinds, locations and scopes."""
 
 from datetime import timedelta
 from typing import Any
@@ -34,7 +34,9 @@ LIST = "/clusters/host/pods?format=json"
 USERS = "/kapis/iam.kubesphere.io/v1alpha2/users/"
 
 
-async def test_each_kind_of_token_is_for_its_own_use(alice: Browser, program: Program) -> None:
+async def test_each_token_type_is_accepted_only_for_its_purpose(
+    alice: Browser, program: Program
+) -> None:
     code = sent(await alice.get(authorize_url(**PKCE)))["code"]
     spare = sent(await alice.get(authorize_url(**PKCE)))["code"]
     fields = {"redirect_uri": CALLBACK, "code_verifier": VERIFIER}
@@ -54,10 +56,10 @@ async def test_each_kind_of_token_is_for_its_own_use(alice: Browser, program: Pr
     assert answer.status_code == 200
 
 
-# Where a token stands.
+# Location of the token.
 
 
-async def test_a_token_is_read_from_the_header_alone(program: Program) -> None:
+async def test_a_token_is_accepted_only_in_the_authorization_header(program: Program) -> None:
     token = (await program.signed_in())["access_token"]
     for path in (ME, USERINFO, LIST):
         joiner = "&" if "?" in path else "?"
@@ -76,7 +78,7 @@ async def test_a_token_is_read_from_the_header_alone(program: Program) -> None:
     assert (await program.get(ME, Authorization=f"bearer {token}")).status_code == 200
 
 
-async def test_a_session_and_a_token_do_not_mix(alice: Browser, program: Program) -> None:
+async def test_a_session_together_with_a_token_is_refused(alice: Browser, program: Program) -> None:
     token = (await program.signed_in("admin"))["access_token"]
     for path in (ME, USERS + "admin", LIST, USERINFO):
         answer = await alice.get(path, Authorization=f"Bearer {token}")
@@ -85,7 +87,7 @@ async def test_a_session_and_a_token_do_not_mix(alice: Browser, program: Program
     assert (await alice.get(ME, Authorization=f"Bearer {token}")).status_code == 400
 
 
-async def test_a_session_reads_the_same_interface(alice: Browser) -> None:
+async def test_a_session_can_use_the_same_api(alice: Browser) -> None:
     assert (await alice.get(ME)).json()["metadata"]["name"] == "alice"
 
 
@@ -95,7 +97,7 @@ async def test_no_cookie_is_set_for_a_token(program: Program) -> None:
         assert not (await program.get(path, token)).cookies, path
 
 
-async def test_lists_answer_a_token_as_they_answer_a_session(program: Program) -> None:
+async def test_lists_accept_tokens(program: Program) -> None:
     admin, alice = [(await program.signed_in(n))["access_token"] for n in ("admin", "alice")]
     assert (await program.get(LIST, admin)).status_code == 200
     assert (await program.get(LIST, alice)).status_code == 403
@@ -109,10 +111,10 @@ async def test_a_token_needs_no_csrf_token_and_a_session_does(program: Program) 
     assert (await program.post("/settings/theme", theme)).status_code == 403
 
 
-# Time and the register.
+# Lifetime and grants.
 
 
-async def test_it_ends_in_time(program: Program, clock: MovableClock) -> None:
+async def test_an_access_token_expires(program: Program, clock: MovableClock) -> None:
     token = (await program.signed_in())["access_token"]
     clock.move(seconds=7199)
     assert await program.works(token)
@@ -120,13 +122,13 @@ async def test_it_ends_in_time(program: Program, clock: MovableClock) -> None:
     assert not await program.works(token)
 
 
-async def test_a_token_that_the_register_lost_is_refused(program: Program) -> None:
+async def test_a_token_without_a_stored_grant_is_refused(program: Program) -> None:
     token = (await program.signed_in())["access_token"]
     await AccessToken.objects.all().adelete()
     assert not await program.works(token)
 
 
-async def test_without_the_database_it_is_503_and_never_a_guess(
+async def test_an_unavailable_database_returns_503(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = (await program.signed_in())["access_token"]
@@ -139,7 +141,7 @@ async def test_without_the_database_it_is_503_and_never_a_guess(
         assert (await program.get(path, token)).status_code == 503, path
 
 
-async def test_without_the_users_it_is_503(
+async def test_stale_users_return_503(
     program: Program, users: Informer[Any], clock: MovableClock
 ) -> None:
     token = (await program.signed_in())["access_token"]
@@ -148,7 +150,7 @@ async def test_without_the_users_it_is_503(
         assert (await program.get(path, token)).status_code == 503, path
 
 
-async def test_whoever_has_to_choose_a_password_can_do_nothing_else(
+async def test_a_user_who_must_change_the_password_has_no_api_access(
     program: Program, users: Informer[Any]
 ) -> None:
     annotations = {"iam.kubesphere.io/uninitialized": "true"}
@@ -161,7 +163,7 @@ async def test_whoever_has_to_choose_a_password_can_do_nothing_else(
     assert (await program.get(USERINFO, token)).status_code == 200
 
 
-async def test_where_a_first_password_may_be_kept_tokens_act(
+async def test_an_optional_password_change_allows_api_access(
     program: Program, users: Informer[Any], config: Config
 ) -> None:
     config.write(firstPassword="optional")
@@ -172,7 +174,7 @@ async def test_where_a_first_password_may_be_kept_tokens_act(
     assert (await program.get(USERS + "new", token)).status_code == 200
 
 
-async def test_metrics_have_tokens_of_their_own(program: Program, settings: Settings) -> None:
+async def test_metrics_require_the_metrics_token(program: Program, settings: Settings) -> None:
     settings.METRICS_TOKEN = "0123456789abcdef"
     assert (await program.get("/metrics", "0123456789abcdef")).status_code == 200
     assert (await program.get("/metrics", "0123456789abcdeX")).status_code == 403

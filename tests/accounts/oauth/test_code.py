@@ -1,4 +1,4 @@
-"""The code that comes of `/oauth/authorize`: what it gives, to whom, and once."""
+"""Authorization codes: exchange, binding to client and redirect URI, and single use."""
 
 from functools import partial
 from typing import Any
@@ -61,18 +61,20 @@ async def test_the_whole_flow_with_pkce(alice: Browser, program: Program) -> Non
     assert "preferred_username" not in claims
 
 
-async def test_kubespheres_name_of_the_grant(alice: Browser, program: Program) -> None:
+async def test_the_grant_type_name_of_kubesphere_is_accepted(
+    alice: Browser, program: Program
+) -> None:
     code = await code_for(alice)
     assert (await program.token("code", code=code, redirect_uri=CALLBACK)).status_code == 200
 
 
-async def test_no_id_token_unless_openid_was_asked_for(alice: Browser, program: Program) -> None:
+async def test_an_id_token_requires_the_openid_scope(alice: Browser, program: Program) -> None:
     code = await code_for(alice, scope="email")
     answer = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
     assert "id_token" not in answer.json()
 
 
-async def test_of_two_replicas_one_takes_a_code_and_then_nobody_has_any(
+async def test_a_code_used_at_two_replicas_revokes_the_grant(
     alice: Browser, program: Program, clock: MovableClock
 ) -> None:
     code, client = await code_for(alice), options().clients["kubesphere"]
@@ -83,7 +85,7 @@ async def test_of_two_replicas_one_takes_a_code_and_then_nobody_has_any(
     assert not await program.works(issued.access_token)
 
 
-async def test_a_code_used_twice_ends_what_it_gave(alice: Browser, program: Program) -> None:
+async def test_a_reused_code_revokes_the_grant(alice: Browser, program: Program) -> None:
     code = await code_for(alice)
     first = (await program.token("authorization_code", code=code, redirect_uri=CALLBACK)).json()
     second = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
@@ -128,18 +130,18 @@ async def test_a_code_is_bound_to_its_client(alice: Browser, program: Program) -
 @pytest.mark.parametrize(
     ("asked", "verifier", "again"),
     [
-        # A guess uses the code up.
+        # A wrong verifier uses up the code.
         (PKCE, "", 400),
         (PKCE, "a" * 43, 400),
         (PKCE, PKCE["code_challenge"], 400),
         ({}, VERIFIER, 400),
-        # What can be no verifier is not a guess.
+        # A malformed verifier does not use up the code.
         (PKCE, VERIFIER[:-1], 200),
         (PKCE, VERIFIER + " ", 200),
         (PKCE, "a" * 200, 200),
     ],
 )
-async def test_the_verifier_belongs_to_the_challenge(
+async def test_the_code_verifier_must_match_the_challenge(
     alice: Browser, program: Program, asked: dict[str, str], verifier: str, again: int
 ) -> None:
     given = await code_for(alice, **asked)
@@ -151,7 +153,7 @@ async def test_the_verifier_belongs_to_the_challenge(
     assert (await program.token("authorization_code", **fields)).status_code == again
 
 
-async def test_a_public_client_must_show_a_verifier(alice: Browser, cli: Program) -> None:
+async def test_a_public_client_must_send_a_code_verifier(alice: Browser, cli: Program) -> None:
     code = await code_for(alice, client="cli", redirect_uri=LOOPBACK, **PKCE)
     fields = {"code": code, "redirect_uri": LOOPBACK}
     assert error_of(await cli.token("authorization_code", **fields)) == (400, "invalid_request")
@@ -172,7 +174,7 @@ async def test_a_public_client_must_show_a_verifier(alice: Browser, cli: Program
         {**PKCE, "code_challenge": "+" * 43},
     ],
 )
-async def test_without_s256_a_public_client_gets_no_code(
+async def test_a_public_client_must_use_pkce_with_s256(
     alice: Browser, more: dict[str, str]
 ) -> None:
     answer = await alice.get(authorize_url("cli", LOOPBACK, **more))
@@ -180,14 +182,16 @@ async def test_without_s256_a_public_client_gets_no_code(
     assert await AuthorizationCode.objects.acount() == 0
 
 
-async def test_a_code_lasts_a_minute(alice: Browser, program: Program, clock: MovableClock) -> None:
+async def test_a_code_expires_after_a_minute(
+    alice: Browser, program: Program, clock: MovableClock
+) -> None:
     code = await code_for(alice)
     clock.move(seconds=60)
     answer = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
     assert error_of(answer) == (400, "invalid_grant")
 
 
-async def test_a_code_ends_with_its_user(
+async def test_a_code_of_a_deleted_user_is_refused(
     alice: Browser, program: Program, users: Informer[Any]
 ) -> None:
     code = await code_for(alice)

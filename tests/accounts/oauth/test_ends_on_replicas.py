@@ -1,7 +1,7 @@
-"""Whatever ends an account, or what it has, at one console: at the other nothing of it is alive two
-seconds later, neither pages nor tokens nor what is open in a browser.
+"""Revocation across replicas: sessions, tokens and websockets end at one console within seconds
+after an event at the other.
 
-On a real control plane, with two consoles on one PostgreSQL.
+Runs on a real control plane with two consoles that share a PostgreSQL database.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from tests.accounts.oauth.world import World
 from tests.controlplane.waiting import pause
 from tests.depth import fewer
 
-#: Seconds within which an end is felt everywhere, also on a machine that does much else.
+#: Seconds within which a revocation is effective everywhere, even on a busy machine.
 SOON = 30.0
 NEW = "Harbour-bridge-7"
 USER = "/access/accounts/users/"
@@ -27,7 +27,9 @@ ACTIONS = "/clusters/host/users.iam.kubesphere.io/{}/actions"
 
 
 class Held:
-    """All that somebody can have: a session with an open socket, and tokens of three kinds."""
+    """Everything a user can have: two browser sessions with an open websocket, and tokens of three
+    kinds.
+    """
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
@@ -47,7 +49,7 @@ class Held:
         self.named = re.findall(r"qdt_[\w-]{43}", page)[0]
 
     def alive(self) -> set[str]:
-        """What of it the other console still takes."""
+        """Return the credentials that the other console still accepts."""
         named = self.world.statuses(self.name, self.named) != {401}
         access = self.world.statuses(self.name, self.tokens["access_token"]) != {401}
         found = {"session": self.there.is_in(1), "access": access, "named": named}
@@ -67,13 +69,13 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 async def socket_of(
     http: aiohttp.ClientSession, world: World, visitor: Visitor
 ) -> aiohttp.ClientWebSocketResponse:
-    """At the other console, from the page's origin."""
+    """Open a websocket at the other console with the page's origin."""
     headers = {"Origin": world.urls[0], "Cookie": visitor.cookies}
     return await http.ws_connect(world.urls[1] + "/ws/live", headers=headers)
 
 
 async def ended(socket: aiohttp.ClientWebSocketResponse) -> int | None:
-    """The code with which it was closed."""
+    """Return the close code."""
     async for message in socket:
         if message.type == aiohttp.WSMsgType.TEXT and '"code":401' in message.data.replace(" ", ""):
             continue
@@ -109,10 +111,12 @@ EVENTS: dict[str, Callable[[Held], None]] = {
 }
 
 
-# One by oneself and one by an administrator, which is how the others of them end what an account has. Of
-# a user who is deleted test_replicas asks for tokens.
+# One event of the user and one of an administrator cover the code path of the others. test_replicas
+# tests the tokens of a deleted user.
 @pytest.mark.parametrize("event", fewer([*EVENTS], "a-new-password", "disabled"))
-async def test_nothing_is_left_after(world: World, http: aiohttp.ClientSession, event: str) -> None:
+async def test_revocation_is_effective_at_the_other_replica(
+    world: World, http: aiohttp.ClientSession, event: str
+) -> None:
     held = Held(world, f"sam-{event}-{time.time_ns() % 10**6}")
     await held.take()
     assert await asyncio.to_thread(held.alive) == {"session", "access", "named"}
@@ -126,7 +130,7 @@ async def test_nothing_is_left_after(world: World, http: aiohttp.ClientSession, 
     assert not await asyncio.to_thread(held.can_refresh)
 
 
-async def test_a_logout_ends_what_is_open_in_that_browser_alone(
+async def test_signing_out_closes_websockets_of_this_browser_only(
     world: World, http: aiohttp.ClientSession
 ) -> None:
     held = Held(world, f"tess-{time.time_ns() % 10**6}")

@@ -1,4 +1,4 @@
-"""Tokens that somebody made, not we: the signature, the header and every claim."""
+"""Forged tokens: signature, header and every claim."""
 
 import base64
 import hmac
@@ -36,7 +36,7 @@ Forge = Callable[[dict[str, Any], dict[str, Any], Any, str], str]
 
 
 def _sign(header: dict[str, Any], claims: Any, key: Any, algorithm: str) -> str:
-    """By the library's lower half, which signs what it is given."""
+    """Sign arbitrary headers and claims with the low-level API of the library."""
     payload = claims if isinstance(claims, bytes) else json.dumps(claims).encode()
     return jws.serialize_compact(header, payload, key, [algorithm])
 
@@ -47,7 +47,7 @@ def _public_pem(key: Any) -> bytes:
 
 
 def _hmac(header: dict[str, Any], claims: dict[str, Any], secret: bytes) -> str:
-    """By hand: the library refuses to do this with a public key."""
+    """Sign with HMAC manually, because the library refuses a public key as secret."""
     signed = f"{_b64({**header, 'alg': 'HS256'})}.{_b64(claims)}"
     digest = hmac.digest(secret, signed.encode(), "sha256")
     return f"{signed}.{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
@@ -140,7 +140,7 @@ FORGED: dict[str, Forge] = {
 
 
 @pytest.mark.parametrize("name", FORGED)
-async def test_a_forged_token_is_401_everywhere(program: Program, name: str) -> None:
+async def test_forged_tokens_get_401_everywhere(program: Program, name: str) -> None:
     token = (await program.signed_in())["access_token"]
     forged = FORGED[name](claims_of(token, 0), claims_of(token), await signing(), token)
     assert forged != token
@@ -154,8 +154,8 @@ async def test_a_forged_token_is_401_everywhere(program: Program, name: str) -> 
     assert await program.works(token)
 
 
-async def test_the_library_signs_what_the_service_accepts(program: Program) -> None:
-    """So that each of the forged ones is refused for its own fault."""
+async def test_a_correctly_signed_token_is_accepted(program: Program) -> None:
+    """Ensures that each forged token is refused for its specific defect."""
     token = (await program.signed_in())["access_token"]
     again = _sign(claims_of(token, 0), claims_of(token), await signing(), "ES256")
     assert await program.works(again)

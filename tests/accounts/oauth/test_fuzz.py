@@ -1,4 +1,6 @@
-"""Hostile inputs, made up: no endpoint fails, all refuse in their own shape, and nothing is kept."""
+"""Fuzz tests: no endpoint fails on hostile input, errors have the right format, and nothing is
+stored.
+"""
 
 import json
 from typing import Any
@@ -48,7 +50,7 @@ pairs = st.lists(st.tuples(st.sampled_from(NAMES), value), max_size=9)
 
 @st.composite
 def encoded(draw: Any) -> bytes:
-    """A form or a query, well encoded, half encoded, or not at all."""
+    """Strategy for a form or query that is correctly, partly or not encoded."""
     kind = draw(st.sampled_from(["all", "all", "all", "some", "none"]))
     if kind == "none":
         return bytes(draw(st.binary(max_size=200)))
@@ -117,7 +119,7 @@ async def kept() -> int:
 def check(answer: Any) -> None:
     assert 400 <= answer.status_code < 500, answer.status_code
     if answer.status_code == 415:
-        # Nothing but UTF-8 reaches an endpoint.
+        # Endpoints accept only UTF-8.
         return
     assert answer["Content-Type"] == "application/json"
     assert "no-store" in answer["Cache-Control"]
@@ -134,7 +136,7 @@ def check(answer: Any) -> None:
 async def test_forms(path: str, body: bytes, header: str, kind: str) -> None:
     answer = await Program().send(path, body, content_type=kind, Authorization=header)
     if path == "/oauth/revoke" and answer.status_code == 200:
-        # A client that is who it says was told nothing.
+        # An authenticated client gets an empty response.
         assert answer.json() == {}
     else:
         check(answer)
@@ -175,14 +177,14 @@ GETS = ["/oauth/userinfo", "/oauth/logout", "/kapis/iam.kubesphere.io/v1alpha2/u
 
 @given(path=st.sampled_from(GETS), query=encoded(), header=authorization)
 @EXAMPLES
-async def test_what_needs_a_token(path: str, query: bytes, header: str) -> None:
+async def test_endpoints_that_need_a_token(path: str, query: bytes, header: str) -> None:
     text = query.decode("latin-1").replace("#", "%23")
     check(await Program().get(f"{path}?{text}", Authorization=header))
 
 
 @given(query=encoded(), header=authorization, page=st.booleans())
 @EXAMPLES
-async def test_authorize_as_nobody(query: bytes, header: str, page: bool) -> None:
+async def test_authorize_anonymously(query: bytes, header: str, page: bool) -> None:
     text = query.decode("latin-1").replace("#", "%23")
     accept = "text/html" if page else "*/*"
     answer = await Program().get(f"/oauth/authorize?{text}", Authorization=header, Accept=accept)
@@ -198,7 +200,7 @@ async def test_authorize_as_nobody(query: bytes, header: str, page: bool) -> Non
        client=st.sampled_from([c["name"] for c in CLIENTS]),
        page=st.sampled_from(["/oauth/authorize", "/oauth/authorize/confirm"]))  # fmt: skip
 @EXAMPLES
-async def test_authorize_as_somebody(
+async def test_authorize_signed_in(
     alice: Browser, more: dict[str, str], client: str, page: str
 ) -> None:
     fields = {

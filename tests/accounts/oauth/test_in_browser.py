@@ -1,4 +1,4 @@
-"""The whole code flow in a real browser: login, consent, and the way back to another origin."""
+"""The authorization code flow in a real browser: sign-in, consent, and redirect to another origin."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -16,7 +16,7 @@ from tests.depth import fewer
 
 
 class Application(BaseHTTPRequestHandler):
-    """What listens at the redirect URI."""
+    """The web server at the redirect URI."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -36,7 +36,7 @@ def application() -> Iterator[None]:
     server.server_close()
 
 
-# Without, the same forms are sent in test_authorize and test_signing_in.
+# test_authorize and test_signing_in submit the same forms without JavaScript.
 @pytest.fixture(params=fewer(["with JavaScript", "without"], "with JavaScript"))
 def window(request: pytest.FixtureRequest, world: World) -> Iterator[BrowserContext]:
     need_chromium("the code flow in a browser")
@@ -52,7 +52,7 @@ def ask(world: World, client: str) -> str:
 
 
 def exchange(world: World, client: str, came_to: str) -> str:
-    """The access token for the code with which the browser came back."""
+    """Exchange the code of the redirect for an access token."""
     back = parse_qs(urlsplit(came_to).query)
     assert back["state"] == ["a b&c"]
     answer = world.ask(
@@ -64,7 +64,7 @@ def exchange(world: World, client: str, came_to: str) -> str:
     return token
 
 
-def test_login_then_consent_then_back(
+def test_sign_in_consent_and_redirect(
     world: World, window: BrowserContext, application: None
 ) -> None:
     world.add_user("jane")

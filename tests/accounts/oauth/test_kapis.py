@@ -1,4 +1,4 @@
-"""The user, as KubeSphere shows it."""
+"""The user resource of KubeSphere's API."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 USERS = "/kapis/iam.kubesphere.io/v1alpha2/users/"
 
 
-async def test_what_a_user_looks_like(
+async def test_the_user_object_has_no_secrets(
     program: Program, users: Informer[Any], runtime: StaticRuntime
 ) -> None:
     annotations = {
@@ -57,19 +57,19 @@ async def test_another_user_needs_the_right_to_get_users(program: Program) -> No
     assert (await program.get(USERS + "nobody", admin)).status_code == 404
 
 
-async def test_nobody_is_told_so(program: Program) -> None:
+async def test_anonymous_requests_get_401(program: Program) -> None:
     answer = await program.get(ME)
     assert (answer.status_code, answer.json()["reason"]) == (401, "Unauthorized")
     assert answer["WWW-Authenticate"] == 'Bearer realm="Quarterdeck"'
 
 
-async def test_another_cluster_is_not_here(program: Program) -> None:
+async def test_other_clusters_are_not_found(program: Program) -> None:
     token = (await program.signed_in())["access_token"]
     answer = await program.get(ME.replace("/kapis/", "/kapis/clusters/edge/"), token)
     assert answer.status_code == 404
 
 
-async def test_it_is_read_only(program: Program) -> None:
+async def test_the_api_is_read_only(program: Program) -> None:
     token = (await program.signed_in())["access_token"]
     answer = await program.post(ME, {}, Authorization=f"Bearer {token}")
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")

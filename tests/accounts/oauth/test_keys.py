@@ -1,4 +1,4 @@
-"""Signing keys: made, changed, forgotten, and never in the clear."""
+"""Signing keys: creation, rotation, removal and encryption at rest."""
 
 import io
 import json
@@ -24,7 +24,7 @@ async def published(program: Program) -> list[str]:
 
 
 async def of(program: Program) -> tuple[str, str]:
-    """A new token and the key that it is signed with."""
+    """Return a new token and the ID of its signing key."""
     token = (await program.signed_in())["access_token"]
     return token, claims_of(token, 0)["kid"]
 
@@ -35,7 +35,7 @@ async def command(*arguments: str) -> str:
     return out.getvalue()
 
 
-async def test_public_keys_are_public_and_no_more(program: Program) -> None:
+async def test_the_jwks_contains_only_public_keys(program: Program) -> None:
     await of(program)
     answer = await program.get("/oauth/keys")
     found = answer.json()["keys"]
@@ -47,7 +47,7 @@ async def test_public_keys_are_public_and_no_more(program: Program) -> None:
     assert await published(program) == [key["kid"] for key in found]
 
 
-async def test_no_private_key_is_in_the_database_in_the_clear(program: Program) -> None:
+async def test_private_keys_are_encrypted_in_the_database(program: Program) -> None:
     await of(program)
     row = await SigningKey.objects.aget(purpose="access")
     private = keys._unsealed(row.private, "access", str(django_settings.SECRET_KEY))
@@ -58,7 +58,7 @@ async def test_no_private_key_is_in_the_database_in_the_clear(program: Program) 
     assert row.private.count(".") == 4
 
 
-async def test_after_a_rotation_both_count_and_the_new_one_signs(
+async def test_a_rotation_keeps_the_old_key_for_verification(
     program: Program, clock: MovableClock
 ) -> None:
     old, old_key = await of(program)
@@ -75,7 +75,7 @@ async def test_after_a_rotation_both_count_and_the_new_one_signs(
     assert not await program.works(old)
 
 
-async def test_it_rotates_by_itself(program: Program, clock: MovableClock) -> None:
+async def test_keys_are_rotated_automatically(program: Program, clock: MovableClock) -> None:
     _, first = await of(program)
     clock.time += keys.ROTATE_AFTER - timedelta(seconds=1)
     assert (await of(program))[1] == first
@@ -86,7 +86,7 @@ async def test_it_rotates_by_itself(program: Program, clock: MovableClock) -> No
     assert await program.works(token)
 
 
-async def test_a_removed_key_ends_its_tokens_at_once(program: Program) -> None:
+async def test_removing_a_key_revokes_its_tokens(program: Program) -> None:
     token, kid = await of(program)
     refresh = (await program.signed_in())["refresh_token"]
     assert kid not in await command("remove", kid)
@@ -99,21 +99,23 @@ async def test_a_removed_key_ends_its_tokens_at_once(program: Program) -> None:
         await command("remove", kid)
 
 
-async def test_a_key_whose_name_looks_like_an_option_is_removed(program: Program) -> None:
-    """As one in sixty does."""
+async def test_a_key_id_that_starts_with_a_dash_can_be_removed(program: Program) -> None:
+    """About one in sixty key IDs starts with a dash."""
     _, kid = await of(program)
     key = await SigningKey.objects.aget(kid=kid)
     key.kid = "-vhAt"
     await key.asave(force_insert=True)
     assert "-vhAt" not in await command("remove", "-vhAt")
-    with pytest.raises(CommandError, match="no key --kid"):
+    with pytest.raises(CommandError, match="Key --kid not found"):
         await command("remove", "--kid")
 
 
-async def test_with_another_secret_new_keys_are_made_and_old_tokens_stay(
+async def test_a_new_secret_key_creates_new_signing_keys(
     program: Program, settings: Settings
 ) -> None:
-    """Of the tokens: those of users end, since the mark of their password is made with it too."""
+    """Tokens signed with old keys remain valid. User sessions end nevertheless, because their
+    password mark depends on the secret.
+    """
     _, first = await of(program)
     settings.SECRET_KEY = "another-" + "x" * 40
     token, second = await of(program)
@@ -123,7 +125,7 @@ async def test_with_another_secret_new_keys_are_made_and_old_tokens_stay(
     assert first in await published(program)
 
 
-async def test_replicas_with_different_secrets_do_not_retire_each_others_keys(
+async def test_replicas_with_different_secrets_keep_each_others_keys(
     program: Program, settings: Settings
 ) -> None:
     secrets = ["a" * 40, "b" * 40]

@@ -1,4 +1,4 @@
-"""KubeSphere's ConfigMap counts where the file says nothing, and weakens nothing."""
+"""KubeSphere's ConfigMap applies where the file is silent, and can't weaken security."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -22,7 +22,7 @@ PLACE = (CONFIG_MAPS, "kubesphere-system/kubesphere-config")
 JENKINS = {"name": "jenkins", "secret": SECRET, "redirectURIs": ["https://ci.example.com/login"]}
 SHIPPED = {"name": "kubesphere", "secret": "kubesphere", "redirectURIs": ["*"]}
 CANARY = "canary-of-a-secret"
-#: As an installation has it.
+#: Example of an installation.
 WHOLE: dict[str, Any] = {
     "authenticateRateLimiterMaxTries": 7,
     "authenticateRateLimiterDuration": "20m0s",
@@ -44,7 +44,7 @@ def console() -> FakeConsole:
 
 @pytest.fixture(autouse=True)
 def silent(config: Config) -> Iterator[None]:
-    """The file says nothing."""
+    """Remove the file."""
     config.path.unlink()
     kubesphere_config.forget()
     yield
@@ -52,7 +52,7 @@ def silent(config: Config) -> Iterator[None]:
 
 
 async def look(console: FakeConsole, text: str | None = None, **authentication: Any) -> None:
-    """After that has been written into the ConfigMap."""
+    """Write the ConfigMap and read the configuration."""
     content = {"authentication": {**WHOLE, **authentication}, "monitoring": {"endpoint": CANARY}}
     text = yaml.safe_dump(content) if text is None else text
     console.objects[PLACE] = {
@@ -66,11 +66,11 @@ def write(config: Config, **content: Any) -> None:
     config.path.write_text(yaml.safe_dump({"authentication": content}))
 
 
-async def test_before_it_was_read_there_are_no_clients() -> None:
+async def test_there_are_no_clients_before_the_first_read() -> None:
     assert not options().clients
 
 
-async def test_all_that_it_says_counts(console: FakeConsole) -> None:
+async def test_all_settings_of_the_config_map_are_used(console: FakeConsole) -> None:
     await look(console)
     found = options()
     assert list(found.clients) == ["jenkins"]
@@ -80,13 +80,11 @@ async def test_all_that_it_says_counts(console: FakeConsole) -> None:
     assert (found.limits.tries, found.limits.duration) == (7, timedelta(minutes=20))
     assert found.limits.history == timedelta(hours=48)
     assert set(found.sources.values()) == {CLUSTER}
-    assert "everybody knows its secret" in found.problems[0]
+    assert "the secret is well known" in found.problems[0]
     assert CANARY not in repr(kubesphere_config.found()) + repr(found)
 
 
-async def test_what_the_file_says_wins_setting_by_setting(
-    console: FakeConsole, config: Config
-) -> None:
+async def test_the_file_overrides_single_settings(console: FakeConsole, config: Config) -> None:
     await look(console)
     write(config, authenticateRateLimiterMaxTries=3, oauthOptions={"clients": []})
     found = options()
@@ -97,7 +95,7 @@ async def test_what_the_file_says_wins_setting_by_setting(
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet", "authentication:", "oauthOptions: null"])
-async def test_a_file_that_says_nothing_leaves_it_to_the_cluster(
+async def test_an_empty_file_overrides_nothing(
     console: FakeConsole, config: Config, text: str
 ) -> None:
     await look(console)
@@ -105,16 +103,14 @@ async def test_a_file_that_says_nothing_leaves_it_to_the_cluster(
     assert list(options().clients) == ["jenkins"] and options().multiple_login is False
 
 
-async def test_of_a_file_that_cannot_be_read_nobody_is_let_in(
-    console: FakeConsole, config: Config
-) -> None:
+async def test_an_invalid_file_disables_all_clients(console: FakeConsole, config: Config) -> None:
     await look(console)
     config.path.write_text("[")
     found = options()
     assert not found.clients and found.limits.tries == 7 and found.multiple_login is False
 
 
-async def test_what_the_file_says_wrongly_is_the_default_and_not_the_clusters(
+async def test_an_invalid_setting_in_the_file_falls_back_to_the_default(
     console: FakeConsole, config: Config
 ) -> None:
     await look(console, authenticateRateLimiterMaxTries=9999)
@@ -123,14 +119,14 @@ async def test_what_the_file_says_wrongly_is_the_default_and_not_the_clusters(
     assert any("authenticateRateLimiterMaxTries" in problem for problem in options().problems)
 
 
-async def test_the_shipped_client_is_for_the_file_to_let_in(
+async def test_only_the_file_can_enable_the_shipped_client(
     console: FakeConsole, config: Config
 ) -> None:
     await look(console, shippedClient=True)
     assert "kubesphere" not in options().clients
     write(config, shippedClient="yes")
     assert "kubesphere" not in options().clients
-    assert any("shippedClient is true or false" in problem for problem in options().problems)
+    assert any("shippedClient must be true or false" in problem for problem in options().problems)
     write(config, shippedClient=True)
     client = options().clients["kubesphere"]
     assert client.secret == "kubesphere" and "password" in client.grants
@@ -140,7 +136,7 @@ async def test_the_shipped_client_is_for_the_file_to_let_in(
 @pytest.mark.parametrize(
     "client", [{**SHIPPED, "secret": "changeme"}, {**SHIPPED, "name": "other"}]
 )
-async def test_no_other_client_gets_in_by_it(
+async def test_other_clients_with_weak_settings_are_not_enabled(
     console: FakeConsole, config: Config, client: dict[str, Any]
 ) -> None:
     write(config, shippedClient=True)
@@ -148,7 +144,7 @@ async def test_no_other_client_gets_in_by_it(
     assert not options().clients
 
 
-async def test_it_can_neither_weaken_nor_change_what_is_the_files_alone(
+async def test_the_config_map_cannot_change_settings_of_the_file_only(
     console: FakeConsole, config: Config
 ) -> None:
     write(config, secondFactor="required")
@@ -166,7 +162,7 @@ async def test_it_can_neither_weaken_nor_change_what_is_the_files_alone(
         ("loginHistoryRetentionPeriod", 7),
     ],
 )
-async def test_what_cannot_be_read_is_named_and_safe(
+async def test_invalid_settings_are_reported_and_get_a_safe_default(
     console: FakeConsole, name: str, value: object
 ) -> None:
     said: dict[str, Any] = {"multipleLogin": True, name: value}
@@ -177,7 +173,7 @@ async def test_what_cannot_be_read_is_named_and_safe(
     assert found.limits.tries == (DEFAULTS.tries if name.endswith("Tries") else 7)
 
 
-async def test_a_change_counts_and_so_does_its_end(console: FakeConsole) -> None:
+async def test_changes_and_deletion_of_the_config_map_take_effect(console: FakeConsole) -> None:
     await look(console)
     await look(console, authenticateRateLimiterMaxTries=8)
     assert options().limits.tries == 8
@@ -196,16 +192,18 @@ async def test_a_change_counts_and_so_does_its_end(console: FakeConsole) -> None
         *("a: !!bool x", "a: !!int ''", "a: !!timestamp 2", "? [a]\n: b"),
     ],
 )
-async def test_what_is_no_configuration_changes_nothing(console: FakeConsole, text: str) -> None:
+async def test_an_invalid_config_map_keeps_the_previous_configuration(
+    console: FakeConsole, text: str
+) -> None:
     await look(console)
     await look(console, text)
     assert list(options().clients) == ["jenkins"]
-    assert "what was known before still counts" in options().problems[0]
+    assert "the previous configuration remains in effect" in options().problems[0]
     await look(console)
-    assert not any("still counts" in problem for problem in options().problems)
+    assert not any("remains in effect" in problem for problem in options().problems)
 
 
-async def test_while_the_cluster_is_away_what_was_known_counts(
+async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
     console: FakeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: object, **__: object) -> None:
@@ -217,7 +215,9 @@ async def test_while_the_cluster_is_away_what_was_known_counts(
     assert list(options().clients) == ["jenkins"]
 
 
-async def test_the_doctor_says_where_each_comes_from(console: FakeConsole, config: Config) -> None:
+async def test_the_doctor_reports_the_source_of_each_setting(
+    console: FakeConsole, config: Config
+) -> None:
     await look(console)
     write(config, loginHistoryRetentionPeriod="24h")
     lines = list(configuration())
@@ -225,5 +225,5 @@ async def test_the_doctor_says_where_each_comes_from(console: FakeConsole, confi
     assert f"loginHistoryRetentionPeriod: {config.path}" in lines
     assert "loginHistoryMaximumEntries: the default" in lines
     assert "identityProviders: the default" in lines
-    assert any(line.startswith("Not as it is written: client kubesphere") for line in lines)
+    assert any(line.startswith("Invalid setting: client kubesphere") for line in lines)
     assert CANARY not in "".join(lines)

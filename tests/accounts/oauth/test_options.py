@@ -1,4 +1,4 @@
-"""The configuration: what counts, what is left out and said, and that a change is taken up."""
+"""Parsing of the OAuth configuration: valid and invalid settings, and reloading."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -45,7 +45,7 @@ def read(**oauth: Any) -> Options:
     return parse_options({"authentication": {"oauthOptions": oauth}})
 
 
-def test_kubespheres_own_file_is_read() -> None:
+def test_the_configuration_of_kubesphere_is_read() -> None:
     found = parse_options(yaml.safe_load(KUBESPHERE))
     assert found.issuer == ORIGIN
     assert found.multiple_login is False
@@ -56,11 +56,11 @@ def test_kubespheres_own_file_is_read() -> None:
     assert client.grants == {"authorization_code", "refresh_token"}
     assert client.redirect_uris == {"https://jenkins.example.com/securityRealm/finishLogin"}
     known, starred = found.problems
-    assert "everybody knows its secret" in known
+    assert "the secret is well known" in known
     assert "*" in starred
 
 
-def test_parts_of_it_are_read_too() -> None:
+def test_subsections_are_accepted_as_the_root() -> None:
     whole = yaml.safe_load(KUBESPHERE)
     for part in (whole["authentication"], whole["authentication"]["oauthOptions"]):
         assert list(parse_options(part).clients) == ["jenkins"]
@@ -69,25 +69,25 @@ def test_parts_of_it_are_read_too() -> None:
 @pytest.mark.parametrize(
     ("client", "problem"),
     [
-        ({}, "needs a name"),
-        ({"name": "a/b", "secret": SECRET}, "needs a name"),
-        ({"name": ORIGIN, "secret": SECRET}, "needs a name"),
-        ({"name": "a" * 65, "secret": SECRET}, "needs a name"),
-        ({"name": 5, "secret": SECRET}, "needs a name"),
-        ({"name": "a"}, "no secret"),
-        ({"name": "a", "secret": "short"}, "less than 16"),
-        ({"name": "a", "secret": "KubeSphere"}, "everybody knows"),
-        ({"name": "a", "secret": SECRET, "public": True}, "has no secret"),
-        ({"name": "a", "public": True, "grantTypes": ["password"]}, "cannot have the password"),
-        ({"name": "a", "secret": SECRET, "grantTypes": ["implicit"]}, "grantTypes are"),
-        ({"name": "a", "secret": SECRET, "grantTypes": "password"}, "grantTypes are"),
-        ({"name": "a", "secret": SECRET, "grantMethod": "sometimes"}, "grantMethod is"),
+        ({}, "name must consist of"),
+        ({"name": "a/b", "secret": SECRET}, "name must consist of"),
+        ({"name": ORIGIN, "secret": SECRET}, "name must consist of"),
+        ({"name": "a" * 65, "secret": SECRET}, "name must consist of"),
+        ({"name": 5, "secret": SECRET}, "name must consist of"),
+        ({"name": "a"}, "secret is missing"),
+        ({"name": "a", "secret": "short"}, "at least 16"),
+        ({"name": "a", "secret": "KubeSphere"}, "well known"),
+        ({"name": "a", "secret": SECRET, "public": True}, "must not have a secret"),
+        ({"name": "a", "public": True, "grantTypes": ["password"]}, "can't use the password"),
+        ({"name": "a", "secret": SECRET, "grantTypes": ["implicit"]}, "grantTypes may"),
+        ({"name": "a", "secret": SECRET, "grantTypes": "password"}, "grantTypes may"),
+        ({"name": "a", "secret": SECRET, "grantMethod": "sometimes"}, "grantMethod must"),
         ({"name": "a", "secret": SECRET, "accessTokenMaxAge": "soon"}, "not a duration"),
-        ({"name": "a", "secret": SECRET, "accessTokenMaxAge": "99999h"}, "more than a year"),
-        ("kubesphere", "a client is a mapping"),
+        ({"name": "a", "secret": SECRET, "accessTokenMaxAge": "99999h"}, "longer than a year"),
+        ("kubesphere", "a client must be a mapping"),
     ],
 )
-def test_a_wrong_client_is_left_out_and_named(client: Any, problem: str) -> None:
+def test_an_invalid_client_is_ignored_and_reported(client: Any, problem: str) -> None:
     found = read(clients=[client, CLIENTS[0]])
     assert list(found.clients) == ["kubesphere"]
     assert len(found.problems) == 1
@@ -117,20 +117,20 @@ def test_a_wrong_client_is_left_out_and_named(client: Any, problem: str) -> None
         5,
     ],
 )
-def test_an_address_that_nobody_should_be_sent_to_is_left_out(uri: Any) -> None:
+def test_unsafe_redirect_uris_are_ignored(uri: Any) -> None:
     found = read(clients=[{**CLIENTS[0], "redirectURIs": [uri, CALLBACK]}])
     assert found.clients["kubesphere"].redirect_uris == {CALLBACK}
     assert len(found.problems) == 1
 
 
-def test_the_first_of_two_of_a_name_counts() -> None:
+def test_the_first_client_of_a_name_is_used() -> None:
     found = read(clients=[CLIENTS[0], {**CLIENTS[0], "secret": "x" * 20}])
     assert found.clients["kubesphere"].secret == SECRET
     assert len(found.problems) == 1
 
 
 @pytest.mark.parametrize("raw", [None, [], "x", 5, {"authentication": []}])
-def test_what_is_no_configuration_is_refused(raw: Any) -> None:
+def test_a_non_mapping_is_refused(raw: Any) -> None:
     with pytest.raises(ValueError, match="mapping"):
         parse_options(raw)
 
@@ -140,7 +140,7 @@ def test_no_file_means_no_clients(config: Config) -> None:
     assert options() == Options(ORIGIN, {})
 
 
-def test_a_change_is_taken_up_and_a_broken_one_is_not(config: Config) -> None:
+def test_valid_changes_are_reloaded_and_broken_ones_are_not(config: Config) -> None:
     assert "kubesphere" in options().clients
     config.write([])
     assert not options().clients
@@ -152,7 +152,7 @@ def test_a_change_is_taken_up_and_a_broken_one_is_not(config: Config) -> None:
         assert len(options().problems) == 1
 
 
-def test_a_file_that_is_broken_from_the_start_means_no_clients(
+def test_a_broken_file_at_startup_means_no_clients(
     config: Config, settings: Any, tmp_path: Path
 ) -> None:
     settings.AUTHENTICATION_CONFIG = str(tmp_path / "other.yaml")
@@ -171,12 +171,12 @@ def test_durations(text: object, seconds: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "2", "h", "-2h", "2 h", "2d", "1e9h", "9" * 500 + "h", "2h\n"]
 )
-def test_no_durations(text: str) -> None:
+def test_invalid_durations(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         parse_duration(text)
 
 
-def test_a_first_client_is_made_once_and_can_be_used(config: Config) -> None:
+def test_the_first_client_is_created_once(config: Config) -> None:
     config.path.unlink()
     make_first_client(config.path)
     client = options().clients["quarterdeck"]

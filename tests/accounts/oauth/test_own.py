@@ -1,4 +1,4 @@
-"""What the bearer of a token can ask about it, and how it is ended."""
+"""Userinfo, logout and revocation for the bearer of a token."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ async def test_userinfo(program: Program) -> None:
     assert error_of(await program.get(USERINFO)) == (401, "invalid_token")
 
 
-async def test_logout_ends_all_tokens_of_the_user_and_of_nobody_else(program: Program) -> None:
+async def test_logout_revokes_all_tokens_of_this_user_only(program: Program) -> None:
     first, second = [await program.signed_in() for _ in range(2)]
     admin = await program.signed_in("admin")
     answer = await program.get("/oauth/logout", first["access_token"])
@@ -52,7 +52,7 @@ async def test_logout_ends_all_tokens_of_the_user_and_of_nobody_else(program: Pr
     assert await program.works(admin["access_token"], USERS + "admin")
 
 
-async def test_logout_ends_codes_that_were_not_used(alice: Browser, program: Program) -> None:
+async def test_logout_revokes_unused_codes(alice: Browser, program: Program) -> None:
     code = sent(await alice.get(authorize_url()))["code"]
     token = (await program.signed_in())["access_token"]
     await program.get("/oauth/logout", token)
@@ -60,7 +60,7 @@ async def test_logout_ends_codes_that_were_not_used(alice: Browser, program: Pro
     assert error_of(answer) == (400, "invalid_grant")
 
 
-async def test_logout_goes_on_to_a_registered_address_alone(program: Program) -> None:
+async def test_logout_redirects_only_to_registered_uris(program: Program) -> None:
     token = (await program.signed_in())["access_token"]
     for uri in ("https://e.example.com", CALLBACK, "//e", "https://app.example.com/bye/"):
         answer = await program.get(f"/oauth/logout?post_logout_redirect_uri={uri}", token)
@@ -72,13 +72,13 @@ async def test_logout_goes_on_to_a_registered_address_alone(program: Program) ->
     assert not await program.works(token)
 
 
-async def test_a_session_cannot_be_used_to_log_out_by_a_link(alice: Browser) -> None:
+async def test_a_link_cannot_sign_a_browser_session_out(alice: Browser) -> None:
     assert error_of(await alice.get("/oauth/logout")) == (401, "invalid_token")
     assert (await alice.get(ME)).status_code == 200
 
 
 @pytest.mark.parametrize("which", ["access_token", "refresh_token"])
-async def test_revoking_either_token_ends_the_sign_in(program: Program, which: str) -> None:
+async def test_revoking_either_token_revokes_the_grant(program: Program, which: str) -> None:
     tokens, other = [await program.signed_in() for _ in range(2)]
     fields = {"token": tokens[which], "token_type_hint": "refresh_token"}
     answer = await program.post("/oauth/revoke", fields, Authorization=basic("kubesphere", SECRET))
@@ -88,7 +88,7 @@ async def test_revoking_either_token_ends_the_sign_in(program: Program, which: s
     assert await program.works(other["access_token"])
 
 
-async def test_revoking_says_nothing_and_touches_no_others(program: Program) -> None:
+async def test_revocation_reveals_nothing_and_is_limited_to_the_client(program: Program) -> None:
     tokens = await program.signed_in()
     header = basic("other", "other-" + SECRET)
     for given in (tokens["access_token"], tokens["refresh_token"], "x", "\u00e9"):
@@ -100,7 +100,7 @@ async def test_revoking_says_nothing_and_touches_no_others(program: Program) -> 
     assert await RefreshToken.objects.filter(used=None).acount() == 1
 
 
-def test_a_synchronous_server_knows_tokens_too(client: Any) -> None:
+def test_tokens_work_with_a_synchronous_server(client: Any) -> None:
     host = {"Host": "console.example.com"}
     fields = {"grant_type": "password", "username": "alice", "password": PASSWORD}
     form = "&".join(f"{k}={v}" for k, v in fields.items()).replace("@", "%40")

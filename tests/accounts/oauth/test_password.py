@@ -1,4 +1,4 @@
-"""`POST /oauth/token` with a password: what comes back, and every way of getting nothing."""
+"""`POST /oauth/token` with the password grant: responses and errors."""
 
 import logging
 from datetime import timedelta
@@ -31,11 +31,11 @@ from tests.rbac.objects import user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-#: A NUL is refused before anybody looks at the name.
+#: Values with NUL are refused before the name is looked up.
 WRONG = [(n, p) for n, p in REFUSED if n and p and "\0" not in n + p]
 
 
-async def test_a_password_gets_tokens_that_read_the_own_user(program: Program) -> None:
+async def test_a_correct_password_returns_tokens(program: Program) -> None:
     answer = await program.login("alice")
     assert answer.status_code == 200
     assert "no-store" in answer["Cache-Control"]
@@ -49,7 +49,7 @@ async def test_a_password_gets_tokens_that_read_the_own_user(program: Program) -
     assert found.json()["metadata"]["name"] == "alice"
 
 
-async def test_what_an_access_token_says(program: Program, clock: MovableClock) -> None:
+async def test_access_token_claims(program: Program, clock: MovableClock) -> None:
     token = (await program.signed_in("alice"))["access_token"]
     header, claims = claims_of(token, 0), claims_of(token)
     assert header == {"alg": "ES256", "typ": "at+jwt", "kid": header["kid"]}
@@ -70,13 +70,13 @@ async def test_what_an_access_token_says(program: Program, clock: MovableClock) 
     }
 
 
-async def test_an_address_is_a_name_and_the_token_says_the_name(program: Program) -> None:
+async def test_an_email_address_is_accepted_as_user_name(program: Program) -> None:
     token = (await program.signed_in("alice@example.com"))["access_token"]
     assert claims_of(token)["username"] == "alice"
 
 
 @pytest.mark.parametrize(("name", "password"), WRONG, ids=range(len(WRONG)))
-async def test_everything_else_gets_one_answer_and_leaves_nothing(
+async def test_all_wrong_credentials_get_the_same_error(
     program: Program, name: str, password: str
 ) -> None:
     answer = await program.login(name, password)
@@ -87,7 +87,7 @@ async def test_everything_else_gets_one_answer_and_leaves_nothing(
 
 @pytest.mark.parametrize(("name", "password"), WRONG, ids=range(len(WRONG)))
 @pytest.mark.usefixtures("real_hashes")
-async def test_every_refusal_costs_one_hash(
+async def test_every_refusal_compares_exactly_one_hash(
     program: Program, monkeypatch: pytest.MonkeyPatch, users: Any, name: str, password: str
 ) -> None:
     bring(users, user("alice", password=DEAR))
@@ -102,7 +102,7 @@ async def test_every_refusal_costs_one_hash(
     assert [stored[4:6] for stored in checked] == [b"10"]
 
 
-async def test_a_client_shows_itself_by_basic_too(program: Program) -> None:
+async def test_a_client_can_use_basic_authentication(program: Program) -> None:
     fields = {"grant_type": "password", "username": "alice", "password": PASSWORD}
     header = basic("kubesphere", SECRET)
     assert (await program.post("/oauth/token", fields, Authorization=header)).status_code == 200
@@ -130,7 +130,9 @@ async def test_a_client_shows_itself_by_basic_too(program: Program) -> None:
         basic("kubesphere", SECRET) + ", " + basic("kubesphere", SECRET),
     ],
 )
-async def test_a_wrong_client_is_401_with_a_challenge(program: Program, header: str) -> None:
+async def test_wrong_client_credentials_get_401_with_a_challenge(
+    program: Program, header: str
+) -> None:
     fields = {"grant_type": "password", "username": "alice", "password": PASSWORD}
     answer = await program.post("/oauth/token", fields, Authorization=header)
     assert error_of(answer) == (401, "invalid_client")
@@ -139,7 +141,7 @@ async def test_a_wrong_client_is_401_with_a_challenge(program: Program, header: 
 
 
 @pytest.mark.parametrize(("name", "secret"), [("kubesphere", ""), ("kubesphere", "x"), ("x", "x")])
-async def test_a_wrong_secret_in_the_form_is_the_same(name: str, secret: str) -> None:
+async def test_a_wrong_secret_in_the_form_gets_401(name: str, secret: str) -> None:
     assert error_of(await Program(name, secret).login()) == (401, "invalid_client")
     record = await AuditRecord.objects.select_related("outcome").alatest("id")
     assert (record.verb, record.outcome.code, record.outcome.reason) == (
@@ -155,7 +157,7 @@ async def test_the_password_grant_is_for_first_party_clients(name: str) -> None:
     assert error_of(await Program(name, secret).login()) == (400, "unauthorized_client")
 
 
-async def test_the_well_known_secret_opens_nothing(config: Config) -> None:
+async def test_the_default_secret_of_kubesphere_is_refused(config: Config) -> None:
     config.write([{"name": "kubesphere", "secret": "kubesphere", "grantMethod": "auto"}])
     answer = await Program("kubesphere", "kubesphere").login()
     assert error_of(answer) == (401, "invalid_client")
@@ -191,9 +193,7 @@ GOOD = (
         ('{"grant_type":"password"}', "invalid_request"),
     ],
 )  # fmt: skip
-async def test_a_request_that_could_mean_two_things_means_nothing(
-    program: Program, body: str, code: str
-) -> None:
+async def test_ambiguous_requests_are_refused(program: Program, body: str, code: str) -> None:
     answer = await program.send("/oauth/token", body.encode("latin-1"))
     assert error_of(answer)[1] == code
     assert await Grant.objects.acount() == 0
@@ -202,35 +202,35 @@ async def test_a_request_that_could_mean_two_things_means_nothing(
 @pytest.mark.parametrize(
     "content_type", ["application/json", "multipart/form-data; boundary=x", "text/plain", "x"]
 )
-async def test_only_a_form_is_read(program: Program, content_type: str) -> None:
+async def test_other_content_types_are_refused(program: Program, content_type: str) -> None:
     answer = await program.send("/oauth/token", GOOD, content_type=content_type)
     assert error_of(answer) == (400, "invalid_request")
 
 
-async def test_nothing_is_read_from_the_address(program: Program) -> None:
+async def test_query_parameters_are_refused(program: Program) -> None:
     for path, body in (("/oauth/token?" + GOOD, ""), ("/oauth/token?a=b", GOOD)):
         assert error_of(await program.send(path, body)) == (400, "invalid_request")
 
 
-async def test_a_body_has_a_limit(program: Program) -> None:
+async def test_the_body_size_is_limited(program: Program) -> None:
     for size in (40_000, 2_000_000):
         answer = await program.send("/oauth/token", GOOD + "&x=" + "a" * size)
         assert error_of(answer) == (413, "invalid_request")
 
 
-async def test_other_methods_are_405(program: Program) -> None:
+async def test_other_methods_get_405(program: Program) -> None:
     answer = await program.get("/oauth/token")
     assert error_of(answer) == (405, "invalid_request")
     assert answer["Allow"] == "POST"
 
 
-async def test_no_cors(program: Program) -> None:
+async def test_cross_origin_requests_are_refused(program: Program) -> None:
     answer = await program.send("/oauth/token", GOOD, Origin="https://e.example.com")
     assert answer.status_code == 403
     assert "Access-Control-Allow-Origin" not in answer
 
 
-async def test_the_users_unknown_or_too_old_is_503(
+async def test_stale_users_return_503(
     program: Program, users: Informer[Any], clock: MovableClock
 ) -> None:
     set_stale(users, clock.now() - timedelta(minutes=6))
@@ -239,7 +239,9 @@ async def test_the_users_unknown_or_too_old_is_503(
     assert int(answer["Retry-After"]) > 0
 
 
-async def test_too_many_at_once_is_503(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_concurrent_requests_return_503(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def busy(*_: object) -> bool:
         raise TooBusy
 
@@ -247,7 +249,7 @@ async def test_too_many_at_once_is_503(program: Program, monkeypatch: pytest.Mon
     assert error_of(await program.login()) == (503, "temporarily_unavailable")
 
 
-async def test_without_the_trail_nobody_gets_a_token(
+async def test_no_token_is_issued_without_an_audit_record(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -258,7 +260,7 @@ async def test_without_the_trail_nobody_gets_a_token(
     assert await Grant.objects.acount() == 0
 
 
-async def test_the_trail_has_who_and_why_and_no_secret(
+async def test_audit_records_contain_user_and_reason_but_no_secrets(
     program: Program, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -284,7 +286,7 @@ async def test_the_trail_has_who_and_why_and_no_secret(
     assert not [one for one in canaries if one in everything]
 
 
-async def test_no_token_is_in_the_database(program: Program) -> None:
+async def test_tokens_are_not_stored_in_plain_text(program: Program) -> None:
     tokens = await program.signed_in("alice")
     rows = repr(
         [[r async for r in model.objects.values()] for model in (Grant, AccessToken, RefreshToken)]
@@ -294,7 +296,7 @@ async def test_no_token_is_in_the_database(program: Program) -> None:
     assert tokens["refresh_token"] not in rows
 
 
-async def test_a_password_that_changes_while_it_is_compared_gives_a_dead_token(
+async def test_a_password_changed_during_verification_yields_an_invalid_token(
     program: Program, users: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = passwords.matches

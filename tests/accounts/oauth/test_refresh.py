@@ -1,4 +1,4 @@
-"""Refresh tokens: one use each, and a second use ends the family."""
+"""Refresh tokens: single use, and reuse revokes the whole family."""
 
 import asyncio
 from collections.abc import Callable
@@ -35,7 +35,7 @@ from tests.rbac.objects import user
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_it_gives_a_new_pair_and_leaves_the_old_access_token(program: Program) -> None:
+async def test_a_refresh_returns_a_new_pair_and_keeps_the_access_token(program: Program) -> None:
     first = await program.signed_in()
     answer = await program.refresh(first["refresh_token"])
     assert answer.status_code == 200
@@ -46,7 +46,7 @@ async def test_it_gives_a_new_pair_and_leaves_the_old_access_token(program: Prog
     assert await program.works(second["access_token"])
 
 
-async def test_a_second_use_ends_the_whole_family(program: Program) -> None:
+async def test_reuse_revokes_the_whole_family(program: Program) -> None:
     first = await program.signed_in()
     bystander = await program.signed_in()
     second = (await program.refresh(first["refresh_token"])).json()
@@ -59,7 +59,7 @@ async def test_a_second_use_ends_the_whole_family(program: Program) -> None:
     assert (await program.refresh(bystander["refresh_token"])).status_code == 200
 
 
-async def test_of_two_at_once_one_gets_tokens_and_then_nobody_has_any(program: Program) -> None:
+async def test_concurrent_use_revokes_the_whole_family(program: Program) -> None:
     first = await program.signed_in()
     answers = await asyncio.gather(*(Program().refresh(first["refresh_token"]) for _ in range(2)))
     assert sorted(answer.status_code for answer in answers) == [200, 400]
@@ -68,7 +68,7 @@ async def test_of_two_at_once_one_gets_tokens_and_then_nobody_has_any(program: P
             assert not await program.works(answer.json()["access_token"])
 
 
-async def test_of_two_replicas_one_gives_tokens_and_then_nobody_has_any(
+async def test_concurrent_use_at_two_replicas_revokes_the_whole_family(
     program: Program, clock: MovableClock
 ) -> None:
     token, client = (await program.signed_in())["refresh_token"], options().clients["kubesphere"]
@@ -80,7 +80,7 @@ async def test_of_two_replicas_one_gives_tokens_and_then_nobody_has_any(
 
 
 @pytest.mark.parametrize("name", ["other", "cli"])
-async def test_it_is_worth_nothing_to_another_client(program: Program, name: str) -> None:
+async def test_a_refresh_token_is_bound_to_its_client(program: Program, name: str) -> None:
     tokens = await program.signed_in()
     stranger = Program(name, {"other": "other-" + SECRET, "cli": ""}[name])
     assert error_of(await stranger.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
@@ -88,18 +88,18 @@ async def test_it_is_worth_nothing_to_another_client(program: Program, name: str
 
 
 @pytest.mark.parametrize("token", ["x", "a" * 5000, "\u00e9", "../../etc", "' OR 1=1 --", "%00"])
-async def test_what_was_never_issued_is_refused(program: Program, token: str) -> None:
+async def test_unknown_refresh_tokens_are_refused(program: Program, token: str) -> None:
     assert error_of(await program.refresh(token)) == (400, "invalid_grant")
 
 
-async def test_an_access_token_or_a_hash_is_none(program: Program) -> None:
+async def test_access_tokens_and_stored_hashes_are_refused(program: Program) -> None:
     tokens = await program.signed_in()
     row = await RefreshToken.objects.aget()
     for given in (tokens["access_token"], row.digest, row.digest.upper()):
         assert error_of(await program.refresh(given)) == (400, "invalid_grant")
 
 
-async def test_it_lasts_for_the_sum_of_both_lifetimes(
+async def test_a_refresh_token_lasts_for_the_sum_of_both_lifetimes(
     program: Program, clock: MovableClock
 ) -> None:
     first = await program.signed_in()
@@ -109,7 +109,7 @@ async def test_it_lasts_for_the_sum_of_both_lifetimes(
     assert error_of(await program.refresh(second["refresh_token"])) == (400, "invalid_grant")
 
 
-async def test_nothing_outlives_the_sign_in_by_more_than_twelve_hours(
+async def test_tokens_expire_twelve_hours_after_sign_in(
     program: Program, clock: MovableClock
 ) -> None:
     tokens = await program.signed_in()
@@ -124,7 +124,7 @@ async def test_nothing_outlives_the_sign_in_by_more_than_twelve_hours(
     assert (await program.refresh(tokens["refresh_token"])).status_code == 400
 
 
-async def test_a_scope_can_become_less_and_never_more(program: Program) -> None:
+async def test_the_scope_can_be_reduced_but_not_extended(program: Program) -> None:
     tokens = await program.signed_in(scope="openid email")
     assert tokens["scope"] == "openid email api"
     less = await program.refresh(tokens["refresh_token"], scope="openid")
@@ -136,7 +136,9 @@ async def test_a_scope_can_become_less_and_never_more(program: Program) -> None:
     assert back.json()["scope"] == "openid email api"
 
 
-async def test_single_login_ends_the_earlier_ones(program: Program, config: Config) -> None:
+async def test_a_new_sign_in_revokes_earlier_grants_without_multiple_login(
+    program: Program, config: Config
+) -> None:
     config.write(multipleLogin=False)
     first = await program.signed_in("alice")
     admin = await program.signed_in("admin")
@@ -164,7 +166,7 @@ ENDINGS: dict[str, Callable[[Informer[Any]], None]] = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-async def test_with_the_user_or_the_password_all_tokens_end_for_good(
+async def test_changes_of_user_or_password_revoke_all_tokens(
     program: Program, users: Informer[Any], ending: str
 ) -> None:
     bring(users, user("alice", password=HASHED))
@@ -179,10 +181,10 @@ async def test_with_the_user_or_the_password_all_tokens_end_for_good(
     assert not await program.works(unused["access_token"])
 
 
-async def test_all_tokens_end_when_an_administrator_ends_what_somebody_has(
+async def test_revoking_sessions_as_administrator_revokes_all_tokens(
     program: Program, alice: Browser
 ) -> None:
-    """The user and the password stay as they are."""
+    """User and password remain unchanged."""
     tokens = await program.signed_in()
     code = sent(await alice.get(authorize_url()))["code"]
     admin = Browser()
@@ -197,16 +199,14 @@ async def test_all_tokens_end_when_an_administrator_ends_what_somebody_has(
     assert error_of(used) == (400, "invalid_grant")
 
 
-async def test_a_lock_for_failed_attempts_ends_no_tokens(
-    program: Program, users: Informer[Any]
-) -> None:
+async def test_a_lockout_keeps_tokens(program: Program, users: Informer[Any]) -> None:
     bring(users, user("alice", password=HASHED))
     tokens = await program.signed_in()
     bring(users, user("alice", password=HASHED, state="AuthLimitExceeded"))
     assert (await program.refresh(tokens["refresh_token"])).status_code == 200
 
 
-async def test_another_change_of_the_user_leaves_the_tokens(
+async def test_other_changes_of_the_user_keep_tokens(
     program: Program, users: Informer[Any]
 ) -> None:
     bring(users, user("alice", password=HASHED))
@@ -224,7 +224,7 @@ async def test_a_client_without_the_grant_gets_no_refresh_token(config: Config) 
     assert error_of(await program.refresh("x")) == (400, "unauthorized_client")
 
 
-async def test_what_has_expired_is_forgotten(
+async def test_expired_tokens_are_deleted(
     program: Program, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accounts.oauth.token._discarding", _Discarding())
@@ -234,7 +234,7 @@ async def test_what_has_expired_is_forgotten(
     clock.move(hours=3)
     fresh = await program.signed_in()
     assert await AccessToken.objects.acount() == 1
-    # A second use is still noticed.
+    # Reuse is still detected.
     assert await RefreshToken.objects.acount() == 3
     clock.time += timedelta(hours=9, minutes=1)
     await program.refresh(fresh["refresh_token"])

@@ -1,4 +1,6 @@
-"""A drain that one replica does, another shows and stops, and goes on with after the first was killed."""
+"""A drain that runs in one replica can be shown, stopped and continued by another replica, even
+after the first was killed.
+"""
 
 import json
 import re
@@ -52,7 +54,7 @@ class Site:
 
 @pytest.fixture
 def site(world: World) -> Iterator[Site]:
-    """A node with a pod that a disruption budget keeps there."""
+    """A node with a pod that a disruption budget protects."""
     node = made(world, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NODE}}
     reference = {
@@ -84,7 +86,7 @@ def site(world: World) -> Iterator[Site]:
     world.cluster.kubectl("delete", *made_here, "--force", "--grace-period=0")
 
 
-def test_any_replica_shows_and_stops_it_and_goes_on(world: World, site: Site) -> None:
+def test_any_replica_shows_stops_and_continues_a_drain(world: World, site: Site) -> None:
     blocked = (
         "admin is draining this node",
         "The disruption budget replica-node needs 1 healthy pods",

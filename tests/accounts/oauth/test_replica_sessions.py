@@ -1,4 +1,4 @@
-"""Two consoles on one PostgreSQL, and browsers that meet now the one and now the other."""
+"""Browser sessions with two consoles that share a PostgreSQL database."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from tests.controlplane.waiting import eventually
 from tests.depth import fewer, number
 from tests.rbac.objects import user
 
-#: Seconds within which an end is felt everywhere, also on a machine that does much else.
+#: Seconds within which a revocation is effective everywhere, even on a busy machine.
 SOON = 30.0
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
@@ -28,7 +28,7 @@ class _Stay(HTTPRedirectHandler):
 
 
 class Visitor:
-    """A browser: cookies do not know ports, so both replicas get the same."""
+    """A browser. Cookies ignore ports, so both replicas receive the same cookies."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -37,14 +37,14 @@ class Visitor:
 
     @property
     def cookies(self) -> str:
-        """As a header."""
+        """The Cookie header."""
         return "; ".join(f"{one.name}={one.value}" for one in self._jar)
 
     def get(self, replica: int, path: str) -> tuple[int, str, str]:
         return self._send(replica, path, None)
 
     def post(self, replica: int, path: str, form_at: str, **fields: str) -> tuple[int, str, str]:
-        """With the token of the page `form_at`."""
+        """Submit a form with the CSRF token of the page `form_at`."""
         found = _TOKEN.search(self.get(replica, form_at)[1])
         assert found is not None
         data = urlencode({"csrfmiddlewaretoken": found[1], **fields}).encode()
@@ -58,7 +58,7 @@ class Visitor:
         return self.get(replica, "/account")[0] == 200
 
     def _send(self, replica: int, path: str, data: bytes | None) -> tuple[int, str, str]:
-        # Behind one address, as replicas are.
+        # Replicas share one public URL.
         headers = {"Origin": self.world.urls[0]} if data is not None else {}
         request = Request(self.world.urls[replica] + path, data, headers)  # noqa: S310
         try:
@@ -77,7 +77,7 @@ def both(visitor: Visitor) -> set[bool]:
     return {visitor.is_in(replica) for replica in (0, 1)}
 
 
-def test_a_session_is_one_everywhere(world: World, visitor: Visitor) -> None:
+def test_a_session_is_valid_at_both_replicas(world: World, visitor: Visitor) -> None:
     world.add_user("lena")
     assert visitor.login(0, "lena") == 302
     assert both(visitor) == {True}
@@ -85,7 +85,9 @@ def test_a_session_is_one_everywhere(world: World, visitor: Visitor) -> None:
     assert both(visitor) == {False}
 
 
-def test_a_session_that_one_ended_is_over_at_the_other(world: World, visitor: Visitor) -> None:
+def test_a_session_revoked_at_one_replica_is_refused_at_the_other(
+    world: World, visitor: Visitor
+) -> None:
     world.add_user("nell")
     other = Visitor(world)
     assert visitor.login(0, "nell") == other.login(1, "nell") == 302
@@ -94,12 +96,14 @@ def test_a_session_that_one_ended_is_over_at_the_other(world: World, visitor: Vi
     assert both(visitor) == {True}
 
 
-# Of a user who is disabled test_ends_on_replicas asks for sessions too, and for one who is deleted they
-# end for the same reason.
+# test_ends_on_replicas also tests sessions of a disabled user. Sessions of a deleted user end for
+# the same reason.
 @pytest.mark.parametrize(
     "ending", fewer(["deleted", "disabled", "another password"], "another password")
 )
-def test_with_the_user_every_session_ends(world: World, visitor: Visitor, ending: str) -> None:
+def test_user_changes_revoke_sessions_at_both_replicas(
+    world: World, visitor: Visitor, ending: str
+) -> None:
     name = "nora-" + ending.replace(" ", "-")
     world.add_user(name)
     assert visitor.login(1, name) == 302
@@ -112,7 +116,7 @@ def test_with_the_user_every_session_ends(world: World, visitor: Visitor, ending
     eventually(lambda: both(visitor) == {False}, "both have ended it", timeout=SOON)
 
 
-def test_a_lock_is_one_everywhere(world: World) -> None:
+def test_a_lockout_applies_to_both_replicas(world: World) -> None:
     world.add_user("olga")
     held = Visitor(world)
     assert held.login(0, "olga") == 302
@@ -121,21 +125,23 @@ def test_a_lock_is_one_everywhere(world: World) -> None:
         found = list(pool.map(lambda n: Visitor(world).login(n % 2, "olga", "wrong"), guesses))
     assert sorted(found) == [401] * TRIES + [429] * 4
     assert [Visitor(world).login(replica, "olga") for replica in (0, 1)] == [429, 429]
-    # Whoever is in stays in.
+    # Existing sessions remain valid.
     assert both(held) == {True}
 
 
-def test_many_sign_in_at_once_at_both(world: World) -> None:
+def test_many_concurrent_sign_ins_at_both_replicas(world: World) -> None:
     world.add_user("petra")
     visitors = [Visitor(world) for _ in range(number(TRIES + 4, 50))]
     with ThreadPoolExecutor(max_workers=len(visitors)) as pool:
         found = list(pool.map(lambda n: visitors[n].login(n % 2, "petra"), range(len(visitors))))
-    # More than there are tries, but those who wait in line have not failed.
+    # More sign-ins than allowed attempts, but queued sign-ins don't count as failed.
     assert found == [302] * len(visitors) > [302] * TRIES
     assert all(one.is_in(at % 2) for at, one in enumerate(visitors))
 
 
-def test_an_api_token_is_known_to_both_and_revoked_at_both(world: World, visitor: Visitor) -> None:
+def test_an_api_token_is_accepted_and_revoked_at_both_replicas(
+    world: World, visitor: Visitor
+) -> None:
     world.add_user("quinn")
     assert visitor.login(0, "quinn") == 302
     fields = {"name": "ci", "scope": "read", "days": "7"}

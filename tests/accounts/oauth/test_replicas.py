@@ -1,4 +1,6 @@
-"""Two consoles on one PostgreSQL, in front of a kube-apiserver that asks one of them who a token is."""
+"""Tokens with two consoles that share a PostgreSQL database, and a kube-apiserver that uses one of
+them as token webhook.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,15 +16,15 @@ from tests.controlplane.waiting import eventually
 from tests.depth import DEEP, number
 from tests.rbac.objects import user
 
-#: Seconds within which an end is felt everywhere, also on a machine that does much else.
+#: Seconds within which a revocation is effective everywhere, even on a busy machine.
 SOON = 30.0
-#: kube-apiserver remembers for 10 s whom it let in, whatever it is told to.
+#: kube-apiserver caches successful token reviews for 10 s, regardless of its options.
 SOON_IN_KUBERNETES = 15.0
 
-# What the replicas agree on.
+# Shared state of the replicas.
 
 
-def test_each_accepts_what_the_other_issued(world: World) -> None:
+def test_each_replica_accepts_tokens_of_the_other(world: World) -> None:
     world.add_user("ann")
     for replica in (0, 1):
         tokens = world.sign_in(replica, "ann")
@@ -36,14 +38,14 @@ def test_each_accepts_what_the_other_issued(world: World) -> None:
     assert found["spec"] == {"email": "ann@example.com"}
 
 
-def test_what_one_revoked_the_other_refuses_at_once(world: World) -> None:
+def test_a_token_revoked_at_one_replica_is_refused_at_the_other(world: World) -> None:
     world.add_user("ben")
     tokens = world.sign_in(0, "ben")
     assert world.ask(0, "/oauth/revoke", token=tokens["refresh_token"]).status == 200
     assert world.statuses("ben", tokens["access_token"]) == {401}
 
 
-def test_of_two_refreshes_at_once_exactly_one_succeeds(world: World) -> None:
+def test_exactly_one_of_concurrent_refreshes_succeeds(world: World) -> None:
     world.add_user("cleo")
     with ThreadPoolExecutor(max_workers=4) as pool:
         for _ in range(number(3, 8)):
@@ -56,7 +58,7 @@ def test_of_two_refreshes_at_once_exactly_one_succeeds(world: World) -> None:
             assert world.statuses("cleo", new["access_token"]) == {401}
 
 
-def test_keys_change_under_both(world: World) -> None:
+def test_a_key_rotation_applies_to_both_replicas(world: World) -> None:
     world.add_user("dora")
     old = world.sign_in(0, "dora")["access_token"]
     listed = world.manage("oauth_keys", "rotate").stdout
@@ -68,7 +70,7 @@ def test_keys_change_under_both(world: World) -> None:
     for token in (old, *fresh):
         assert world.statuses("dora", token) == {200}
     if DEEP:
-        # In the gate of one console alone, in test_keys.
+        # In the gate, test_keys tests this with a single console.
         world.manage("oauth_keys", "remove", claims_of(old, 0)["kid"])
         assert world.statuses("dora", old) == {401}
 
@@ -76,7 +78,7 @@ def test_keys_change_under_both(world: World) -> None:
 # kube-apiserver.
 
 
-def test_kubectl_is_the_user_of_the_token(world: World) -> None:
+def test_kubectl_authenticates_as_the_user_of_the_token(world: World) -> None:
     world.add_user("emma")
     token = world.sign_in(1, "emma")["access_token"]
     found = world.whoami(token)
@@ -100,7 +102,7 @@ def test_kubectl_is_the_user_of_the_token(world: World) -> None:
     )
 
 
-def test_kubectl_is_nobody_with_anything_else(world: World) -> None:
+def test_kubectl_is_refused_with_other_tokens(world: World) -> None:
     world.add_user("finn")
     tokens = world.sign_in(0, "finn")
     assert world.whoami(tokens["access_token"])
@@ -114,7 +116,7 @@ def test_kubectl_is_nobody_with_anything_else(world: World) -> None:
     )
 
 
-def test_kube_apiserver_does_not_take_it_for_another_audience(world: World) -> None:
+def test_kube_apiserver_refuses_other_audiences(world: World) -> None:
     world.add_user("gina")
     token = world.sign_in(0, "gina")["access_token"]
 
@@ -132,11 +134,11 @@ def test_kube_apiserver_does_not_take_it_for_another_audience(world: World) -> N
     assert not reviewed(audiences=["vault"])
 
 
-# Ends.
+# Revocation.
 
 
-def test_with_the_user_it_ends_everywhere(world: World) -> None:
-    """Kubernetes believes its own cache for a while, so the three are looked at together."""
+def test_user_changes_revoke_tokens_everywhere(world: World) -> None:
+    """kube-apiserver caches reviews, so the three cases are tested together."""
     deleted, disabled, changed = names = ("hugo-deleted", "hugo-disabled", "hugo-changed")
     tokens = {}
     for name in names:
@@ -166,7 +168,7 @@ def _refused(world: World, name: str, token: str) -> bool:
     return world.statuses(name, token) == {401}
 
 
-def test_without_the_database_nobody_is_let_in(world: World) -> None:
+def test_tokens_are_refused_without_the_database(world: World) -> None:
     world.add_user("ivan")
     tokens = world.sign_in(0, "ivan")
     token = tokens["access_token"]
@@ -185,10 +187,10 @@ def test_without_the_database_nobody_is_let_in(world: World) -> None:
     eventually(lambda: world.statuses("ivan", token) == {200}, "it counts again")
 
 
-# Protection: what counts for one counts for both.
+# Brute-force protection across replicas.
 
 
-def test_guesses_at_two_replicas_are_guesses_at_one_user(world: World) -> None:
+def test_failed_attempts_at_both_replicas_are_counted_together(world: World) -> None:
     world.add_user("jack")
 
     def guess(at: int) -> int:
@@ -210,13 +212,13 @@ def test_guesses_at_two_replicas_are_guesses_at_one_user(world: World) -> None:
     assert {one["spec"]["sourceIP"] for one in failed()} == {"127.0.0.1"}
 
 
-#: {} is the process of PostgreSQL that takes its time over each count.
+#: `{}` is the PostgreSQL process that is slowed down at each count.
 SLOW = """
     CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN IF pg_backend_pid() = {} THEN PERFORM pg_sleep(1); END IF; RETURN NULL; END';
     CREATE TRIGGER slow BEFORE UPDATE ON accounts_failedattempts EXECUTE FUNCTION take_time();
 """
-#: That of whoever has asked last.
+#: The process with the latest query.
 LAST = """
     SELECT pid FROM pg_stat_activity
     WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
@@ -224,9 +226,10 @@ LAST = """
 """
 
 
-def test_a_guess_is_one_while_another_is_counted(world: World) -> None:
-    """The last one is counted for the user and not yet for where it comes from: whoever is quicker with
-    another must not get through as somebody who is only locked from elsewhere."""
+def test_concurrent_attempts_are_counted_before_verification(world: World) -> None:
+    """The last allowed attempt is counted for the user but not yet for the address. A faster
+    concurrent attempt must not be treated as if only the address were locked.
+    """
     world.add_user("mona")
 
     def guess(replica: int) -> int:
@@ -237,7 +240,7 @@ def test_a_guess_is_one_while_another_is_counted(world: World) -> None:
     with psycopg.connect(world.database.url, autocommit=True) as database:
 
         def full() -> int:
-            """Counts to which nothing can be added."""
+            """Return the number of counters that have reached the limit."""
             rows = "SELECT 1 FROM accounts_failedattempts WHERE count = %s"
             return len(database.execute(rows, [TRIES]).fetchall())
 
@@ -254,8 +257,8 @@ def test_a_guess_is_one_while_another_is_counted(world: World) -> None:
             database.execute("DROP FUNCTION take_time CASCADE")
 
 
-def test_a_disabled_user_who_is_enabled_again_has_nothing_left(world: World) -> None:
-    """Though nobody showed the token in between."""
+def test_tokens_stay_revoked_after_a_user_is_enabled_again(world: World) -> None:
+    """Even if the token was not used meanwhile."""
     world.add_user("kate")
     token = world.sign_in(0, "kate")["access_token"]
     world.put(user("kate", password=HASH, state="Disabled"))

@@ -1,4 +1,6 @@
-"""`POST /oauth/authenticate`, as kube-apiserver asks. On a real one: `test_replicas`."""
+"""`POST /oauth/authenticate`, the token webhook of kube-apiserver. `test_replicas` uses a real
+kube-apiserver.
+"""
 
 import json
 from typing import Any
@@ -31,7 +33,7 @@ async def ask(program: Program, body: Any, authorization: str = KUBE) -> Any:
 
 
 @pytest.mark.parametrize("version", [V1, "authentication.k8s.io/v1beta1"])
-async def test_it_says_whose_token_it_is(program: Program, version: str) -> None:
+async def test_a_review_returns_the_user_of_the_token(program: Program, version: str) -> None:
     token = (await program.signed_in())["access_token"]
     audiences = ["https://kubernetes.default.svc"]
     answer = await ask(program, question(token, version, audiences=audiences))
@@ -54,11 +56,13 @@ async def authenticated(program: Program, token: Any) -> bool:
 @pytest.mark.parametrize(
     "token", ["", "x", "a.b.c", "\ud800", "\0", "a" * 20_000, "\u00e9", PASSWORD]
 )
-async def test_what_is_no_token_is_nobody(program: Program, token: str) -> None:
+async def test_malformed_tokens_are_not_authenticated(program: Program, token: str) -> None:
     assert not await authenticated(program, token)
 
 
-async def test_what_does_not_count_is_nobody(program: Program, users: Informer[Any]) -> None:
+async def test_unsuitable_tokens_are_not_authenticated(
+    program: Program, users: Informer[Any]
+) -> None:
     tokens = await program.signed_in()
     spare = (await program.signed_in())["refresh_token"]
     narrow = await program.refresh(spare, scope="openid")
@@ -69,13 +73,13 @@ async def test_what_does_not_count_is_nobody(program: Program, users: Informer[A
     assert not await authenticated(program, tokens["access_token"])
 
 
-async def test_a_revoked_token_is_nobody(program: Program) -> None:
+async def test_a_revoked_token_is_not_authenticated(program: Program) -> None:
     token = (await program.signed_in())["access_token"]
     await program.get("/oauth/logout", token)
     assert not await authenticated(program, token)
 
 
-async def test_whoever_has_to_choose_a_password_is_nobody(
+async def test_a_user_who_must_change_the_password_is_not_authenticated(
     program: Program, users: Informer[Any]
 ) -> None:
     annotations = {"iam.kubesphere.io/uninitialized": "true"}
@@ -88,13 +92,15 @@ async def test_whoever_has_to_choose_a_password_is_nobody(
     "authorization",
     ["", "Basic x", basic("kube-apiserver", "x"), basic("kubesphere", SECRET), basic("cli", "")],
 )
-async def test_only_a_client_that_may_review_is_told(program: Program, authorization: str) -> None:
+async def test_reviews_require_a_client_with_permission(
+    program: Program, authorization: str
+) -> None:
     token = (await program.signed_in())["access_token"]
     answer = await ask(program, question(token), authorization)
     assert error_of(answer) == (401, "invalid_client")
 
 
-async def test_a_bearer_token_does_not_open_it(program: Program) -> None:
+async def test_a_bearer_token_does_not_allow_reviews(program: Program) -> None:
     token = (await program.signed_in("admin"))["access_token"]
     answer = await ask(program, question(token), f"Bearer {token}")
     assert error_of(answer) == (401, "invalid_client")
@@ -120,17 +126,17 @@ async def test_a_bearer_token_does_not_open_it(program: Program) -> None:
         '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview","spec":{"token":"x","token":"y"}}',
     ],
 )
-async def test_what_is_no_review_is_400(program: Program, body: Any) -> None:
+async def test_malformed_reviews_get_400(program: Program, body: Any) -> None:
     assert error_of(await ask(program, body)) == (400, "invalid_request")
 
 
-async def test_it_is_json_and_not_too_much(program: Program) -> None:
+async def test_content_type_and_size_are_checked(program: Program) -> None:
     answer = await program.send(PATH, json.dumps(question("x")), Authorization=KUBE)
     assert error_of(answer) == (400, "invalid_request")
     assert error_of(await ask(program, "x" * 40_000)) == (413, "invalid_request")
 
 
-async def test_without_the_database_nobody_is_let_in(
+async def test_an_unavailable_database_returns_503(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = (await program.signed_in())["access_token"]
@@ -144,7 +150,7 @@ async def test_without_the_database_nobody_is_let_in(
     assert "Retry-After" not in answer, "kube-apiserver would wait, and so would its users"
 
 
-async def test_it_has_a_rate(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reviews_are_rate_limited(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(review, "RATE", 0.0)
     monkeypatch.setattr(review, "_bucket", review.Bucket(left=1.0))
     assert (await ask(program, question("x"))).status_code == 200
@@ -153,7 +159,7 @@ async def test_it_has_a_rate(program: Program, monkeypatch: pytest.MonkeyPatch) 
     assert answer["Retry-After"] == "1"
 
 
-def test_the_rate() -> None:
+def test_the_token_bucket_allows_burst_and_rate() -> None:
     bucket = review.Bucket(last=0.0)
     taken = sum(bucket.take(0.0) for _ in range(1000))
     assert taken == review.BURST

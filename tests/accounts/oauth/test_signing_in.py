@@ -1,4 +1,4 @@
-"""`/oauth/authorize` for who is not signed in, and for whom consent is asked."""
+"""`/oauth/authorize` for users who are not signed in or must give consent."""
 
 import re
 from typing import Any
@@ -26,10 +26,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 OTHER = "https://other.example.com/cb"
 
 
-# Who is not signed in.
+# Not signed in.
 
 
-async def test_a_browser_goes_through_the_login_and_comes_back(
+async def test_a_browser_signs_in_and_returns_to_the_client(
     browser: Browser, program: Program
 ) -> None:
     answer = await browser.get(authorize_url(**PKCE), Accept="text/html,*/*")
@@ -53,7 +53,7 @@ async def test_a_browser_goes_through_the_login_and_comes_back(
     assert answer.status_code == 200
 
 
-async def test_a_program_is_challenged(program: Program) -> None:
+async def test_a_non_browser_client_gets_a_challenge(program: Program) -> None:
     for answer in (
         await program.get(authorize_url()),
         await program.get(
@@ -64,12 +64,12 @@ async def test_a_program_is_challenged(program: Program) -> None:
         assert answer["WWW-Authenticate"].startswith("Basic ")
 
 
-async def test_silence_is_kept(browser: Browser) -> None:
+async def test_prompt_none_returns_login_required(browser: Browser) -> None:
     answer = await browser.get(authorize_url(prompt="none"), Accept="text/html")
     assert sent(answer)["error"] == "login_required"
 
 
-async def test_a_name_and_a_password_are_enough(program: Program) -> None:
+async def test_basic_authentication_returns_a_code(program: Program) -> None:
     answer = await program.get(authorize_url(), Authorization=basic("alice", PASSWORD))
     code = sent(answer)["code"]
     assert not answer.cookies
@@ -79,18 +79,20 @@ async def test_a_name_and_a_password_are_enough(program: Program) -> None:
 
 
 @pytest.mark.parametrize("name", ["alice", "nobody", "disabled", "", "Alice"])
-async def test_a_wrong_password_is_not(program: Program, name: str) -> None:
+async def test_basic_authentication_with_a_wrong_password_is_refused(
+    program: Program, name: str
+) -> None:
     answer = await program.get(authorize_url(), Authorization=basic(name, "wrong"))
     assert error_of(answer) == (401, "login_required")
     assert (await AuditRecord.objects.select_related("outcome").alatest("id")).outcome.code == 401
 
 
-async def test_a_session_and_a_password_do_not_mix(alice: Browser) -> None:
+async def test_a_session_together_with_basic_authentication_is_refused(alice: Browser) -> None:
     answer = await alice.get(authorize_url(), Authorization=basic("admin", PASSWORD))
     assert sent(answer)["error"] == "invalid_request"
 
 
-async def test_a_token_is_not_the_way_to_more_tokens(program: Program) -> None:
+async def test_an_access_token_cannot_authorize_clients(program: Program) -> None:
     token = (await program.signed_in())["access_token"]
     assert error_of(await program.get(authorize_url(), token)) == (401, "login_required")
     url = authorize_url("other", OTHER).replace("authorize?", "authorize/confirm?")
@@ -98,7 +100,7 @@ async def test_a_token_is_not_the_way_to_more_tokens(program: Program) -> None:
     assert "login_required" in page.content.decode()
 
 
-async def test_post_is_a_way_to_ask(alice: Browser, program: Program) -> None:
+async def test_authorization_requests_can_be_posted(alice: Browser, program: Program) -> None:
     path, _, query = authorize_url().partition("?")
     header = basic("alice", PASSWORD)
     assert "code" in sent(await program.send(path, query, Authorization=header))
@@ -128,20 +130,20 @@ async def test_a_foreign_application_needs_consent(alice: Browser) -> None:
     assert where and where[1].startswith(OTHER + "?code=")
 
 
-async def test_it_says_when_an_application_may_act(alice: Browser) -> None:
+async def test_the_consent_page_names_full_access(alice: Browser) -> None:
     assert "do everything" in (await consent_page(alice))[1].content.decode()
     assert "do everything" in (await consent_page(alice, scope="api"))[1].content.decode()
 
 
 @pytest.mark.parametrize("decision", ["deny", "", "ALLOW"])
-async def test_anything_but_consent_is_a_refusal(alice: Browser, decision: str) -> None:
+async def test_other_decisions_than_allow_are_refusals(alice: Browser, decision: str) -> None:
     url, _ = await consent_page(alice)
     done = await alice.post(url, {"decision": decision})
     assert "error=access_denied" in done.content.decode()
     assert await AuthorizationCode.objects.acount() == 0
 
 
-async def test_consent_wants_our_own_form(alice: Browser) -> None:
+async def test_consent_requires_a_csrf_token(alice: Browser) -> None:
     url, _ = await consent_page(alice)
     alice.client.handler.enforce_csrf_checks = True
     assert (await alice.post(url, {"decision": "allow"})).status_code == 403
@@ -150,13 +152,13 @@ async def test_consent_wants_our_own_form(alice: Browser) -> None:
     assert await AuthorizationCode.objects.acount() == 0
 
 
-async def test_consent_can_be_asked_for(alice: Browser) -> None:
+async def test_prompt_consent_shows_the_consent_page(alice: Browser) -> None:
     answer = await alice.get(authorize_url(prompt="consent"))
     assert answer["Location"].startswith("/oauth/authorize/confirm?")
     assert "asks for access" in (await alice.get(answer["Location"])).content.decode()
 
 
-async def test_the_application_that_may_only_know_who_it_is_cannot_act(
+async def test_a_token_with_the_openid_scope_only_has_no_api_access(
     alice: Browser, program: Program
 ) -> None:
     url, _ = await consent_page(alice, scope="openid")

@@ -1,4 +1,4 @@
-"""TLS in front of a console, as a proxy does it: kube-apiserver shows its credentials to nobody else."""
+"""TLS proxy in front of a console, because kube-apiserver sends webhook requests over TLS only."""
 
 import socket
 import ssl
@@ -12,7 +12,7 @@ from tests.controlplane.pki import KeyPair
 
 
 class TLSProxy(ThreadingTCPServer):
-    """Passes what comes in on `port` to a port of this machine, until the block ends."""
+    """Forwards connections on `port` to a local port until the block ends."""
 
     daemon_threads = True
     request_queue_size = 64

@@ -1,4 +1,6 @@
-"""Two consoles on one PostgreSQL, and a kube-apiserver that asks one of them whose token it is."""
+"""Two consoles that share a PostgreSQL database, and a kube-apiserver that uses one of them as
+token webhook.
+"""
 
 import json
 import os
@@ -32,9 +34,9 @@ from tests.rbac.objects import user
 ROOT = Path(__file__).resolve().parents[3]
 USERS = "/kapis/iam.kubesphere.io/v1alpha2/users/"
 _OBJECTS = "/apis/iam.kubesphere.io/v1alpha2/users"
-#: Wrong passwords until a user is locked.
+#: Failed attempts until a user is locked.
 TRIES = 30
-#: An application on this machine, for whoever wants to play one.
+#: Redirect URI of an application on this machine.
 DESKTOP_PORT = free_port()
 DESKTOP = f"http://127.0.0.1:{DESKTOP_PORT}/cb"
 
@@ -56,7 +58,9 @@ class World:
     def ask(
         self, replica: int, path: str, bearer: str = "", public: str = "", **fields: str
     ) -> Answer:
-        """With a token, as a public client, or with a form as the confidential one."""
+        """Send a request with a token, as a public client, or with a form as the confidential
+        client.
+        """
         headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         if public:
             fields["client_id"] = public
@@ -80,11 +84,11 @@ class World:
         return self.ask(replica, "/oauth/token", **fields)
 
     def statuses(self, name: str, token: str) -> set[int]:
-        """How both replicas answer."""
+        """Return the status codes of both replicas."""
         return {self.ask(replica, USERS + name, token).status for replica in (0, 1)}
 
     def whoami(self, token: str) -> dict[str, Any] | None:
-        """Who kube-apiserver takes the bearer for; None if it lets nobody in."""
+        """Return the user info of kube-apiserver for the bearer, or None if the token is refused."""
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
         answer = self.cluster.api_with(token).request("POST", path, review)
@@ -99,7 +103,7 @@ class World:
         return self.cluster.kubectl(*arguments, kubeconfig=path)
 
     def put(self, user: dict[str, Any]) -> None:
-        """As `kubectl apply` does."""
+        """Apply a user like `kubectl apply`."""
         meta = {k: v for k, v in user["metadata"].items() if k not in ("uid", "resourceVersion")}
         answer = self.cluster.api.request(
             "PATCH", f"{_OBJECTS}/{meta['name']}?fieldManager=tests&force=true",
@@ -117,7 +121,7 @@ class World:
         assert answer.status in (200, 202), answer.body
 
     def add_user(self, name: str) -> None:
-        """Until both consoles know."""
+        """Create a user and wait until both consoles accept it."""
         self.put(user(name, password=HASH))
         fields = {"grant_type": "password", "username": name, "password": PASSWORD}
         eventually(
@@ -163,7 +167,7 @@ def world(
         world.manage(
             "install", "--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"]
         )
-        # The first makes the tables.
+        # The first console creates the tables.
         for one, url in zip(serving, world.urls, strict=True):
             stack.enter_context(one)
             eventually(partial(ready, url), f"{url} is ready", timeout=60)
@@ -171,7 +175,7 @@ def world(
 
 
 def webhook_config(port: int, authority: Path) -> dict[str, Any]:
-    """The kubeconfig with which kube-apiserver calls the console."""
+    """Return the kubeconfig with which kube-apiserver calls the console."""
     cluster = {
         "server": f"https://127.0.0.1:{port}/oauth/authenticate",
         "certificate-authority": str(authority),
@@ -190,9 +194,9 @@ def webhook_config(port: int, authority: Path) -> dict[str, Any]:
 
 
 def environment_of(folder: Path, port: int, database: str) -> dict[str, str]:
-    """One for both: behind one address, as replicas are."""
+    """Return the environment for both replicas, which share one public URL."""
     config = folder / "authentication.yaml"
-    # More than usual: until a new user is known everywhere, attempts to be it fail.
+    # Higher than the default, because attempts fail until a new user is cached everywhere.
     limits = {"authenticateRateLimiterMaxTries": TRIES}
     oauth = {"oauthOptions": {"clients": [*CLIENTS, *desktops()]}}
     config.write_text(yaml.safe_dump({**oauth, **limits}))
@@ -209,7 +213,7 @@ def environment_of(folder: Path, port: int, database: str) -> dict[str, str]:
 
 
 def desktops() -> list[dict[str, Any]]:
-    """Two public clients: one's own, and one that has to ask for consent."""
+    """Return two public clients, one with automatic consent and one that asks for consent."""
     common = {"public": True, "redirectURIs": [DESKTOP]}
     return [{"name": "own", "grantMethod": "auto", **common}, {"name": "foreign", **common}]
 
@@ -219,7 +223,7 @@ def urls_of(ports: tuple[int, int]) -> tuple[str, str]:
 
 
 class Serving:
-    """`manage.py serve` on a port, for as long as the block lasts."""
+    """`manage.py serve` on a port while the block runs."""
 
     def __init__(self, port: int, environment: dict[str, str], log: Path) -> None:
         self.log, self._port, self._environment = log, port, environment
@@ -234,7 +238,7 @@ class Serving:
 
     @contextmanager
     def killed(self) -> Iterator[None]:
-        """Without a goodbye; afterwards there is another process."""
+        """Kill the process, and start a new one after the block."""
         self.process.kill()
         self.process.wait()
         yield

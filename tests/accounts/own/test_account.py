@@ -1,4 +1,4 @@
-"""My account: what one sees and changes of oneself, and of nobody else."""
+""" "My account": users view and change only their own account."""
 
 import asyncio
 from typing import Any
@@ -60,7 +60,7 @@ async def test_the_page_has_four_parts_in_order(alice: Browser) -> None:
 # Ports.
 
 
-async def test_open_ports_are_listed_and_closed(alice: Browser) -> None:
+async def test_open_ports_of_the_user_are_listed_and_closed(alice: Browser) -> None:
     target = Target(SERVICES, Key("shop", "web"), 8443, "https")
     for who in ("alice", "bob"):
         await asyncio.to_thread(open_port, Owner(who, who, "another", "host"), target, "")
@@ -106,12 +106,12 @@ async def test_the_profile_is_saved(alice: Browser, runtime: StaticRuntime) -> N
     assert (row.actor, row.name, row.subresource) == ("alice", "alice", "profile")
     assert row.outcome.code == 200
     text = (await alice.get(ACCOUNT)).content.decode()
-    # It is told in the language that was chosen, not in the one that the form was in.
+    # The message uses the newly selected language.
     assert "个人资料已保存。" in text
     assert '<option value="zh-hans" selected' in text and '<option value="dark" selected' in text
 
 
-async def test_nothing_but_the_profile_can_be_changed(
+async def test_other_fields_in_the_profile_form_are_ignored(
     alice: Browser, runtime: StaticRuntime
 ) -> None:
     before = stored(runtime)
@@ -124,7 +124,7 @@ async def test_nothing_but_the_profile_can_be_changed(
 
 
 @pytest.mark.parametrize("wrong", [{"language": "tlh"}, {"theme": "../x"}])
-async def test_a_choice_that_was_not_offered_is_refused(
+async def test_invalid_languages_and_themes_are_refused(
     alice: Browser, runtime: StaticRuntime, wrong: dict[str, str]
 ) -> None:
     before = stored(runtime)
@@ -145,7 +145,7 @@ async def test_a_choice_that_was_not_offered_is_refused(
         "@x",
     ],
 )
-async def test_an_address_of_somebody_else_and_none_are_one_answer(
+async def test_taken_and_invalid_email_addresses_get_the_same_error(
     alice: Browser, runtime: StaticRuntime, email: str
 ) -> None:
     answer = await save(alice, email=email, displayName="Kept")
@@ -156,7 +156,7 @@ async def test_an_address_of_somebody_else_and_none_are_one_answer(
     assert stored(runtime)["spec"]["email"] == "alice@example.com"
 
 
-async def test_what_was_typed_is_escaped(alice: Browser) -> None:
+async def test_input_is_escaped(alice: Browser) -> None:
     answer = await save(alice, email='"><script>alert(1)</script>', displayName="<b>\u202e\0")
     text = answer.content.decode()
     assert answer.status_code == 400
@@ -171,7 +171,7 @@ async def change(browser: Browser, current: str = PASSWORD, new: str = NEW, agai
     return await browser.post(ACCOUNT + "/password", fields)
 
 
-async def test_a_changed_password_ends_all_but_this_browser(
+async def test_changing_the_password_revokes_other_sessions(
     alice: Browser, runtime: StaticRuntime
 ) -> None:
     other, bob = Browser(), Browser()
@@ -185,7 +185,7 @@ async def test_a_changed_password_ends_all_but_this_browser(
     assert (await Browser().login("alice", NEW)).status_code == 302
 
 
-async def test_the_present_password_is_needed(alice: Browser, runtime: StaticRuntime) -> None:
+async def test_the_current_password_is_required(alice: Browser, runtime: StaticRuntime) -> None:
     for current in ("wrong", "", HASH):
         answer = await change(alice, current)
         assert answer.status_code == 400
@@ -194,16 +194,14 @@ async def test_the_present_password_is_needed(alice: Browser, runtime: StaticRun
     assert await is_in(alice)
 
 
-async def test_the_form_of_another_site_changes_nothing(
-    alice: Browser, runtime: StaticRuntime
-) -> None:
+async def test_cross_site_forms_are_refused(alice: Browser, runtime: StaticRuntime) -> None:
     for path in ("/profile", "/password", "/sessions/end"):
         answer = await alice.post(ACCOUNT + path, {}, Sec_Fetch_Site="cross-site")
         assert answer.status_code == 403
     assert [call for call in runtime.console.calls if call[1] == "users"] == []
 
 
-async def test_without_a_trail_nothing_changes(
+async def test_nothing_changes_without_an_audit_record(
     alice: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:
@@ -219,7 +217,9 @@ async def test_without_a_trail_nothing_changes(
 # History.
 
 
-async def test_the_history_is_the_own(alice: Browser, runtime: StaticRuntime) -> None:
+async def test_the_history_contains_only_the_own_sign_ins(
+    alice: Browser, runtime: StaticRuntime
+) -> None:
     runtime.console.put(LOGIN_RECORDS, record("a", START, sourceIP="192.0.2.77"))
     runtime.console.put(LOGIN_RECORDS, record("b", START, of="bob", sourceIP="192.0.2.88"))
     text = (await alice.get(ACCOUNT)).content.decode()
@@ -227,9 +227,7 @@ async def test_the_history_is_the_own(alice: Browser, runtime: StaticRuntime) ->
     assert "192.0.2.88" not in text
 
 
-async def test_records_that_have_not_arrived_are_said_to_be_away(
-    alice: Browser, runtime: StaticRuntime
-) -> None:
+async def test_missing_login_records_are_reported(alice: Browser, runtime: StaticRuntime) -> None:
     runtime._informers[LOGIN_RECORDS] = Informer(LOGIN_RECORDS, DECODERS[LOGIN_RECORDS])
     assert "have not arrived" in (await alice.get(ACCOUNT)).content.decode()
 
@@ -245,7 +243,7 @@ async def end(browser: Browser, which: str) -> Any:
     return await browser.post(ACCOUNT + "/sessions/end", {"session": which})
 
 
-async def test_one_sees_where_one_is_logged_in(alice: Browser, clock: MovableClock) -> None:
+async def test_the_own_sessions_are_listed(alice: Browser, clock: MovableClock) -> None:
     await Browser(**{"User-Agent": "curl/8"}).login("alice")
     await Browser(**{"User-Agent": "bobs"}).login("bob")
     text = (await alice.get(ACCOUNT)).content.decode()
@@ -256,7 +254,7 @@ async def test_one_sees_where_one_is_logged_in(alice: Browser, clock: MovableClo
     assert await asyncio.to_thread(signins.signed_in, "alice", clock.now()) == []
 
 
-async def test_one_other_session_can_be_ended(alice: Browser) -> None:
+async def test_another_session_can_be_revoked(alice: Browser) -> None:
     other = Browser()
     await other.login("alice")
     mine, theirs = await sessions_of("alice")
@@ -265,7 +263,7 @@ async def test_one_other_session_can_be_ended(alice: Browser) -> None:
     assert await is_in(alice)
 
 
-async def test_all_others_can_be_ended(alice: Browser, runtime: StaticRuntime) -> None:
+async def test_all_other_sessions_can_be_revoked(alice: Browser, runtime: StaticRuntime) -> None:
     others = [Browser(), Browser()]
     for other in others:
         await other.login("alice")
@@ -279,7 +277,7 @@ async def test_all_others_can_be_ended(alice: Browser, runtime: StaticRuntime) -
 
 
 @pytest.mark.parametrize("which", ["bobs", "", "x", "\0", "a" * 5000, "' OR 1=1 --"])
-async def test_nobody_elses_can_be_ended(alice: Browser, which: str) -> None:
+async def test_sessions_of_other_users_cannot_be_revoked(alice: Browser, which: str) -> None:
     bob = Browser()
     await bob.login("bob")
     if which == "bobs":
@@ -288,17 +286,17 @@ async def test_nobody_elses_can_be_ended(alice: Browser, which: str) -> None:
     assert await is_in(bob) and await is_in(alice)
 
 
-async def test_expired_rows_go(alice: Browser, clock: MovableClock) -> None:
+async def test_expired_sessions_are_deleted(alice: Browser, clock: MovableClock) -> None:
     clock.move(hours=12)
     await asyncio.to_thread(signins.discard_expired, clock.now())
     assert await Session.objects.acount() == await SignIn.objects.acount() == 0
 
 
 @pytest.mark.parametrize("event", ["password", "sessions", "disabled", "deleted"])
-async def test_an_open_socket_ends_within_two_seconds(
+async def test_websockets_close_within_two_seconds_of_a_revocation(
     runtime: StaticRuntime, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As long as sockets are looked at within a second of a change, which is all that is waited for."""
+    """Assumes that websockets are checked within a second of a change."""
     assert SessionMonitor.check_gap <= 1.0
     admin, other = Browser(), Browser()
     await admin.login("admin")

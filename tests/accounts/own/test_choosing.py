@@ -1,4 +1,4 @@
-"""A user whose password must change gets one page, and nothing else anywhere."""
+"""A user who must change the password can access only the password page."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ MARK = {"iam.kubesphere.io/uninitialized": "true"}
 
 @pytest.fixture
 async def pending(browser: Browser, users: Informer[Any], runtime: StaticRuntime) -> Browser:
-    """admin, who has to choose a password."""
+    """admin, who must change the password."""
     put(runtime, user("admin", password=HASH, annotations=dict(MARK)))
     assert (await browser.login("admin")).status_code == 302
     return browser
@@ -55,7 +55,7 @@ async def choose(browser: Browser, current: str = PASSWORD, **fields: str) -> An
     return await browser.post(PAGE, given)
 
 
-async def test_every_page_leads_there_and_every_program_is_refused(pending: Browser) -> None:
+async def test_all_pages_redirect_and_api_requests_are_refused(pending: Browser) -> None:
     private = [(n, p) for n, p in routes(get_resolver().url_patterns) if n not in PUBLIC_ROUTES]
     seen = 0
     for name, path in private:
@@ -74,7 +74,7 @@ async def test_every_page_leads_there_and_every_program_is_refused(pending: Brow
     assert seen >= 15
 
 
-async def test_public_routes_do_not_take_them_for_anybody(pending: Browser) -> None:
+async def test_public_routes_treat_the_user_as_anonymous(pending: Browser) -> None:
     own = await pending.get("/kapis/iam.kubesphere.io/v1alpha2/users/admin")
     assert own.status_code == 401
     asked = "/oauth/authorize?response_type=code&client_id=x&redirect_uri=https://e.example/"
@@ -83,9 +83,7 @@ async def test_public_routes_do_not_take_them_for_anybody(pending: Browser) -> N
     assert (await pending.get("/livez")).status_code == 200
 
 
-async def test_sockets_are_refused_and_open_ones_end(
-    browser: Browser, runtime: StaticRuntime
-) -> None:
+async def test_websockets_are_refused_and_closed(browser: Browser, runtime: StaticRuntime) -> None:
     await browser.login("admin")
     _, scope = await connect(from_ours(browser))
     assert await scope["session_alive"]()
@@ -95,7 +93,7 @@ async def test_sockets_are_refused_and_open_ones_end(
     assert (later["account"], later["access_in"]) == (None, None)
 
 
-async def test_the_page_changes_the_password_and_goes_on(
+async def test_the_page_changes_the_password_and_redirects(
     pending: Browser, runtime: StaticRuntime
 ) -> None:
     page = await pending.get(PAGE + "?next=/clusters/host/pods")
@@ -120,10 +118,10 @@ async def test_the_page_changes_the_password_and_goes_on(
 
 
 @pytest.mark.parametrize(("field", "code"), [("status", 302), ("spec", 409)])
-async def test_only_what_somebody_else_decided_is_in_the_way(
+async def test_only_concurrent_changes_of_the_spec_are_a_conflict(
     pending: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, field: str, code: int
 ) -> None:
-    """Their own login is noted in the status, maybe just then."""
+    """The console's own sign-in can update the status at the same time."""
     patch, meanwhile = runtime.console.patch, [{"note": "first"}, {"note": "second"}]
 
     async def overtaken(gvr: GVR, body: dict[str, Any], **where: Any) -> dict[str, Any]:
@@ -157,11 +155,11 @@ WRONG: list[tuple[dict[str, str], str]] = [
 
 
 @pytest.mark.parametrize(("fields", "text"), WRONG, ids=range(len(WRONG)))
-async def test_what_is_wrong_is_said_and_nothing_changes(
+async def test_invalid_passwords_are_reported(
     pending: Browser, runtime: StaticRuntime, fields: dict[str, str], text: str
 ) -> None:
     if fields.get("password") == HASH:
-        # A hash is a password like any other here: 60 characters, and hashed again.
+        # A string in hash format is an ordinary password, and is hashed.
         assert (await choose(pending, **fields)).status_code == 302
         assert stored(runtime)["spec"]["password"] != HASH
         return
@@ -176,7 +174,7 @@ async def test_what_is_wrong_is_said_and_nothing_changes(
     assert (await pending.get("/dashboard"))["Location"].startswith(PAGE)
 
 
-async def test_guesses_of_the_present_password_are_counted(pending: Browser) -> None:
+async def test_wrong_current_passwords_count_as_failed_attempts(pending: Browser) -> None:
     for _ in range(10):
         assert (await choose(pending, "wrong")).status_code == 400
     answer = await choose(pending)
@@ -185,7 +183,7 @@ async def test_guesses_of_the_present_password_are_counted(pending: Browser) -> 
     assert (await Browser().login("admin")).status_code == 429
 
 
-async def test_who_has_no_password_needs_none(
+async def test_a_user_without_a_password_is_not_asked_for_the_current_one(
     pending: Browser, runtime: StaticRuntime, users: Informer[Any]
 ) -> None:
     labels = {"iam.kubesphere.io/identify-provider": "ldap"}
@@ -200,7 +198,7 @@ async def test_who_has_no_password_needs_none(
 
 
 async def session_of(users: Informer[Any], name: str) -> Browser:
-    """As an identity provider's login leaves it."""
+    """Return a browser with a session as an identity provider's sign-in creates it."""
     entry = users.store.get(Key("", name))
     assert entry is not None
     session = SessionStore()
@@ -211,19 +209,19 @@ async def session_of(users: Informer[Any], name: str) -> Browser:
     return browser
 
 
-async def test_one_still_gets_out(pending: Browser) -> None:
+async def test_the_user_can_sign_out(pending: Browser) -> None:
     assert (await pending.post("/logout"))["Location"] == "/login"
     assert await Session.objects.acount() == 0
 
 
-async def test_the_page_is_for_nobody_else(browser: Browser) -> None:
+async def test_other_users_are_redirected(browser: Browser) -> None:
     assert (await browser.get(PAGE))["Location"].startswith("/login?next=")
     await browser.login("alice")
     assert (await browser.get(PAGE))["Location"] == "/account"
     assert (await choose(browser))["Location"] == "/account"
 
 
-async def test_without_the_database_it_says_so(
+async def test_an_unavailable_database_returns_503(
     pending: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any, **_kwargs: Any) -> None:
@@ -234,7 +232,7 @@ async def test_without_the_database_it_says_so(
 
 
 @pytest.mark.parametrize("value", ["true", "1", "False"])
-async def test_any_other_value_is_a_demand(
+async def test_other_annotation_values_require_a_change(
     browser: Browser, runtime: StaticRuntime, value: str
 ) -> None:
     mark = {"iam.kubesphere.io/uninitialized": value}
@@ -244,7 +242,9 @@ async def test_any_other_value_is_a_demand(
 
 
 @pytest.mark.parametrize("value", ["false", ""])
-async def test_false_is_no_demand(browser: Browser, runtime: StaticRuntime, value: str) -> None:
+async def test_false_and_empty_annotation_values_require_no_change(
+    browser: Browser, runtime: StaticRuntime, value: str
+) -> None:
     mark = {"iam.kubesphere.io/uninitialized": value}
     put(runtime, user("alice", password=HASH, annotations=mark))
     await browser.login("alice")
@@ -253,14 +253,14 @@ async def test_false_is_no_demand(browser: Browser, runtime: StaticRuntime, valu
 
 @pytest.fixture
 def optional(settings: Settings, tmp_path: Path) -> Config:
-    """The platform lets people keep what somebody else chose."""
+    """Configure the platform to let users keep a password set by an administrator."""
     settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
     config = Config(tmp_path / "authentication.yaml")
     config.write(firstPassword="optional")
     return config
 
 
-async def test_where_the_platform_says_so_the_password_can_be_kept(
+async def test_the_password_can_be_kept_if_configured(
     optional: Config, pending: Browser, runtime: StaticRuntime
 ) -> None:
     assert (await pending.get("/dashboard"))["Location"].startswith(PAGE)
@@ -273,20 +273,22 @@ async def test_where_the_platform_says_so_the_password_can_be_kept(
     assert (await pending.get("/dashboard")).status_code == 200
 
 
-async def test_elsewhere_it_cannot(pending: Browser, runtime: StaticRuntime) -> None:
+async def test_the_password_cannot_be_kept_by_default(
+    pending: Browser, runtime: StaticRuntime
+) -> None:
     assert "Keep this password" not in (await pending.get(PAGE)).content.decode()
     assert (await pending.post(PAGE, {"keep": "true"})).status_code == 400
     assert stored(runtime)["metadata"]["annotations"] == MARK
 
 
-async def test_what_was_not_offered_keeps_nothing(
+async def test_invalid_keep_values_are_refused(
     optional: Config, pending: Browser, runtime: StaticRuntime
 ) -> None:
     assert (await pending.post(PAGE, {"keep": "1"})).status_code == 400
     assert stored(runtime)["metadata"]["annotations"] == MARK
 
 
-async def test_a_word_that_is_not_known_demands_it(
+async def test_an_invalid_setting_requires_the_change(
     optional: Config, pending: Browser, runtime: StaticRuntime
 ) -> None:
     optional.write(firstPassword="later")

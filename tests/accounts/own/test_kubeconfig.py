@@ -1,4 +1,4 @@
-"""Downloading one's kubeconfig. With kubectl on a real cluster: `tests/accounts/kubesphere`."""
+"""Kubeconfig download. `tests/accounts/kubesphere` uses it with kubectl on a real cluster."""
 
 import base64
 from dataclasses import replace
@@ -55,7 +55,7 @@ async def keep(
     return kept
 
 
-async def test_it_is_a_file_that_is_kept_nowhere(
+async def test_the_kubeconfig_is_downloaded_without_caching(
     alice: Browser, runtime: StaticRuntime, tmp_path: Path, settings: Settings
 ) -> None:
     settings.KUBECONFIG_SERVER = "https://kubernetes.example.com:6443"
@@ -75,10 +75,10 @@ async def test_it_is_a_file_that_is_kept_nowhere(
     assert (row.actor, row.verb, row.name) == ("alice", "create", "alice")
 
 
-async def test_who_reads_all_secrets_has_nobodys_key(
+async def test_keys_in_secrets_are_encrypted_and_bound_to_the_user(
     runtime: StaticRuntime, tmp_path: Path, settings: Settings
 ) -> None:
-    """Nor has anybody a key signed by writing it there, or somebody else's."""
+    """A user who can write Secrets can't inject a plain key or another user's key."""
     kept, keeper = await keep(runtime, tmp_path), Keeper(runtime.console)
     await keeper.save(replace(kept, user="bob"))
     [alice, bob] = runtime.console.of(SECRETS).values()
@@ -94,7 +94,7 @@ async def test_who_reads_all_secrets_has_nobodys_key(
     assert (await keeper.find("bob")).key == ""
 
 
-async def test_who_asks_first_is_noted_for_the_controllers(
+async def test_the_first_request_is_recorded_for_the_controllers(
     alice: Browser, runtime: StaticRuntime
 ) -> None:
     answer = await alice.post(PATH)
@@ -107,15 +107,15 @@ async def test_who_asks_first_is_noted_for_the_controllers(
 @pytest.mark.parametrize(
     "what", [{"name": "admin"}, {"minutes": -30}, {"groups": ("left-meanwhile",)}]
 )
-async def test_a_certificate_that_does_not_count_is_not_given(
+async def test_unsuitable_certificates_are_not_returned(
     alice: Browser, runtime: StaticRuntime, tmp_path: Path, what: dict[str, Any]
 ) -> None:
     await keep(runtime, tmp_path, **what)
     assert (await alice.post(PATH)).status_code == 302
 
 
-def test_a_certificate_is_for_one_person_with_just_these_groups(tmp_path: Path) -> None:
-    """Whoever has joined or left a group needs another one."""
+def test_a_certificate_matches_exactly_one_user_and_groups(tmp_path: Path) -> None:
+    """A change of group membership requires a new certificate."""
     names, groups = ("ann", "ben"), ((), ("red",), ("blue",), ("red", "blue"))
     people = [Identity(name, found) for name in names for found in groups]
     authority, key, another = Authority(tmp_path), make_key(), make_key()
@@ -127,7 +127,7 @@ def test_a_certificate_is_for_one_person_with_just_these_groups(tmp_path: Path) 
         assert not asks_for(request, another, one) and not is_for(certificate, another, one)
 
 
-async def test_a_console_that_may_not_says_so(
+async def test_missing_permissions_of_the_console_are_reported(
     alice: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(*_: object, **__: object) -> None:
@@ -138,7 +138,7 @@ async def test_a_console_that_may_not_says_so(
     assert "cannot be made at this moment" in (await alice.get("/account")).content.decode()
 
 
-async def test_it_is_for_people_who_are_signed_in_and_by_a_form(browser: Browser) -> None:
+async def test_the_download_requires_a_session_and_post(browser: Browser) -> None:
     assert (await browser.post(PATH)).status_code in (302, 401, 403)
     await browser.login("alice")
     assert (await browser.get(PATH)).status_code == 405
@@ -147,7 +147,7 @@ async def test_it_is_for_people_who_are_signed_in_and_by_a_form(browser: Browser
 @pytest.mark.parametrize(
     ("hours", "text"), [(24, "one day"), (168, "7 days"), (36, "36 hours"), (1, "one hour")]
 )
-async def test_the_page_says_for_how_long(
+async def test_the_page_shows_the_lifetime(
     alice: Browser, settings: Settings, hours: int, text: str
 ) -> None:
     assert settings.KUBECONFIG_HOURS == 24

@@ -1,5 +1,4 @@
-"""The counter: how many guesses there are. Of guesses at the same time, see test_lockout and
-test_replicas."""
+"""The counter of failed attempts. test_lockout and test_replicas test concurrent attempts."""
 
 from datetime import timedelta
 from functools import partial
@@ -27,22 +26,22 @@ def guess(clock: MovableClock, name: str = "alice", network: str = HERE) -> floa
 
 
 def guesses(clock: MovableClock, number: int, name: str = "alice", network: str = HERE) -> int:
-    """How many of them got as far as the password."""
+    """Make attempts and return how many were allowed to check the password."""
     return sum(guess(clock, name, network) is None for _ in range(number))
 
 
-def test_ten_guesses_are_all_there_are(clock: MovableClock) -> None:
+def test_ten_attempts_are_allowed(clock: MovableClock) -> None:
     assert guesses(clock, 15) == 10
     assert guess(clock) == 600.0
 
 
-def test_guesses_at_two_replicas_count_both(clock: MovableClock) -> None:
+def test_concurrent_attempts_at_two_replicas_are_both_counted(clock: MovableClock) -> None:
     guesses(clock, 1, network="")
     assert overtaken(partial(guess, clock, network="")) == (None, None)
     assert guesses(clock, 15, network="") == 7
 
 
-def test_the_remaining_time_is_that_since_the_last_guess(clock: MovableClock) -> None:
+def test_the_lock_duration_starts_at_the_last_attempt(clock: MovableClock) -> None:
     guesses(clock, 9)
     clock.move(minutes=4)
     guesses(clock, 1)
@@ -54,13 +53,13 @@ def test_the_remaining_time_is_that_since_the_last_guess(clock: MovableClock) ->
     assert guesses(clock, 15) == 10
 
 
-def test_guesses_of_long_ago_do_not_count(clock: MovableClock) -> None:
+def test_old_attempts_do_not_count(clock: MovableClock) -> None:
     guesses(clock, 9)
     clock.move(minutes=10)
     assert guesses(clock, 15) == 10
 
 
-def test_the_right_password_starts_the_user_anew_but_not_the_address(clock: MovableClock) -> None:
+def test_a_correct_password_resets_the_user_but_not_the_address(clock: MovableClock) -> None:
     for _ in range(11):
         assert guesses(clock, 9) == 9
         ticket = attempts.begin("alice", HERE, DEFAULTS, clock.now())
@@ -69,7 +68,7 @@ def test_the_right_password_starts_the_user_anew_but_not_the_address(clock: Mova
     assert guesses(clock, 9, name="bob") == 1
 
 
-def test_an_attempt_that_nobody_looked_at_does_not_count(clock: MovableClock) -> None:
+def test_a_cancelled_attempt_does_not_count(clock: MovableClock) -> None:
     for _ in range(15):
         ticket = attempts.begin("alice", HERE, DEFAULTS, clock.now())
         assert ticket.wait is None
@@ -77,27 +76,27 @@ def test_an_attempt_that_nobody_looked_at_does_not_count(clock: MovableClock) ->
 
 
 @pytest.mark.parametrize("name", ["ALICE", " alice", "alice\n", "\uff41lice"])
-def test_names_that_look_alike_are_one(clock: MovableClock, name: str) -> None:
+def test_names_are_normalized(clock: MovableClock, name: str) -> None:
     guesses(clock, 10)
     assert guess(clock, name) is not None
     assert guess(clock, "bob") is None
 
 
-def test_nothing_is_pushed_out_by_other_names(clock: MovableClock) -> None:
+def test_other_names_do_not_evict_counters(clock: MovableClock) -> None:
     guesses(clock, 10)
     for number in range(300):
         guess(clock, f"random-{number}", network=f"198.51.100.{number % 200}")
     assert guess(clock) is not None
 
 
-def test_an_address_has_a_hundred_whoever_it_tries_to_be(clock: MovableClock) -> None:
+def test_an_address_has_a_hundred_attempts_for_all_names(clock: MovableClock) -> None:
     assert sum(guess(clock, f"name-{n}") is None for n in range(120)) == 100
     assert guess(clock, "alice") is not None
     assert guess(clock, "alice", network="192.0.2.2") is None
     assert guess(clock, "alice", network="") is None
 
 
-def test_somebody_can_be_unlocked(clock: MovableClock) -> None:
+def test_a_user_can_be_unlocked(clock: MovableClock) -> None:
     guesses(clock, 10)
     assert attempts.locked_for("alice", DEFAULTS, clock.now()) == 600.0
     attempts.forget("alice")
@@ -105,7 +104,7 @@ def test_somebody_can_be_unlocked(clock: MovableClock) -> None:
     assert guesses(clock, 15) == 10
 
 
-def test_rows_go_when_they_mean_nothing_any_more(clock: MovableClock) -> None:
+def test_outdated_rows_are_deleted(clock: MovableClock) -> None:
     guesses(clock, 10)
     clock.move(minutes=9)
     guess(clock, "bob", network="192.0.2.2")
@@ -116,12 +115,12 @@ def test_rows_go_when_they_mean_nothing_any_more(clock: MovableClock) -> None:
     assert FailedAttempts.objects.count() == 4
 
 
-def test_what_was_typed_is_not_kept(clock: MovableClock) -> None:
+def test_entered_names_are_not_stored(clock: MovableClock) -> None:
     guess(clock, "hunter2-in-the-wrong-field")
     assert "hunter2" not in str(list(FailedAttempts.objects.values()))
 
 
-def test_limits_are_those_of_a_kubesphere_configuration() -> None:
+def test_limits_are_read_from_a_kubesphere_configuration() -> None:
     problems: list[str] = []
     raw = {
         "authenticateRateLimiterMaxTries": 5,
@@ -135,7 +134,7 @@ def test_limits_are_those_of_a_kubesphere_configuration() -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, "5", True, 10**9, None, [], 1.5])
-def test_a_limit_that_is_none_is_named_and_left_out(value: object) -> None:
+def test_invalid_limits_are_reported_and_ignored(value: object) -> None:
     problems: list[str] = []
     raw = {"authenticateRateLimiterMaxTries": value, "authenticateRateLimiterDuration": value}
     found = read_limits(raw, problems.append)

@@ -1,4 +1,4 @@
-"""What ends without anybody showing it, and what is cleared away."""
+"""Automatic revocation by the controller, and periodic cleanup."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -44,10 +44,12 @@ def config(settings: Any, tmp_path: Any) -> Config:
 
 
 @pytest.mark.parametrize("ending", ["disabled", "going"])
-async def test_drafts_views_and_pins_go_with_their_user(
+async def test_drafts_views_and_pins_are_deleted_with_their_user(
     endings: Endings, users: Informer[Any], ending: str
 ) -> None:
-    """Not with one who may come back: another one of the name must not read them."""
+    """They are kept for a disabled user, who may return. A later user of the same name must not
+    read them.
+    """
     for name in ("alice", "bob"):
         place = drafts.Place(name, "host", "pods", "shop", "web")
         await sync_to_async(drafts.keep)(place, drafts.Content("a", "b", "u"), 0)
@@ -66,7 +68,7 @@ async def test_drafts_views_and_pins_go_with_their_user(
 
 
 @pytest.mark.parametrize("ending", ["disabled", "deleted", "going"])
-async def test_a_user_who_ended_has_nothing_left(
+async def test_disabled_and_deleted_users_lose_sessions_and_tokens(
     endings: Endings, users: Informer[Any], ending: str
 ) -> None:
     program = Program()
@@ -86,7 +88,7 @@ async def test_a_user_who_ended_has_nothing_left(
     assert not await program.works(tokens["access_token"])
 
 
-async def test_a_database_that_is_away_is_told_in_a_line(
+async def test_an_unavailable_database_raises_away(
     monkeypatch: pytest.MonkeyPatch, endings: Endings, users: Informer[Any]
 ) -> None:
     def stopped(name: str) -> int:
@@ -99,7 +101,7 @@ async def test_a_database_that_is_away_is_told_in_a_line(
 
 
 @pytest.mark.parametrize("state", ["Active", "AuthLimitExceeded"])
-async def test_others_keep_what_they_have(
+async def test_active_and_locked_users_keep_sessions(
     endings: Endings, users: Informer[Any], state: str
 ) -> None:
     await Browser().login("alice")
@@ -108,7 +110,7 @@ async def test_others_keep_what_they_have(
     assert await Session.objects.acount() == 1
 
 
-async def test_before_the_users_have_arrived_nothing_ends(
+async def test_nothing_is_revoked_before_users_are_synced(
     endings: Endings, runtime: StaticRuntime
 ) -> None:
     await Browser().login("alice")
@@ -118,7 +120,7 @@ async def test_before_the_users_have_arrived_nothing_ends(
     assert await Session.objects.acount() == 1
 
 
-async def test_a_round_of_cleaning_leaves_what_counts(clock: MovableClock) -> None:
+async def test_cleanup_deletes_only_expired_rows(clock: MovableClock) -> None:
     await Browser().login("alice")
     await Browser().login("alice", "wrong")
     await Program().signed_in("alice")
@@ -130,7 +132,7 @@ async def test_a_round_of_cleaning_leaves_what_counts(clock: MovableClock) -> No
     assert [await table._default_manager.acount() for table in tables] == [0, 0, 0, 0]
 
 
-async def test_a_database_that_was_away_is_cleaned_the_next_time(
+async def test_cleanup_continues_after_a_database_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Once(MovableClock):

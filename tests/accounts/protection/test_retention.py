@@ -1,4 +1,4 @@
-"""What follows from LoginRecords, and how long they are kept."""
+"""Lockout from LoginRecords, and their retention."""
 
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -59,7 +59,7 @@ def failures(number: int, *, last: datetime = START, apart: float = 1.0) -> list
     return [record(f"f{n}", last - timedelta(seconds=n * apart)) for n in range(number)]
 
 
-async def test_ten_failures_lock() -> None:
+async def test_ten_failures_lock_the_user() -> None:
     runtime = make(failures(10))
     await look(runtime, "f0")
     assert alice(runtime) == {
@@ -73,19 +73,19 @@ async def test_ten_failures_lock() -> None:
     assert runtime.console.calls == calls
 
 
-async def test_nine_do_not() -> None:
+async def test_nine_failures_do_not_lock_the_user() -> None:
     runtime = make(failures(9))
     await look(runtime, "f0")
     assert alice(runtime) == {"state": "Active"}
 
 
-async def test_failures_of_long_ago_do_not_count() -> None:
+async def test_old_failures_do_not_count() -> None:
     runtime = make(failures(10, apart=67))
     await look(runtime, "f0")
     assert alice(runtime)["state"] == "Active"
 
 
-async def test_failures_from_before_the_state_began_do_not_count() -> None:
+async def test_failures_before_the_last_state_transition_do_not_count() -> None:
     who = user("alice", password=HASH)
     who["status"]["lastTransitionTime"] = (START - timedelta(seconds=5)).isoformat()
     runtime = make(failures(20), who)
@@ -93,7 +93,7 @@ async def test_failures_from_before_the_state_began_do_not_count() -> None:
     assert alice(runtime)["state"] == "Active"
 
 
-async def test_failures_from_before_the_last_success_do_not_count() -> None:
+async def test_failures_before_the_last_success_do_not_count() -> None:
     records = [*failures(5), record("s", START - timedelta(seconds=5), success=True)]
     records += failures(5, last=START - timedelta(seconds=10))[::-1]
     for number, item in enumerate(records):
@@ -112,13 +112,13 @@ async def test_failures_from_before_the_last_success_do_not_count() -> None:
         user("alice", password=HASH, deletionTimestamp="2026-03-01T11:00:00Z"),
     ],
 )
-async def test_who_cannot_be_locked_is_not(who: Manifest) -> None:
+async def test_disabled_external_and_terminating_users_are_not_locked(who: Manifest) -> None:
     runtime = make(failures(12), who)
     await look(runtime, "f0")
     assert runtime.console.calls == []
 
 
-async def test_a_success_is_the_last_login_and_a_failure_is_not() -> None:
+async def test_only_a_successful_sign_in_updates_the_last_sign_in_time() -> None:
     runtime = make([record("s", START, success=True), record("f", START + timedelta(seconds=1))])
     await look(runtime, "f")
     assert "lastLoginTime" not in alice(runtime)
@@ -130,7 +130,7 @@ async def test_a_success_is_the_last_login_and_a_failure_is_not() -> None:
     assert alice(runtime)["lastLoginTime"] == "2026-03-01T12:00:00Z"
 
 
-async def test_a_record_goes_after_a_week() -> None:
+async def test_a_record_is_deleted_after_a_week() -> None:
     runtime = make([record("r", START - 6 * DAY)])
     assert (await look(runtime, "r")).requeue_after == DAY.total_seconds()
     runtime.clock.move(days=1)
@@ -139,7 +139,7 @@ async def test_a_record_goes_after_a_week() -> None:
     assert await look(runtime, "r") == Result()
 
 
-async def test_of_one_user_a_hundred_are_kept() -> None:
+async def test_a_hundred_records_per_user_are_kept() -> None:
     runtime = make([record(f"r{n:03}", START - timedelta(minutes=n)) for n in range(105)])
     runtime.console.put(LOGIN_RECORDS, record("bobs", START - 2 * DAY, of="bob"))
     await look(runtime, "r000")
@@ -147,8 +147,8 @@ async def test_of_one_user_a_hundred_are_kept() -> None:
     assert kept == {f"r{n:03}" for n in range(100)} | {"bobs"}
 
 
-async def test_guesses_push_out_no_success() -> None:
-    """It says where somebody may sign in from while others lock the name."""
+async def test_failures_do_not_evict_successful_records() -> None:
+    """A successful record determines the addresses from which a locked user may still sign in."""
     first = record("first", START - timedelta(hours=5), success=True)
     runtime = make([first, *failures(100)])
     await look(runtime, "f0")
@@ -156,13 +156,13 @@ async def test_guesses_push_out_no_success() -> None:
     assert "first" in kept and "f99" not in kept and len(kept) == 100
 
 
-async def test_records_of_nobody_go() -> None:
+async def test_records_of_missing_users_are_deleted() -> None:
     runtime = make([record("r", START, of="gone")])
     await look(runtime, "r")
     assert runtime.console.of(LOGIN_RECORDS) == {}
 
 
-async def test_a_record_that_names_nobody_is_left_alone() -> None:
+async def test_a_record_without_a_user_is_ignored() -> None:
     item = record("r", START)
     item["metadata"]["labels"] = {}
     runtime = make([item])

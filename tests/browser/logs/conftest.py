@@ -1,4 +1,4 @@
-"""A console that opens ports, in front of an embedded cluster with a node, on which pods run."""
+"""A console with port forwarding, in front of an embedded cluster with a node that runs pods."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -29,8 +29,9 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
 
 @pytest.fixture
 def start(console: Console, page: Page) -> StartPod:
-    """Makes a pod with these annotations unless there is one of the name; the address of its log, for
-    whoever is signed in."""
+    """Create a pod with these annotations unless it exists, and return the URL of its log for the
+    signed-in user.
+    """
     sign_in(page, console, "")
 
     def started(name: str, **notes: str) -> str:
@@ -42,7 +43,7 @@ def start(console: Console, page: Page) -> StartPod:
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec}
         console.kubectl("create", "-f", "-", input=json.dumps(pod))
         state = ("get", "pod", name, "-o", "jsonpath={.status.containerStatuses[0].state}")
-        # One that cannot start stays in this state.
+        # A pod with this error stays in this state.
         eventually(lambda: _settled(console.kubectl(*state)), f"{name} has a state")
         console.made.append(("default", name))
         return address

@@ -1,4 +1,4 @@
-"""Fakes of the console at the sockets of a page, for what a real one says too rarely."""
+"""Fakes of the console's side of websockets, for messages that a real console rarely sends."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, WebSocketRoute
 
 from tests.controlplane.waiting import eventually
 
-#: A page that lost its socket opens another one at once.
+#: Reconnect without delay after the socket was lost.
 _AT_ONCE = """(() => {
   const wait = setTimeout;
   window.setTimeout = (run, ms, ...more) => wait(run, run.name === "open" ? 0 : ms, ...more);
@@ -17,7 +17,7 @@ _FRAMES_LATER = "new Promise((on) => requestAnimationFrame(() => requestAnimatio
 
 
 class FakeConsole:
-    """At a page's sockets. `heard`: what the page said, by socket."""
+    """The server side of a page's websockets. `heard` holds the messages of the page, by socket."""
 
     def __init__(self, page: Page, where: str) -> None:
         self.page, self.sockets, self.heard = page, list[WebSocketRoute](), list[list[Any]]()
@@ -34,8 +34,8 @@ class FakeConsole:
         self.sockets[-1].send(json.dumps(message))
 
     def greeted(self, times: int) -> dict[str, Any]:
-        """What the page says first at the last of so many sockets."""
-        # Asking the page also hears what came.
+        """Wait for this number of sockets and return the first message on the last one."""
+        # Any call to the page also dispatches pending events.
         eventually(
             lambda: self.page.title() and [*map(bool, self.heard)] == [True] * times, "a page"
         )
@@ -43,12 +43,12 @@ class FakeConsole:
         return {key: value for key, value in said.items() if key != "size"}
 
     def cut(self, code: int = 1006) -> dict[str, Any]:
-        """Ends the socket. Returns what the page says first at the next one."""
+        """Close the socket and return the page's first message on the next one."""
         self.sockets[-1].close(code=code)
         return self.greeted(len(self.sockets) + 1)
 
     def end(self, code: int) -> None:
-        """Ends the socket of a page that comes back no more."""
+        """Close the socket of a page that does not reconnect."""
         count = len(self.sockets)
         self.sockets[-1].close(code=code)
         for _ in range(2):
@@ -57,17 +57,19 @@ class FakeConsole:
 
 
 class FakeLog(FakeConsole):
-    """At the followed logs of a page."""
+    """The server side of followed logs."""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page, "/log")
 
     def lines(self, number: int, *texts: str, **more: Any) -> None:
-        """As a message of this number, of the first source."""
+        """Send a message with this number and lines of the first source."""
         about = [0, f"2026-01-02T10:00:0{number}.123456789Z", ""]
         self.say(n=number, lines=[[*about, text, True, False, 0] for text in texts], **more)
 
     def has_heard(self, *wanted: Any) -> None:
-        """The page says that at its open socket, and has said nothing else after its greeting."""
-        # Asking the page also hears what came.
+        """Wait until the page has sent exactly these messages on the open socket after its
+        greeting.
+        """
+        # Any call to the page also dispatches pending events.
         eventually(lambda: self.page.title() and self.heard[-1][1:] == [*wanted], f"{wanted}")

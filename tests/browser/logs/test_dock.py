@@ -1,4 +1,4 @@
-"""What is open below stays there from page to page."""
+"""The dock at the bottom of the page, which stays open across pages."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def tabs(page: Page) -> Locator:
 
 
 def lines(page: Page) -> Locator:
-    """Of the tab that is shown."""
+    """Return the log lines of the visible tab."""
     return page.frame_locator(".dock-panel[data-current] iframe").locator(".log-line")
 
 
@@ -57,12 +57,12 @@ def shown(page: Page) -> Frame:
 
 
 def stored(page: Page) -> dict[str, Any]:
-    """What this browser tab remembers of the dock, by its keys."""
+    """Return the session storage entries of the dock."""
     found: dict[str, str] = page.evaluate("({ ...sessionStorage })")
     return {key: json.loads(text) for key, text in found.items() if key.startswith("dock")}
 
 
-#: The first line that is in sight.
+#: Return the first visible line.
 _FIRST = """(box) => {
   const { top } = box.getBoundingClientRect();
   const seen = (one) => one.getBoundingClientRect().bottom > top + 0.5;
@@ -72,14 +72,14 @@ _FIRST = """(box) => {
 
 @pytest.fixture
 def two(start: StartPod) -> tuple[str, str]:
-    """The names of two pods that write."""
+    """Start two pods that write logs, and return their names."""
     for name in ("first", "second"):
         start(name, **{RATE_ANNOTATION: "8"})
     return "first", "second"
 
 
 def open_both(page: Page, console: Console) -> None:
-    """One from the menu of its row, one by key on its page."""
+    """Open one log from the menu of its row and one with a key on its page."""
     page.goto(console.url + PODS)
     row = page.locator("#results tr[data-key='default/first']")
     row.locator(".actions button").first.click()
@@ -92,7 +92,7 @@ def open_both(page: Page, console: Console) -> None:
 
 
 def tabs_of(active: str) -> dict[str, Any]:
-    """What is remembered of both, of which the one of this name is shown."""
+    """Return the stored state of both tabs, with the named one active."""
     tabs = [
         {
             "id": name,
@@ -106,27 +106,27 @@ def tabs_of(active: str) -> dict[str, Any]:
 
 
 def has_both(page: Page, console: Console, active: str) -> None:
-    """As if both had been opened before: the one of this name is shown, the other is not loaded."""
+    """Open a page with both tabs in the stored state. The inactive tab is not loaded."""
     hold(page, console, tabs_of(active))
     page.goto(f"{console.url}{PLACE}/second")
     expect(state(page)).to_have_text("Following")
 
 
 def hold(page: Page, console: Console, held: dict[str, Any]) -> None:
-    """The browser tab remembers that of the dock from now on."""
+    """Put the state of the dock into session storage."""
     page.goto(console.url + "/readyz")
     page.evaluate("(held) => sessionStorage.setItem('dock', JSON.stringify(held))", held)
 
 
 def open_second(page: Page, console: Console) -> None:
-    """Where one is enough."""
+    """Open only the second tab."""
     page.goto(f"{console.url}/clusters/host/projects/default/pods/second")
     expect(page.locator(BELOW)).to_be_visible()
     page.keyboard.press("Shift+L")
     follows(page)
 
 
-def it_opens_what_an_overview_and_a_list_lead_to(
+def test_logs_open_in_the_dock_from_an_overview_and_a_list(
     page: Page, start: StartPod, console: Console
 ) -> None:
     start("crashes", **{ANNOTATION: "crash error boom"})
@@ -140,9 +140,11 @@ def it_opens_what_an_overview_and_a_list_lead_to(
     expect(lines(page).first).to_be_visible()
 
 
-def it_goes_on_over_pages_without_loss(console: Console, page: Page, two: tuple[str, str]) -> None:
+def test_logs_continue_across_pages_without_loss(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
     open_both(page, console)
-    # The one in the background says that there is something new.
+    # The tab in the background shows that it has new lines.
     expect(tabs(page).first).to_have_accessible_name(re.compile("first · app.*new"))
     began = last_time(page)
     for path in some("over pages", ("/dashboard", "/clusters/host/services", PODS), 1):
@@ -150,7 +152,7 @@ def it_goes_on_over_pages_without_loss(console: Console, page: Page, two: tuple[
         expect(tabs(page)).to_have_text([re.compile("first · app"), re.compile("second · app")])
         expect(tabs(page).nth(1)).to_have_attribute("aria-selected", "true")
         follows(page)
-    # The other one is loaded when somebody looks at it, and goes on where it was.
+    # The other tab is loaded when it is selected, and continues from its last position.
     tabs(page).first.click()
     follows(page)
     page.goto(f"{console.url}/dashboard")
@@ -164,7 +166,9 @@ def it_goes_on_over_pages_without_loss(console: Console, page: Page, two: tuple[
         assert found[0] < began < found[-1]
 
 
-def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, str]) -> None:
+def test_the_dock_is_restored_after_a_reload(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
     open_second(page, console)
     frame = page.frame_locator(".dock-panel[data-current] iframe")
     expect(lines(page).nth(5)).to_be_visible()
@@ -178,7 +182,7 @@ def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, s
     assert lines(page).first.locator(".log-time").get_attribute("title") == held
     frame.get_by_role("button", name="Pause").click()
     follows(page)
-    # Its filter stays as well; opening the same again leads to it.
+    # The filter is kept, and opening the same log again selects its tab.
     frame.get_by_text("Which lines").click()
     frame.get_by_label("Search").fill("level=info")
     frame.get_by_role("button", name="Show").click()
@@ -196,10 +200,10 @@ def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, s
 @pytest.mark.parametrize(
     ("wrap", "part"), [("", 1210 / 1800), ("&wrap=1", 410 / 1000)], ids=["", "wrapped"]
 )
-def it_goes_on_where_its_reader_was(
+def test_the_scroll_position_is_restored(
     page: Page, console: Console, two: tuple[str, str], fake_log: FakeLog, wrap: str, part: float
 ) -> None:
-    """Not paused, but scrolled up, in more lines than are kept."""
+    """The log is scrolled up without being paused, and it receives more lines than the page keeps."""
     held = tabs_of("first")
     [one, _] = held["tabs"]
     hold(page, console, held | {"tabs": [one | {"url": one["url"] + wrap}]})
@@ -227,7 +231,7 @@ def it_goes_on_where_its_reader_was(
     come(4, 10, "d")
     expect(button).to_have_text("10 new lines")
     assert box.evaluate(_FIRST) == first
-    # Of long ones fewer are kept: what a browser keeps has an end.
+    # Fewer long lines are kept, because browsers limit the storage size.
     button.click()
     fake_log.lines(5, *["x" * 10_000] * 40)
     expect(lines(page).last).to_contain_text("x" * 10_000)
@@ -235,7 +239,7 @@ def it_goes_on_where_its_reader_was(
     assert len(stored(page)["dock.first"]["value"]["lines"]) == 14
 
 
-def it_marks_what_is_new_and_what_has_ended(
+def test_tabs_show_new_lines_and_ended_logs(
     page: Page, console: Console, two: tuple[str, str], fake_log: FakeLog
 ) -> None:
     held = tabs_of("first")
@@ -256,7 +260,7 @@ def it_marks_what_is_new_and_what_has_ended(
     fake_log.has_heard({"ack": 1})
     plain, new, ended = "first · app", "first · app new", "first · app ended"
     expect(tabs(page)).to_have_accessible_name(plain)
-    # One of two goes on.
+    # One of the two sources continues.
     fake_log.say(n=2, lines=[], notes=[[0, "It is gone.", True]], at={"one": ["", 1, ""]})
     expect(tabs(page)).to_have_accessible_name(new)
     fold.click()
@@ -266,7 +270,7 @@ def it_marks_what_is_new_and_what_has_ended(
     expect(tabs(page)).to_have_accessible_name(new)
     page.evaluate(HIDE, False)
     expect(tabs(page)).to_have_accessible_name(plain)
-    # Other lines are others from the beginning.
+    # Other lines are loaded from the beginning.
     shown(page).evaluate("() => { location.search += '&q=other' }")
     assert fake_log.greeted(2)["at"] == {}
     expect(frame.locator(".log")).to_be_visible()
@@ -278,10 +282,10 @@ def it_marks_what_is_new_and_what_has_ended(
     expect(tabs(page)).to_have_accessible_name(ended)
 
 
-def it_takes_the_room_that_somebody_gives_it(
+def test_the_dock_can_be_resized_and_shown_full_screen(
     page: Page, console: Console, two: tuple[str, str], fake_log: FakeLog
 ) -> None:
-    """Only as long as somebody stays on the page it covers what is above it."""
+    """The full-screen dock covers the page only until the user opens another page."""
     hold(page, console, tabs_of("first"))
     page.goto(console.url + "/dashboard")
     root, main, bar = page.locator("html"), page.locator("#main"), page.locator(".shell > header")
@@ -312,7 +316,7 @@ def it_takes_the_room_that_somebody_gives_it(
     expect(root).to_have_attribute("data-dock", "open")
     expect(full).to_have_attribute("aria-pressed", "false")
     expect(main).not_to_have_attribute("inert", "")
-    # Who leaves it sees what it covered.
+    # Leaving full-screen mode shows the page below.
     full.click()
     tabs(page).first.press("F6")
     expect(page.frame_locator("[data-current] iframe").locator(".log")).to_be_focused()
@@ -324,7 +328,7 @@ def it_takes_the_room_that_somebody_gives_it(
     expect(tabs(page).nth(1)).to_be_focused()
     page.keyboard.press("Escape")
     expect(main).to_be_focused()
-    # The chosen one is where Tab comes back to.
+    # Tab moves the focus back to the selected tab.
     expect(tabs(page).nth(0)).to_have_attribute("tabindex", "0")
     expect(tabs(page).nth(1)).to_have_attribute("tabindex", "-1")
     page.locator("[data-dock-tool=close]").click()
@@ -338,7 +342,7 @@ def it_takes_the_room_that_somebody_gives_it(
     expect(page.locator("#announce")).to_have_text("second is open below. F6 leads there.")
 
 
-def it_says_when_a_tab_was_not_loaded(
+def test_a_tab_that_failed_to_load_can_be_retried(
     page: Page, console: Console, two: tuple[str, str], fake_log: FakeLog
 ) -> None:
     hold(page, console, tabs_of("first"))
@@ -352,7 +356,7 @@ def it_says_when_a_tab_was_not_loaded(
     expect(failed).to_be_hidden()
 
 
-def it_ends_the_shell_of_a_tab_that_is_closed(
+def test_closing_a_tab_ends_its_shell(
     page: Page, console: Console, two: tuple[str, str], apart: None
 ) -> None:
     shell = FakeConsole(page, "/terminal")
@@ -368,13 +372,15 @@ def it_ends_the_shell_of_a_tab_that_is_closed(
     tabs(page).click(button="middle")
     eventually(lambda: page.title() and {"end": True} in shell.heard[0], "it has ended")
     assert stored(page) == {}
-    # Nobody comes back to it, so nothing is kept for that.
+    # The shell cannot be reopened, so its state is not stored.
     assert not page.evaluate(
         "Object.keys(sessionStorage).some((key) => key.startsWith('terminal'))"
     )
 
 
-def it_is_used_by_keyboard_alone(console: Console, page: Page, two: tuple[str, str]) -> None:
+def test_the_dock_can_be_used_by_keyboard(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
     has_both(page, console, "second")
     first, second = tabs(page).nth(0), tabs(page).nth(1)
     up = page.locator("[data-up]")
@@ -389,7 +395,7 @@ def it_is_used_by_keyboard_alone(console: Console, page: Page, two: tuple[str, s
     page.keyboard.press("Enter")
     expect(first).to_have_attribute("aria-selected", "true")
     follows(page)
-    # Into the log, where its keys are, and back to where one came from.
+    # The focus moves into the log, whose keys work there, and back.
     page.keyboard.press("F6")
     log = page.frame_locator(".dock-panel[data-current] iframe").locator(".log")
     expect(log).to_be_focused()
@@ -422,20 +428,22 @@ def it_is_used_by_keyboard_alone(console: Console, page: Page, two: tuple[str, s
     assert stored(page) == {}
 
 
-def it_fills_the_screen_of_a_phone(console: Console, page: Page, two: tuple[str, str]) -> None:
+def test_the_dock_fills_the_screen_of_a_phone(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_second(page, console)
     box = page.locator("#dock").bounding_box()
     assert box is not None and (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 390, 844)
     page.reload()
     follows(page)
-    # Nor is what asks for other lines wider than the phone.
+    # The form for log options is not wider than the phone either.
     frame = page.frame_locator(".dock-panel[data-current] iframe")
     frame.get_by_text("Which lines").click()
     box = frame.get_by_role("search", name="Which lines").bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
     frame.get_by_text("Which lines").click()
-    # On the next page it is a bar below, which covers nothing.
+    # On the next page it is a bar at the bottom that covers nothing.
     page.goto(console.url + PODS)
     expect(page.locator("html")).to_have_attribute("data-dock", "bar")
     expect(page.locator(".dock-panel iframe")).to_have_count(0)
@@ -450,8 +458,10 @@ def it_fills_the_screen_of_a_phone(console: Console, page: Page, two: tuple[str,
     expect(page.locator("#dock")).to_be_hidden()
 
 
-def it_is_closed_by_wheel_and_by_cross(console: Console, page: Page, two: tuple[str, str]) -> None:
-    """All at once on a phone, above."""
+def test_tabs_are_closed_by_middle_click_and_close_button(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
+    """On a phone all tabs are closed at once, from the top bar."""
     has_both(page, console, "second")
     tabs(page).nth(1).click(button="middle")
     expect(tabs(page)).to_have_count(1)
@@ -463,7 +473,9 @@ def it_is_closed_by_wheel_and_by_cross(console: Console, page: Page, two: tuple[
     )
 
 
-def it_says_when_there_are_too_many(console: Console, page: Page, two: tuple[str, str]) -> None:
+def test_opening_too_many_tabs_shows_a_message(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
     many = [
         {"id": f"t{n}", "url": f"/x?{n}", "opened": "", "name": f"n{n}", "kind": "log"}
         for n in range(8)
@@ -476,21 +488,21 @@ def it_says_when_there_are_too_many(console: Console, page: Page, two: tuple[str
     expect(tabs(page)).to_have_count(8)
 
 
-def it_keeps_a_shell_over_pages(console: Console, page: Page, two: tuple[str, str]) -> None:
+def test_a_shell_continues_across_pages(console: Console, page: Page, two: tuple[str, str]) -> None:
     page.goto(f"{console.url}/clusters/host/projects/default/pods/first")
     expect(page.locator(".acts [data-below-kind=terminal]")).to_be_visible()
     page.keyboard.press("Shift+T")
     frame = page.frame_locator(".dock-panel[data-current] iframe")
     connected = re.compile("Connected to app")
     expect(frame.locator("[data-terminal-state]")).to_have_text(connected)
-    # Whoever opens one wants to type.
+    # A new terminal has the focus.
     expect(frame.locator(".terminal textarea")).to_be_focused()
     page.keyboard.type("answer=42\n")
     for path in some("a shell over pages", ("/dashboard", PODS), 1):
         page.goto(console.url + path)
         expect(frame.locator("[data-terminal-state]")).to_have_text(connected)
         expect(frame.locator(".xterm-rows")).to_contain_text("answer=42")
-        # The keyboard is the page's until somebody goes there.
+        # The keyboard belongs to the page until the user focuses the terminal.
         assert page.evaluate("document.activeElement === document.body")
     page.keyboard.press("F6")
     expect(tabs(page)).to_be_focused()
@@ -504,9 +516,7 @@ def it_keeps_a_shell_over_pages(console: Console, page: Page, two: tuple[str, st
     expect(page.locator("#dock")).to_be_hidden()
 
 
-def it_says_that_a_shell_in_the_background_has_ended(
-    console: Console, page: Page, start: StartPod
-) -> None:
+def test_an_ended_background_shell_is_marked(console: Console, page: Page, start: StartPod) -> None:
     start("leaves")
     page.goto(f"{console.url}{PLACE}/leaves")
     expect(page.locator(".acts [data-below-kind=terminal]")).to_be_visible()
@@ -520,18 +530,18 @@ def it_says_that_a_shell_in_the_background_has_ended(
     expect(tabs(page).first).to_have_accessible_name(re.compile("ended"))
 
 
-# Whichever way it ends, the page of the login forgets it.
+# The dock is forgotten by the sign-in page, however the session ended.
 @pytest.mark.parametrize("end", fewer(["menu", "elsewhere"], "elsewhere"))
-def it_forgets_all_at_the_logout(
+def test_signing_out_clears_the_dock(
     console: Console, page: Page, two: tuple[str, str], end: str
 ) -> None:
     if end == "menu":
-        # This session ends.
+        # Sign in with a separate session that the test can end.
         page.context.clear_cookies()
         sign_in(page, console, "/account", anew=True)
     open_second(page, console)
     assert len(stored(page)) > 0
-    # What a terminal has drawn is kept beside it.
+    # The contents of a terminal are stored separately.
     page.evaluate("sessionStorage.setItem('terminal:page:/x', '{}')")
     if end == "menu":
         page.locator(".avatar").click()
@@ -545,7 +555,9 @@ def it_forgets_all_at_the_logout(
     assert page.evaluate("sessionStorage.getItem('terminal:page:/x')") is None
 
 
-def it_is_of_one_person(console: Console, page: Page, two: tuple[str, str]) -> None:
+def test_the_dock_of_another_user_is_not_restored(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
     hold(page, console, tabs_of("second") | {"owner": "somebody"})
     page.evaluate("sessionStorage.setItem('dock.second', '{}')")
     page.goto(console.url + PODS)
@@ -554,7 +566,7 @@ def it_is_of_one_person(console: Console, page: Page, two: tuple[str, str]) -> N
     assert stored(page) == {}
 
 
-def it_stays_out_of_the_way_of_the_back_button(
+def test_the_dock_does_not_add_history_entries(
     console: Console, page: Page, two: tuple[str, str]
 ) -> None:
     has_both(page, console, "second")
@@ -569,7 +581,7 @@ def it_stays_out_of_the_way_of_the_back_button(
     assert "/pods/first/log" in shown(page).url
 
 
-def it_has_pages_of_its_own_that_are_framed_and_by_ours_alone(
+def test_only_dock_pages_can_be_framed_and_only_by_the_console(
     console: Console, page: Page, two: tuple[str, str]
 ) -> None:
     log = "/clusters/host/projects/default/pods/first/log"
@@ -592,13 +604,14 @@ def it_has_pages_of_its_own_that_are_framed_and_by_ours_alone(
     assert framing("/login?frame=dock")[1:] == ("'none'", "DENY")
 
 
-# Colours are told apart in either theme: that is tests/browser/looks/test_modes.py.
+# The contrast of both themes is tested in tests/browser/looks/test_modes.py.
 @pytest.mark.parametrize("theme", fewer(["light", "dark"], "dark"))
-def it_is_accessible(
+def test_the_dock_is_accessible(
     console: Console, page: Page, two: tuple[str, str], theme: str, with_axe: None
 ) -> None:
     page.context.add_cookies([{"name": "theme", "value": theme, "url": console.url}])
-    # Another page: what axe itself tries is refused by the policy, and no fault of ours.
+    # Another page, because the policy blocks axe's own style changes, and that would be reported as
+    # an error.
     other = page.context.new_page()
     has_both(other, console, "second")
     assert axe.violations(other, within="#dock") == []
@@ -607,8 +620,8 @@ def it_is_accessible(
     assert axe.violations(other, within="#dock") == []
 
 
-# The last one: the pod goes.
-def it_says_that_a_log_has_ended(console: Console, page: Page, two: tuple[str, str]) -> None:
+# The last test, because it deletes the pod.
+def test_the_end_of_a_log_is_shown(console: Console, page: Page, two: tuple[str, str]) -> None:
     has_both(page, console, "first")
     tabs(page).nth(1).click()
     console.kubectl("delete", "pod", "first", "--grace-period=0", "--force")

@@ -1,4 +1,4 @@
-"""A log that is followed in a real browser."""
+"""Following a log in a real browser."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from tests.hostile.texts import TEXTS
 from tests.logs.test_colours import HARMLESS
 
 _WRITTEN = "(all) => all.map((one) => one.innerHTML)"
-#: The same of a page as it comes, before any script.
+#: The same values of a page's HTML before any script has run.
 _PLAIN = """(html) => {
   const page = new DOMParser().parseFromString(html, "text/html");
   return [...page.querySelectorAll(".log-text")].map((one) => one.innerHTML);
 }"""
 
-#: Every frame: how long it took.
+#: Record the duration of each frame.
 _FRAMES = """() => {
   window.frames_ = [];
   let last = performance.now();
@@ -47,7 +47,7 @@ _MULTIPLIES = """(() => {
   };
 })()"""
 
-#: Takes all that are free, again when those of others go.
+#: Take all free connection slots, and slots that are released later.
 _HOLDS = """(path) => new Promise((resolve) => {
   let open = 0;
   const next = () => {
@@ -64,26 +64,27 @@ _HOLDS = """(path) => new Promise((resolve) => {
   next();
 })"""
 
-#: What ends each weight and colour, and what is a colour only in part or not at all.
+#: Sequences that end each weight and color, and incomplete or invalid colors.
 _ENDS = ("22", "23", "24", "27", "29", "39", "49")
 _ODD = ("", ">32", "32;99999;1", "38:5:2", "38;2;1", "38;3;2", f"{'1;' * 120}32")
 
-#: Of each line in the page: its class, what else is said of it, and its text.
+#: Class, data attributes, and text of each line in the page.
 _DRAWN = "(all) => all.map((one) => [one.className, { ...one.dataset }, one.textContent])"
 
-#: How far the first and the last line reach over the edges of the box.
+#: Distance by which the first and the last line extend beyond the edges of the box.
 _OVER = """(box) => {
   const top = box.getBoundingClientRect().top + box.clientTop;
   const edges = [...box.querySelectorAll(".log-line")].map((one) => one.getBoundingClientRect());
   return [top - edges.at(0).top, edges.at(-1).bottom - top - box.clientHeight];
 }"""
 
-#: Keys that move nothing by themselves.
+#: Dispatch keys that don't scroll by themselves.
 _UP_AND_BACK = """(box, back) => {
   for (const key of ["PageUp", back]) box.dispatchEvent(new KeyboardEvent("keydown", { key }));
 }"""
 
-#: To this part of the lines, by hand; returns when they are drawn. A key would scroll for a while.
+#: Scroll to this fraction of the lines as a user would, and return after they are rendered. A key
+#: would scroll gradually.
 SCROLL = """async (box, part) => {
   box.dispatchEvent(new KeyboardEvent("keydown", { key: "PageUp" }));
   box.scrollTop = box.scrollHeight * part;
@@ -100,20 +101,20 @@ def last_time(page: Page) -> str:
 
 
 def writes(start: StartPod) -> str:
-    """The address of the log that most tests follow."""
+    """Return the URL of the log that most tests follow."""
     return start("writes", **{RATE_ANNOTATION: "100"})
 
 
-# The gate sees lines come where they are wrapped, and in other tests of this file.
+# In the CI run, other tests of this file cover new lines.
 @pytest.mark.deep
-def it_shows_lines_as_they_come(page: Page, start: StartPod) -> None:
+def test_new_lines_are_shown(page: Page, start: StartPod) -> None:
     page.goto(writes(start))
     expect(page.locator("[data-log-state]")).to_have_text("Following")
     seen = last_time(page)
     eventually(lambda: last_time(page) > seen, "new lines")
 
 
-def it_stands_still_while_it_is_paused_and_loses_nothing(page: Page, start: StartPod) -> None:
+def test_pausing_keeps_the_lines_and_loses_nothing(page: Page, start: StartPod) -> None:
     page.goto(writes(start))
     expect(page.locator("[data-log-state]")).to_have_text("Following")
     page.get_by_role("button", name="Pause").click()
@@ -125,7 +126,7 @@ def it_stands_still_while_it_is_paused_and_loses_nothing(page: Page, start: Star
     eventually(lambda: last_time(page) > held, "the newest lines")
 
 
-def it_lets_go_of_the_newest_lines_when_somebody_scrolls_up(page: Page, start: StartPod) -> None:
+def test_scrolling_up_stops_following(page: Page, start: StartPod) -> None:
     page.goto(writes(start))
     expect(lines(page).nth(20)).to_be_visible()
     page.locator(".log[data-log-url]").hover()
@@ -139,8 +140,10 @@ def it_lets_go_of_the_newest_lines_when_somebody_scrolls_up(page: Page, start: S
     eventually(lambda: last_time(page) > held, "the newest lines")
 
 
-def it_draws_what_the_page_without_scripts_does(page: Page, start: StartPod) -> None:
-    """Whatever a program writes: the two readers of escape sequences say the same, and none is markup."""
+def test_lines_are_rendered_as_on_the_page_without_scripts(page: Page, start: StartPod) -> None:
+    """The two parsers of escape sequences must agree for any output of a program, and none of it is
+    interpreted as HTML.
+    """
     given = [text.replace("\n", " ").replace("\r", " ")[:2000] for text in TEXTS if text.strip()]
     colours = [
         "\x1b[1;31mred\x1b[22m pale\x1b[0m",
@@ -170,14 +173,14 @@ def it_draws_what_the_page_without_scripts_does(page: Page, start: StartPod) -> 
     assert page.locator("zqx-node, .log iframe, .log img, .log form").count() == 0
 
 
-def it_says_once_why_there_is_no_log(page: Page, start: StartPod) -> None:
+def test_a_missing_log_is_explained_once(page: Page, start: StartPod) -> None:
     page.goto(start("waits", **{ANNOTATION: "pull-fails"}))
     expect(lines(page)).to_contain_text(["is waiting to start"])
     refusals = page.get_by_text("is waiting to start").filter(visible=True)
     expect(refusals).to_have_count(1)
 
 
-def it_stays_quick_while_twenty_thousand_lines_a_second_come(page: Page, start: StartPod) -> None:
+def test_the_page_stays_responsive_at_20000_lines_per_second(page: Page, start: StartPod) -> None:
     page.goto(start("pours", **{RATE_ANNOTATION: "20000"}))
     expect(page.locator("[data-log-state]")).to_have_text("Following")
     expect(lines(page).first).to_be_visible()
@@ -191,14 +194,14 @@ def it_stays_quick_while_twenty_thousand_lines_a_second_come(page: Page, start: 
 
     eventually(enough_came, f"{seconds * 20_000} lines")
     frames = sorted(page.evaluate("window.frames_"))
-    # Half of them in time, on a machine that is busy with making the lines as well.
+    # Only half of the frames must be in time, because the machine also generates the lines.
     assert frames[len(frames) // 2] < 50
     assert frames[-1] < 1000
     assert page.locator("*").count() < 10_000
 
 
-def it_says_that_the_oldest_lines_had_to_go(page: Page, start: StartPod, apart: None) -> None:
-    """A page keeps 200,000 lines: it reads each of the server's a hundred times."""
+def test_dropped_old_lines_are_reported(page: Page, start: StartPod, apart: None) -> None:
+    """A page keeps 200,000 lines. The test multiplies each line of the server by a hundred."""
     page.add_init_script(_MULTIPLIES)
     page.goto(start("multiplies", **{RATE_ANNOTATION: "1000"}))
     state = page.locator("[data-log-state]")
@@ -207,7 +210,7 @@ def it_says_that_the_oldest_lines_had_to_go(page: Page, start: StartPod, apart: 
     eventually(lambda: last_time(page) > held, "new lines")
 
 
-def it_wraps_long_lines_and_follows_them(page: Page, start: StartPod) -> None:
+def test_wrapped_lines_are_followed(page: Page, start: StartPod) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{writes(start)}&wrap=1")
     expect(page.locator("[data-log-state]")).to_have_text("Following")
@@ -218,7 +221,7 @@ def it_wraps_long_lines_and_follows_them(page: Page, start: StartPod) -> None:
     assert box.evaluate("(one) => one.scrollWidth <= one.clientWidth")
 
 
-def it_leads_from_a_line_to_what_is_around_it(page: Page, start: StartPod) -> None:
+def test_a_line_links_to_its_context(page: Page, start: StartPod) -> None:
     page.goto(writes(start))
     expect(lines(page).nth(20)).to_be_visible()
     page.get_by_role("button", name="Pause").click()
@@ -230,9 +233,9 @@ def it_leads_from_a_line_to_what_is_around_it(page: Page, start: StartPod) -> No
     expect(line.locator(".log-time")).to_have_attribute("title", stamp or "")
 
 
-def it_comes_when_there_is_room_again(page: Page, start: StartPod) -> None:
-    """As many as one may have are open still, as those of a page that is loaded again may be."""
-    # Each of the many is sent all of its lines, so they are few.
+def test_a_log_connects_when_a_connection_slot_is_released(page: Page, start: StartPod) -> None:
+    """All permitted connections are in use, as can happen while a page is reloaded."""
+    # Each connection receives all lines, so the pod writes few.
     address = start("says-little", **{RATE_ANNOTATION: "1"})
     page.goto(address)
     expect(page.locator("[data-log-state]")).to_have_text("Following")
@@ -248,16 +251,16 @@ def it_comes_when_there_is_room_again(page: Page, start: StartPod) -> None:
         holder.goto(page.url)
         holder.evaluate(_HOLDS, url)
         page.goto(address)
-        # Asking the page also hears what came.
+        # Any call to the page also dispatches pending events.
         eventually(lambda: page.title() and "Too many logs" in str(told), "it is told to wait")
         expect(page.locator("[data-log-state]")).to_contain_text("Too many logs are open.")
     expect(page.locator("[data-log-state]")).to_have_text("Following")
 
 
-def it_comes_back_when_the_console_did_not_say_goodbye(
+def test_a_log_reconnects_after_an_error_without_close(
     page: Page, start: StartPod, apart: None
 ) -> None:
-    """It said that it cannot go on now, and was gone before it could close the socket."""
+    """The console sent an error and disappeared before it could close the socket."""
     words, sockets = "The cluster does not answer.", list[WebSocketRoute]()
 
     def break_once(socket: WebSocketRoute) -> None:
@@ -274,7 +277,9 @@ def it_comes_back_when_the_console_did_not_say_goodbye(
     expect(page.locator("[data-log-state]")).to_have_text("Following")
 
 
-def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, fake_log: FakeLog) -> None:
+def test_source_context_and_match_of_each_line_are_shown(
+    page: Page, start: StartPod, fake_log: FakeLog
+) -> None:
     page.goto(f"{writes(start)}&q=broken&context=1")
     state = page.locator("[data-log-state]")
     fake_log.say(sources=["one"])
@@ -283,7 +288,7 @@ def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, fake_log:
     time, line = "10:00:00.123", ["log-line", {}]
     expect(state).to_have_text("Following")
     assert lines(page).evaluate_all(_DRAWN) == [[*line, f"{time}alone"]]
-    # Whoever sees all lines cannot go up to others.
+    # All lines fit into the box, so PageUp does not scroll.
     page.locator(".log[data-log-url]").press("PageUp")
     fake_log.say(sources=["one", "two"])
     fake_log.say(
@@ -303,14 +308,14 @@ def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, fake_log:
     expect(lines(page)).to_have_count(4)
     expect(page.locator("[data-log-end]")).to_be_hidden()
     assert lines(page).evaluate_all(_DRAWN)[1:] == more
-    # After a cut it is told again, which says nothing new, and one of two goes on.
+    # After a disconnect the sources are sent again, and only one of them continues.
     fake_log.say(n=3, lines=[], notes=[[1, "It is gone.", True]])
     fake_log.has_heard({"ack": 1}, {"ack": 2}, {"ack": 3})
     expect(state).to_have_text("Following")
     expect(lines(page)).to_have_count(4)
     fake_log.say(n=4, lines=[], notes=[[0, "It is gone.", True]])
     expect(state).to_have_text("The log has ended")
-    # It was there once more, and went.
+    # The source reappeared and ended.
     fake_log.say(n=5, lines=[[1, *about[1:], "again", False, False, 0]])
     expect(state).to_have_text("Following")
     fake_log.say(n=6, lines=[], notes=[[1, "It is gone.", True]])
@@ -319,8 +324,10 @@ def it_shows_of_each_line_what_it_is_told(page: Page, start: StartPod, fake_log:
     assert lines(page).evaluate_all(_DRAWN)[5:] == again
 
 
-def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, fake_log: FakeLog) -> None:
-    """The cluster has to wait before lines would go that came before somebody paused."""
+def test_visible_lines_are_kept_while_paused(
+    page: Page, start: StartPod, fake_log: FakeLog
+) -> None:
+    """Backpressure prevents that lines from before the pause are dropped."""
     page.add_init_script(_MULTIPLIES)
     page.goto(writes(start))
     state, button = page.locator("[data-log-state]"), page.locator("[data-log-end]")
@@ -330,10 +337,10 @@ def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, fake_log: Fak
     expect(button).to_be_hidden()
     expect(lines(page).last).to_have_text("10:00:01.123line 2104")
     box = page.locator(".log[data-log-url]")
-    # The box is full of whole lines, down to the last one.
+    # The box shows whole lines down to the last one.
     above, under = box.evaluate(_OVER)
     assert 0 <= above < 24 and abs(under) < 1, (above, under)
-    # There is nothing further down to go to.
+    # There is nothing further down to scroll to.
     box.hover()
     page.mouse.wheel(0, 200)
     fake_log.lines(2, *(f"next {n}" for n in range(30)))
@@ -345,7 +352,7 @@ def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, fake_log: Fak
     expect(state).to_have_text("Following; 16,000 older lines are no longer on this page")
     expect(button).to_have_text("2,000 new lines")
     assert lines(page).first.text_content() == held
-    # What is new is what has not been shown, however often somebody scrolls.
+    # Lines that were never visible count as new, however often the user scrolls.
     box.evaluate(SCROLL, 0.8)
     assert lines(page).first.text_content() != held
     fake_log.lines(4, "little")
@@ -361,7 +368,7 @@ def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, fake_log: Fak
     expect(state).to_contain_text(re.compile("^Following; "))
     expect(lines(page).last).to_have_text("10:00:05.123last 19")
     fake_log.has_heard(*acks)
-    # Whoever comes back to the end by hand follows again, also before the box has moved.
+    # Scrolling back to the end resumes following, even before the box has moved.
     box.hover()
     page.mouse.wheel(0, -300)
     expect(button).to_be_visible()
@@ -374,7 +381,9 @@ def it_keeps_what_the_reader_looks_at(page: Page, start: StartPod, fake_log: Fak
         expect(button).to_be_hidden()
 
 
-def it_fills_its_box(page: Page, start: StartPod, fake_log: FakeLog) -> None:
+def test_a_resized_log_box_is_filled_with_lines(
+    page: Page, start: StartPod, fake_log: FakeLog
+) -> None:
     page.set_viewport_size({"width": 1280, "height": 600})
     page.goto(writes(start))
     fake_log.say(sources=["one"])
@@ -388,7 +397,7 @@ def it_fills_its_box(page: Page, start: StartPod, fake_log: FakeLog) -> None:
         expect(lines(page).nth(shown + 5)).to_be_attached()
 
 
-def it_has_the_newest_of_lines_that_are_wrapped(
+def test_wrapped_lines_keep_the_newest_in_view(
     page: Page, start: StartPod, fake_log: FakeLog
 ) -> None:
     page.goto(f"{writes(start)}&wrap=1")
@@ -399,7 +408,7 @@ def it_has_the_newest_of_lines_that_are_wrapped(
     expect(lines(page).last).to_be_in_viewport()
     expect(lines(page).last).to_have_text("10:00:02.123more 99")
     expect(lines(page)).to_have_count(1000)
-    # Not while somebody looks at others.
+    # Not while the user looks at other lines.
     page.locator(".log[data-log-url]").press("Home")
     first = lines(page).first
     expect(first).to_be_in_viewport()
@@ -408,10 +417,8 @@ def it_has_the_newest_of_lines_that_are_wrapped(
     expect(first).to_be_in_viewport()
 
 
-def it_keeps_no_more_than_a_browser_can_hold(
-    page: Page, start: StartPod, fake_log: FakeLog
-) -> None:
-    """Few lines can be long."""
+def test_the_size_of_kept_lines_is_limited(page: Page, start: StartPod, fake_log: FakeLog) -> None:
+    """A few lines can be very long."""
     page.add_init_script(_MULTIPLIES)
     page.goto(writes(start))
     fake_log.say(sources=["one"])
@@ -423,7 +430,7 @@ def it_keeps_no_more_than_a_browser_can_hold(
     expect(state).to_have_text("Paused. The cluster keeps what comes now.")
 
 
-def it_comes_back_until_it_is_told_that_this_is_the_end(
+def test_a_log_reconnects_until_it_has_ended(
     page: Page, start: StartPod, fake_log: FakeLog
 ) -> None:
     page.goto(writes(start))
@@ -431,7 +438,7 @@ def it_comes_back_until_it_is_told_that_this_is_the_end(
     fake_log.say(sources=["one"])
     at = {"one": ["2026-01-02T10:00:01.123456789Z", 1, "run"]}
     fake_log.say(n=1, lines=[], at=at)
-    # A source that is not named stays where it was.
+    # A source that is missing from the message keeps its position.
     fake_log.say(n=2, lines=[], at={})
     fake_log.has_heard({"ack": 1}, {"ack": 2})
     assert fake_log.cut() == {"follow": "en", "at": at}

@@ -1,6 +1,6 @@
-"""A port that is opened in a real browser, and what a hostile page there can do: nothing.
+"""Opening a port in a real browser, and isolation of hostile pages on it.
 
-With SCREENSHOTS set to a folder, what is seen is written there.
+If SCREENSHOTS is set to a directory, screenshots are written to it.
 """
 
 import json
@@ -19,7 +19,7 @@ from tests.controlplane.waiting import eventually
 StartPod = Callable[[str], str]
 Picture = Callable[[Page, str], None]
 
-#: How a request ended: its status, "opaque" for one that cannot be read, "refused" for none.
+#: Return the result of a request: its status, "opaque" for an unreadable response, or "refused".
 _ASK = """async ([url, options]) => {
   try {
     const answer = await fetch(url, options);
@@ -41,7 +41,7 @@ _FRAME = """url => new Promise(done => {
 
 @pytest.fixture
 def start(console: Console, page: Page) -> Iterator[StartPod]:
-    """Makes a pod that answers at port 8080, for one test; its page, for whoever is signed in."""
+    """Create a pod that responds on port 8080 for one test, and return the URL of its page."""
     sign_in(page, console, "")
     names: list[str] = []
 
@@ -73,7 +73,7 @@ def picture() -> Picture:
 
 
 def opened(page: Page, address: str) -> Page:
-    """The tab that the first port of the pod is opened in."""
+    """Open the first port of the pod and return its tab."""
     page.goto(address)
     with page.expect_popup() as popup:
         page.get_by_role("button", name="Open port 8080").click()
@@ -87,7 +87,7 @@ def origin(page: Page) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def it_opens_a_port_on_a_host_of_its_own(page: Page, start: StartPod, picture: Picture) -> None:
+def test_a_port_opens_on_a_separate_host(page: Page, start: StartPod, picture: Picture) -> None:
     tab = opened(page, start("web"))
     panel = page.locator("#panel-ports")
     expect(panel).to_contain_text("kubectl port-forward pod/web 8080 -n default")
@@ -99,13 +99,13 @@ def it_opens_a_port_on_a_host_of_its_own(page: Page, start: StartPod, picture: P
     assert tab.evaluate("window.opener") is None and tab.evaluate("document.referrer") == ""
     tab.goto(f"{origin(tab)}/deep/er?a=b")
     expect(tab.locator("body")).to_contain_text("GET /deep/er?a=b")
-    # What is sent to the program comes there as well.
+    # Requests with a body reach the program.
     body = {"method": "POST", "body": "x" * 1_000_000}
     assert tab.evaluate(_ASK, ["/upload", body]) == 200
     assert tab.evaluate(_ASK, ["/upload", {"method": "OPTIONS"}]) == 405
 
 
-def it_keeps_a_hostile_page_from_the_console_and_from_other_ports(
+def test_a_hostile_page_cannot_reach_the_console_or_other_ports(
     page: Page, start: StartPod, console: Console
 ) -> None:
     hostile, other = opened(page, start("hostile-port")), opened(page, start("other"))
@@ -121,23 +121,25 @@ def it_keeps_a_hostile_page_from_the_console_and_from_other_ports(
         for options in (mine, blind, delete):
             assert hostile.evaluate(_ASK, [url, options]) in ("refused", "opaque")
         assert hostile.evaluate(_FRAME, url) == "apart"
-    # Whatever came was a refusal.
+    # Every response was a refusal.
     assert {code for url, code in answers if not url.startswith(origin(hostile))} <= {403}
-    # Neither by a cookie for all: ours counts all the same.
+    # A cookie for the parent domain has no effect: the console's own cookie is used.
     hostile.evaluate("document.cookie = 'quarterdeck-port=x; Domain=ports.localhost; Path=/'")
     other.reload()
     expect(other).to_have_title("other")
 
 
-def it_ends_when_its_user_logs_out(page: Page, start: StartPod, console: Console) -> None:
+def test_an_open_port_closes_when_the_user_signs_out(
+    page: Page, start: StartPod, console: Console
+) -> None:
     address = start("ends")
-    # Whatever the page before had open is over.
+    # Close all connections of the previous page.
     page.goto("about:blank")
     with page.expect_websocket() as live:
         tab = opened(page, address)
 
     def answer_late(route: Route) -> None:
-        # What the page hears meanwhile leads it nowhere else.
+        # Keep the page from navigating to another URL in the meantime.
         with live.value.expect_event("close"):
             answer = route.fetch(max_redirects=0)
         console.session.clear()
@@ -149,7 +151,8 @@ def it_ends_when_its_user_logs_out(page: Page, start: StartPod, console: Console
     expect(page).to_have_url(console.url + "/login")
     page.unroute("**/logout")
     tab.reload()
-    # The second once the console has closed it: it looks every few seconds.
+    # The second request fails after the console has closed the session. It checks every few
+    # seconds.
     over = re.compile(r"Your session is over\.|No port is open here for you\.")
     expect(tab.locator("body")).to_contain_text(over)
     expect(tab.get_by_role("link")).to_have_attribute("href", console.url)

@@ -1,4 +1,4 @@
-"""A terminal in a real browser: what is typed, kept, pasted, and what programs cannot do with it."""
+"""Terminals in a real browser: input, scrollback, paste, and isolation of hostile output."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ from tests.controlplane.waiting import eventually
 from tests.depth import fewer
 from tests.logs.conftest import binding
 
-#: What a program may write, of which nothing must come: no title, link, clipboard, colour, answer.
+#: Output that must have no effect: no title, link, clipboard access, color change, or response.
 _OSC = [
     *(f"]{n};zqx" for n in (0, 1, 2, 7, 9, 50, 99, 133, 777, 1337)),
     *(f"]{n};?" for n in (4, 10, 11, 12, 17, 19, 52)),
@@ -31,12 +31,12 @@ _OTHER = [
     *("[c", "[>c", "[=c", "[0c", "[5n", "[?6n", "[?15n", "[>q", "[18t", "[21t", "[14t", "[22;0t"),
     *("[?1$p", "[4$p", "P$qm", "P$q q", "P+q544e", "Z", "[>0q", "[x"),
 ]
-#: Asks for a new shell and types into it at once.
+#: Request a new shell and immediately type into it.
 NEW_SHELL = """(text) => {
   document.querySelector("[data-terminal-again]").click();
   document.execCommand("insertText", false, text);
 }"""
-#: A clipboard of the page's own: `clipboard_` is what it holds, null if the browser does not give it.
+#: A fake clipboard. `clipboard_` holds its text, or null if the browser denies access.
 _CLIPBOARD = """() => {
   window.clipboard_ = "";
   const given = () => (window.clipboard_ === null ? Promise.reject(new Error()) : Promise.resolve());
@@ -47,7 +47,7 @@ HOSTILE = [*(f"\\033{one}\\007" for one in _OSC), *(f"\\033{one}\\033\\\\" for o
 
 
 def terminal(address: str) -> str:
-    """Of the pod whose log is at the address."""
+    """Return the URL of the terminal of the pod whose log has this URL."""
     return address.partition("/log")[0] + "/terminal"
 
 
@@ -67,14 +67,14 @@ def run(page: Page, line: str) -> None:
 
 @pytest.fixture
 def shell(page: Page, start: StartPod) -> str:
-    """The address of a terminal that is open, with a prompt."""
+    """Open a terminal, wait for its prompt, and return its URL."""
     address = terminal(start("shells"))
     page.goto(address)
     shows(page, "# ")
     return address
 
 
-def it_goes_on_over_a_page_load(page: Page, shell: str) -> None:
+def test_a_shell_survives_a_page_reload(page: Page, shell: str) -> None:
     run(page, "here=1234; echo first")
     shows(page, "first")
     page.reload()
@@ -85,7 +85,7 @@ def it_goes_on_over_a_page_load(page: Page, shell: str) -> None:
     assert page.evaluate("document.activeElement.className") == "xterm-helper-textarea"
 
 
-def it_goes_on_after_a_quarter_of_an_hour(
+def test_a_shell_stays_connected_for_15_minutes(
     page: Page, start: StartPod, console: Console, apart: None
 ) -> None:
     page.clock.install()
@@ -101,9 +101,11 @@ def it_goes_on_after_a_quarter_of_an_hour(
 FULL = "printf '\\033[?1049h'"
 
 
-# What holds after a screen of its own holds for lines.
+# The behavior of the alternate screen also applies to normal output.
 @pytest.mark.parametrize("full", fewer(["", FULL], FULL), ids=["lines", "screen of its own"])
-def it_says_how_the_shell_ended_and_offers_a_new_one(page: Page, shell: str, full: str) -> None:
+def test_the_exit_code_is_shown_and_a_new_shell_is_offered(
+    page: Page, shell: str, full: str
+) -> None:
     run(page, "echo =$((3 * 7))=")
     shows(page, "=21=")
     if full:
@@ -113,17 +115,17 @@ def it_says_how_the_shell_ended_and_offers_a_new_one(page: Page, shell: str, ful
     expect(page.locator("[data-terminal-state]")).to_have_text(
         "The shell has ended with exit code 7."
     )
-    # What stood there still does, and that comes after it.
+    # The previous output remains, and the message follows it.
     shows(page, re.compile("=21=.*The shell has ended with exit code 7"))
-    # Whoever types on does not wait for it: this comes before the new shell can be there.
+    # Input does not wait for the new shell: this text is typed before it can be ready.
     page.evaluate(NEW_SHELL, "echo =$((6 * 7))=")
     page.keyboard.press("Enter")
     shows(page, "=42=")
     assert screen(page).inner_text().count("=42=") == 1
 
 
-def it_says_that_a_shell_is_new(page: Page, shell: str) -> None:
-    """Here because the browser comes back with an id that nobody knows."""
+def test_a_replaced_shell_is_marked_as_new(page: Page, shell: str) -> None:
+    """The browser reconnects with an unknown ID."""
     run(page, "echo before")
     shows(page, "before")
     page.evaluate("""addEventListener("pagehide", () => {
@@ -138,7 +140,7 @@ def it_says_that_a_shell_is_new(page: Page, shell: str) -> None:
     shows(page, "── This is a new shell.")
 
 
-def it_is_left_and_searched_by_keyboard(page: Page, shell: str) -> None:
+def test_the_terminal_can_be_searched_and_left_by_keyboard(page: Page, shell: str) -> None:
     run(page, "echo needle")
     shows(page, "needle")
     rows = screen(page).locator("> div").count()
@@ -146,10 +148,10 @@ def it_is_left_and_searched_by_keyboard(page: Page, shell: str) -> None:
     page.keyboard.type("needle")
     page.keyboard.press("Enter")
     expect(page.locator(".xterm-selection > div").first).to_be_attached()
-    # What looks for something takes no room from the shell, which would end the selection.
+    # The search field does not resize the terminal, which would clear the selection.
     assert screen(page).locator("> div").count() == rows
     page.keyboard.press("Escape")
-    # Escape and Tab belong to the shell; these leave it.
+    # Escape and Tab belong to the shell. These keys leave the terminal.
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "xterm-helper-textarea"
@@ -160,13 +162,13 @@ def it_is_left_and_searched_by_keyboard(page: Page, shell: str) -> None:
 
 
 class FakeShell(FakeConsole):
-    """At the terminal of a page."""
+    """The server side of the terminal of a page."""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page, "/terminal")
 
     def begin(self, at: int = 0, typed: int = 0, *, new: bool = False, **more: Any) -> None:
-        """The terminal is there, the one that the page knows unless it is new."""
+        """Announce a terminal: the one the page knows, or a new one."""
         about = {"id": "one", "new": new, "at": at, "typed": typed, "container": "app"}
         self.say(terminal=about | {"tty": True, "reads": True} | more)
 
@@ -174,11 +176,11 @@ class FakeShell(FakeConsole):
         self.sockets[-1].send(text)
 
     def typed(self) -> bytes:
-        """At the open socket."""
+        """Return the input received on the open socket."""
         return b"".join(one for one in self.heard[-1] if isinstance(one, bytes))
 
     def has_typed(self, wanted: bytes) -> None:
-        # Asking the page also hears what came.
+        # Any call to the page also dispatches pending events.
         what = f"{wanted[-40:]!r}, {len(wanted)} in all, is typed"
         eventually(lambda: self.page.title() and self.typed() == wanted, what)
 
@@ -196,7 +198,7 @@ def fake_shell(page: Page, start: StartPod, apart: None) -> FakeShell:
     return made
 
 
-def it_goes_on_after_a_cut_where_both_sides_were(page: Page, fake_shell: FakeShell) -> None:
+def test_input_and_output_resume_after_a_disconnect(page: Page, fake_shell: FakeShell) -> None:
     state = page.locator("[data-terminal-state]")
     page.keyboard.type("ls")
     fake_shell.has_typed(b"ls")
@@ -208,19 +210,19 @@ def it_goes_on_after_a_cut_where_both_sides_were(page: Page, fake_shell: FakeShe
     expect(state).to_have_text("The connection was lost. The shell goes on for a minute.")
     expect(page.locator("#announce")).to_have_text(re.compile("The connection was lost."))
     page.keyboard.type("x")
-    # It has one more than the page was told.
+    # The server received one byte more than it has acknowledged.
     fake_shell.begin(6, 2)
     expect(state).to_have_text("Connected to app")
     fake_shell.has_typed(b"x")
     fake_shell.write(b"again ")
     fake_shell.has_heard(ack=12)
     fake_shell.cut()
-    # Some of it is gone.
+    # Part of the output was lost.
     fake_shell.begin(100, 3)
     fake_shell.write(b"far")
     fake_shell.has_heard(ack=103)
     shows(page, re.compile("hello again.*── Some of the output is missing here. ──.*far"))
-    # What was typed for one shell is not for another.
+    # Input for one shell is not sent to another.
     page.keyboard.type("for this one")
     fake_shell.has_typed(b"for this one")
     fake_shell.cut()
@@ -233,8 +235,10 @@ def it_goes_on_after_a_cut_where_both_sides_were(page: Page, fake_shell: FakeShe
     assert fake_shell.cut() == {"begin": "en", "id": "two", "at": 3}
 
 
-def it_keeps_over_a_page_load_what_is_half_done(page: Page, fake_shell: FakeShell) -> None:
-    """What nobody has taken yet of what was typed, and the beginning of what is not drawn yet."""
+def test_pending_input_and_partial_output_survive_a_reload(
+    page: Page, fake_shell: FakeShell
+) -> None:
+    """Covers unacknowledged input, and incomplete characters and escape sequences."""
     page.keyboard.type("abc")
     fake_shell.has_typed(b"abc")
     at = 0
@@ -261,7 +265,7 @@ def it_keeps_over_a_page_load_what_is_half_done(page: Page, fake_shell: FakeShel
     fake_shell.begin(at, 3)
     page.keyboard.type("d")
     fake_shell.has_typed(b"d")
-    # Whoever is somebody else finds nothing of it.
+    # Another user does not get this state.
     page.evaluate("""addEventListener("pagehide", () => {
       const key = Object.keys(sessionStorage).find((one) => one.startsWith("terminal:"));
       sessionStorage[key] = JSON.stringify({ ...JSON.parse(sessionStorage[key]), account: "x" });
@@ -270,7 +274,7 @@ def it_keeps_over_a_page_load_what_is_half_done(page: Page, fake_shell: FakeShel
     assert fake_shell.greeted(8) == {"begin": "en"}
 
 
-def it_says_what_cannot_be_done(page: Page, fake_shell: FakeShell) -> None:
+def test_terminal_errors_are_explained(page: Page, fake_shell: FakeShell) -> None:
     state, again = page.locator("[data-terminal-state]"), page.locator("[data-terminal-again]")
     missing = page.locator("[data-terminal-missing]")
     expect(again).to_be_hidden()
@@ -291,7 +295,7 @@ def it_says_what_cannot_be_done(page: Page, fake_shell: FakeShell) -> None:
     assert page.evaluate("document.activeElement.className") == "xterm-helper-textarea"
     assert fake_shell.greeted(2) == {"begin": "en"}
     fake_shell.begin(new=True, id="two")
-    # Nor is what was typed for the other, and its program's modes are over.
+    # Input for the old shell is not sent, and the modes of its program are reset.
     page.keyboard.press("ArrowUp")
     fake_shell.has_typed(b"\x1b[A")
     paste(page, "a\nb")
@@ -303,7 +307,7 @@ def it_says_what_cannot_be_done(page: Page, fake_shell: FakeShell) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.type("e")
     fake_shell.has_typed(b"\x1b[Aa\rbe")
-    # Elsewhere it goes on, and can be had back.
+    # The shell continues in another window, and can be taken over again.
     words = "This terminal was opened in another window."
     fake_shell.say(error={"code": 409, "message": words})
     expect(state).to_have_text(words)
@@ -325,7 +329,7 @@ def it_says_what_cannot_be_done(page: Page, fake_shell: FakeShell) -> None:
     expect(again).to_have_text("Try again")
     fake_shell.end(1013)
     assert fake_shell.typed() == b""
-    # Whoever is somebody else now finds nothing.
+    # Another user does not get the shell.
     again.click()
     assert fake_shell.greeted(10) == {"begin": "en"}
     fake_shell.begin(new=True, id="three")
@@ -337,7 +341,7 @@ def it_says_what_cannot_be_done(page: Page, fake_shell: FakeShell) -> None:
     assert fake_shell.greeted(11) == {"begin": "en"}
 
 
-def it_types_no_faster_than_it_is_read(page: Page, fake_shell: FakeShell) -> None:
+def test_input_waits_for_acknowledgements(page: Page, fake_shell: FakeShell) -> None:
     toast, much = page.locator(".toast"), "x" * 500_000
     paste(page, much)
     fake_shell.has_typed(b"x" * 65_536)
@@ -352,13 +356,13 @@ def it_types_no_faster_than_it_is_read(page: Page, fake_shell: FakeShell) -> Non
     page.reload()
     fake_shell.greeted(2)
     fake_shell.begin(0, 40_000)
-    # As much is kept as may have been on its way.
+    # The page keeps as much input as can be in flight.
     fake_shell.has_typed(b"x" * 65_536)
     paste(page, "y" * 600_000)
     expect(toast).to_contain_text("This is more than can be typed at once.")
 
 
-def it_shows_what_a_command_without_a_terminal_writes(page: Page, fake_shell: FakeShell) -> None:
+def test_output_of_a_process_without_tty_is_shown(page: Page, fake_shell: FakeShell) -> None:
     fake_shell.cut()
     fake_shell.begin(new=True, tty=False, reads=False, id="two")
     state = page.locator("[data-terminal-state]")
@@ -372,7 +376,7 @@ def it_shows_what_a_command_without_a_terminal_writes(page: Page, fake_shell: Fa
     assert fake_shell.typed() == b""
 
 
-def it_has_the_keys_that_phones_lack(page: Page, fake_shell: FakeShell) -> None:
+def test_special_keys_are_available_on_phones(page: Page, fake_shell: FakeShell) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
 
     def press(*names: str) -> None:
@@ -380,7 +384,7 @@ def it_has_the_keys_that_phones_lack(page: Page, fake_shell: FakeShell) -> None:
             page.locator(f"[data-key={name}]").click()
 
     area = page.locator(".xterm-helper-textarea")
-    # The keyboard of a phone goes with the focus, also for a moment.
+    # The phone's keyboard closes when the focus is lost, even for a moment.
     area.evaluate("(one) => one.addEventListener('blur', () => one.classList.add('left'))")
     arrows = ("ArrowUp", "ArrowDown", "ArrowRight", "ArrowLeft")
     press("Escape", "Tab", *arrows)
@@ -391,14 +395,14 @@ def it_has_the_keys_that_phones_lack(page: Page, fake_shell: FakeShell) -> None:
     press(*arrows, "Control")
     control = page.locator("[data-key=Control]")
     expect(control).to_have_attribute("aria-pressed", "true")
-    # For one key; a digit has no such form.
+    # Modifiers apply to one key. A digit has no control character.
     page.keyboard.type("ac")
     expect(control).to_have_attribute("aria-pressed", "false")
     press("Control")
     page.keyboard.type("1")
     press("Control", "Control")
     page.keyboard.type("a")
-    # Keys of the page's own, which they are not here.
+    # In the terminal, these are not shortcuts of the page.
     page.keyboard.press("Control+k")
     page.keyboard.press("Meta+k")
     page.keyboard.type(":")
@@ -409,7 +413,7 @@ def it_has_the_keys_that_phones_lack(page: Page, fake_shell: FakeShell) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def it_copies_pastes_and_finds(page: Page, fake_shell: FakeShell) -> None:
+def test_copy_paste_and_find_work(page: Page, fake_shell: FakeShell) -> None:
     said, toast = page.locator("#announce"), page.locator(".toast")
     page.evaluate(_CLIPBOARD)
     fake_shell.write(b"needle\r\n" * 3)
@@ -439,7 +443,7 @@ def it_copies_pastes_and_finds(page: Page, fake_shell: FakeShell) -> None:
     page.get_by_role("button", name="Paste").click()
     refused = "The browser does not give the clipboard. Use its own menu or keys."
     expect(toast).to_contain_text(refused)
-    # To type has ended the selection.
+    # Typing clears the selection.
     page.get_by_role("button", name="Find").click()
     page.keyboard.press("Enter")
     page.locator(".toast [data-dismiss]").click()
@@ -469,7 +473,7 @@ def paste(page: Page, text: str) -> None:
     )
 
 
-def it_asks_before_several_lines_are_pasted(page: Page, shell: str) -> None:
+def test_pasting_several_lines_requires_confirmation(page: Page, shell: str) -> None:
     dialog = page.get_by_role("dialog", name="Paste several lines?")
     paste(page, "echo o'n'e\necho t'w'o\n")
     expect(dialog).to_be_visible()
@@ -481,7 +485,7 @@ def it_asks_before_several_lines_are_pasted(page: Page, shell: str) -> None:
     assert screen(page).inner_text().count("o'n'e") == 1
 
 
-def it_takes_out_of_a_paste_what_ends_it(page: Page, shell: str) -> None:
+def test_end_sequences_are_removed_from_pasted_text(page: Page, shell: str) -> None:
     sent = bytearray()
 
     def keep(data: str | bytes) -> None:
@@ -490,18 +494,18 @@ def it_takes_out_of_a_paste_what_ends_it(page: Page, shell: str) -> None:
     page.on("websocket", lambda socket: socket.on("framesent", keep))
     page.reload()
     shows(page, "# ")
-    # Until that is drawn the page does not know that the program takes pastes.
+    # Until this is rendered, the page does not know that the program supports bracketed paste.
     run(page, "printf '\\033[?2004hre''ady\\n'; cat")
     shows(page, "ready")
     paste(page, "a\x1b[201~\x9b201~\rb\x03c")
     page.keyboard.press("Enter")
     shows(page, "bc")
-    # Both lines are in the brackets, nothing has ended `cat`, and nobody was asked.
+    # Both lines are inside the brackets, nothing has ended `cat`, and no dialog was shown.
     assert b"\x1b[200~a[201~201~\rbc\x1b[201~" in bytes(sent)
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
-def it_lets_no_program_out_of_its_screen(page: Page, shell: str) -> None:
+def test_escape_sequences_have_no_effect_outside_the_terminal(page: Page, shell: str) -> None:
     title = page.title()
     page.evaluate("navigator.clipboard?.writeText('mine').catch(() => {})")
     for first in range(0, len(HOSTILE), 8):
@@ -511,7 +515,7 @@ def it_lets_no_program_out_of_its_screen(page: Page, shell: str) -> None:
     assert page.title() == title
     assert page.locator(".xterm a, .xterm iframe, .xterm img").count() == 0
     assert "zqx" not in page.content()
-    # An answer would stand at the prompt, as if somebody had typed it.
+    # A response would appear at the prompt as if it had been typed.
     run(page, "echo =; read x; echo =$x=")
     page.keyboard.press("Enter")
     shows(page, "==")
@@ -522,8 +526,8 @@ def it_lets_no_program_out_of_its_screen(page: Page, shell: str) -> None:
     assert page.evaluate(colour) == before
 
 
-def it_shows_colours_without_inline_styles(page: Page, shell: str) -> None:
-    """The page fails its test if the policy was violated."""
+def test_colors_are_shown_without_inline_styles(page: Page, shell: str) -> None:
+    """A policy violation fails the test."""
     run(page, "printf '\\033[31mred\\033[38;5;46mgreen\\033[38;2;10;200;250mtrue\\033[0m\\n'")
     shows(page, "redgreentrue")
     ink = "getComputedStyle(document.querySelector('.xterm-rows')).color"
@@ -533,7 +537,7 @@ def it_shows_colours_without_inline_styles(page: Page, shell: str) -> None:
     shows(page, "redgreentrue")
 
 
-def it_fits_a_phone(page: Page, shell: str) -> None:
+def test_the_terminal_fits_a_phone(page: Page, shell: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     run(page, "sleep 1000")
     page.get_by_role("button", name="Ctrl").click()
@@ -548,7 +552,7 @@ def it_fits_a_phone(page: Page, shell: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def it_has_another_size_with_the_window(page: Page, shell: str) -> None:
+def test_the_terminal_resizes_with_the_window(page: Page, shell: str) -> None:
     run(page, "echo =$COLUMNS=")
     expect(screen(page)).to_contain_text(re.compile(r"=\d{3}="))
     page.set_viewport_size({"width": 700, "height": 800})
@@ -560,7 +564,9 @@ def it_has_another_size_with_the_window(page: Page, shell: str) -> None:
     eventually(is_narrow, "the shell knows its new size")
 
 
-def it_ends_with_the_right(console: Console, page: Page, start: StartPod) -> None:
+def test_a_terminal_closes_when_the_permission_is_revoked(
+    console: Console, page: Page, start: StartPod
+) -> None:
     address = terminal(start("right"))
     kind = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}
     about = {**kind, **binding("typists", "cluster-admin", "typist")}
@@ -578,7 +584,9 @@ def it_ends_with_the_right(console: Console, page: Page, start: StartPod) -> Non
     Person(page, LOOKS[0], console).picture("terminal-ended")
 
 
-def it_is_for_pages_of_the_console_alone(console: Console, page: Page, start: StartPod) -> None:
+def test_websockets_from_other_origins_are_rejected(
+    console: Console, page: Page, start: StartPod
+) -> None:
     address = urlsplit(terminal(start("shells")))
     cookies = "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
     handshake = {
@@ -592,7 +600,7 @@ def it_is_for_pages_of_the_console_alone(console: Console, page: Page, start: St
         connection.close()
 
 
-def it_says_without_scripts_what_does_the_same(
+def test_the_kubectl_command_is_shown_without_scripts(
     console: Console, browser: Chromium, page: Page, start: StartPod
 ) -> None:
     address = terminal(start("shells"))

@@ -1,4 +1,4 @@
-"""Deque's axe-core in a page: what it finds, as lines that a reader can act on."""
+"""Run Deque's axe-core in a page and return its findings as readable lines."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -12,38 +12,43 @@ from tests.depth import DEEP
 
 _SOURCE = Path(__file__).parent / "axe_core"
 _TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-#: Sees only what this page's own frames hold, there are none; results without what passed are smaller.
-#: What it would load before, for half of its time, is for rules about sound, of which there is none.
+#: Configuration of axe: only this frame, because pages have no other frames; only violations, to
+#: keep the result small; no preloading, which takes half of the time and is needed only for rules
+#: about audio.
 _RUN = """([within, rules, without]) => axe.run({ include: [[within]], exclude: without }, {
   runOnly: rules,
   resultTypes: ["violations"],
   preload: false,
 })"""
-#: What differs between themes.
+#: Rules whose result depends on the theme.
 COLOURS = ("color-contrast",)
-#: A function in JavaScript: what sort of element one is.
+#: A JavaScript function that returns the sort of an element.
 SORT = (Path(__file__).parent / "sort.js").read_text()
-#: Those of a page's content that is seen.
+#: Return the sorts of the visible elements in the page's content.
 _SORTS = f"""((sort) => () => [...new Set([...document.querySelectorAll("#main *")]
   .filter((one) => one.checkVisibility()).map(sort))])({SORT})"""
 
 
 @cache
 def script() -> str:
-    """axe's own script, as it is in the package. Raises `npm.Missing`."""
+    """Return axe's script from the installed package. Raise `npm.Missing` if it cannot be
+    installed.
+    """
     folder = npm.installed(_SOURCE, "axe-core")
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text()
 
 
-#: What all pages have around their content.
+#: Elements that all pages share.
 _AROUND = (".rail", ".topbar")
-#: Rows and lines after some of the same template.
+#: Rows and lines after the first ones of the same template.
 _MORE_ROWS = ["tbody > tr:nth-child(n+8)", ".log-line:nth-child(n+25)"]
 
 
 def shorten(page: Page, *, whole: bool) -> None:
-    """Takes out of a page, which is not used any more, what is like the rest of it: axe goes through all
-    that is there, also where it is not to look. Not `whole`: what all pages have around their content."""
+    """Remove repeated rows from a page that is not used any more, because axe scans the whole
+    document even if parts are excluded. Unless `whole`, also remove the elements that all pages
+    share.
+    """
     without = ", ".join((*_MORE_ROWS, *(() if whole else _AROUND)))
     page.evaluate(
         "(those) => document.querySelectorAll(those).forEach((one) => one.remove())", without
@@ -51,19 +56,20 @@ def shorten(page: Page, *, whole: bool) -> None:
 
 
 def wear(page: Page, theme: str) -> None:
-    """The page as it is, in that theme."""
+    """Switch the page to this theme."""
     page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
 
 
 def sorts(page: Page) -> set[str]:
-    """Of the elements in the page's content that are seen."""
+    """Return the sorts of the visible elements in the page's content."""
     return set(page.evaluate(_SORTS))
 
 
 def violations(page: Page | Frame, *, within: str = "html", of: Sequence[str] = ()) -> list[str]:
-    """What breaks WCAG 2.2 A and AA or axe's best practices in the page as it is now: one line for each
-    element, with the rule, its address in the page and what to change. `within`: a part of it; `of`:
-    these rules alone."""
+    """Return the violations of WCAG 2.2 A and AA and of axe's best practices in the current page,
+    one line per element with the rule, the selector, and a fix. `within` selects a part of the
+    page; `of` limits the check to these rules.
+    """
     page.evaluate(f"window.axe === undefined && (() => {{ {script()} }})()")
     without = [] if DEEP else [[one] for one in _MORE_ROWS]
     rules = {"type": "rule", "values": of} if of else {"type": "tag", "values": _TAGS}

@@ -1,4 +1,4 @@
-"""The sample world of `manage.py demo`, standing still, and a person who is signed in to it."""
+"""The sample data of `manage.py demo` without ongoing changes, and a signed-in user."""
 
 import os
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from tests.demo import PASSWORD, demonstrated
 
 @pytest.fixture(scope="package")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Its address."""
+    """Start the demo and yield its URL."""
     with demonstrated(tmp_path_factory.mktemp("demo")) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def session(demo: str, browser: Chromium) -> Any:
-    """The cookies of the administrator."""
+    """Return the cookies of the administrator."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{demo}/login?next=/account")
@@ -44,7 +44,7 @@ def sign_in(page: Page, name: str = "admin") -> None:
 
 @pytest.fixture(scope="module")
 def pages(demo: str, session: Any, browser: Chromium) -> Tour:
-    """Every page, read in Chinese."""
+    """Return all pages, read in Chinese."""
     with opened(browser, View(1280, language="zh"), session) as page:
         page.goto(f"{demo}/account")
         return tour(page)
@@ -52,7 +52,7 @@ def pages(demo: str, session: Any, browser: Chromium) -> Tour:
 
 @pytest.fixture(scope="session")
 def with_axe() -> None:
-    """Skips where axe-core cannot be installed; `REQUIRE_BROWSER` makes that a failure."""
+    """Skip the test if axe-core cannot be installed. With `REQUIRE_BROWSER` set, fail instead."""
     try:
         axe.script()
     except (npm.Missing, OSError) as error:

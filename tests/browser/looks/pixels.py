@@ -1,10 +1,10 @@
-"""What can be said of a page's picture."""
+"""Measurements of a page's screenshot."""
 
 import base64
 
 from playwright.sync_api import Page
 
-#: A pixel counts as coloured if its channels differ by more than this, of 255.
+#: A pixel counts as colored if its channels differ by more than this, of 255.
 _COLOURED = 48
 _COUNT = """async ([data, limit]) => {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
@@ -22,7 +22,7 @@ _COUNT = """async ([data, limit]) => {
 
 
 def saturated(page: Page) -> float:
-    """The share of coloured pixels in what the window shows, 0 to 1."""
+    """Return the share of colored pixels in the viewport, from 0 to 1."""
     picture = base64.b64encode(page.screenshot()).decode()
     share: float = page.evaluate(_COUNT, [picture, _COLOURED])
     return share

@@ -1,11 +1,12 @@
-"""What every page must look like, measured: docs/look.md lists the points and which test proves each.
+"""Measurements of the visual design of every page. docs/look.md lists the rules and the test of
+each.
 
-One page of each sort is looked at in two of four ways, pods in all of them, in which each theme,
-language and width meets each other one. The others are looked at once, on a phone or a desktop, in one
-theme and one language, which their addresses decide: each that is made of what no other is, each kind's
-list or the page of one object, some of the rest. Of all pages the texts are read in Chinese, and the
-width is measured on a phone. axe looks until it has seen each sort of element in each theme. The deep run
-looks at every page in all eight ways, also axe.
+In the CI run, one page of each type is checked in two of four views, and pods in all four;
+together the views combine each theme, language, and width with each other. Other pages are
+checked once, in a view that depends on their address: each page with unique elements, each
+kind's list or the page of one object, and a sample of the rest. The texts of all pages are
+checked in Chinese and their width on a phone. axe runs until it has seen each sort of element in
+each theme. The deep run checks every page in all eight views, also with axe.
 """
 
 import re
@@ -30,11 +31,11 @@ VIEWS = tuple(
     for theme in ("light", "dark")
     for width in (390, 1280)
 )
-#: All pages are looked at before the first test.
+#: All pages are measured before the first test.
 pytestmark = pytest.mark.timeout(7_200 if DEEP else 600)
 PODS = f"{HOST}/pods"
 NAMESPACES = f"{HOST}/namespaces"
-#: Each theme, language and width meets each other one.
+#: Each combination of two values of theme, language, and width occurs.
 PAIRWISE = (
     View(1280, "light", "en"),
     View(390, "light", "zh"),
@@ -54,7 +55,7 @@ SAMPLE = (
 _WORDS = re.compile(r"[A-Za-z]{2,}(?: [a-z]{2,}){2,}")
 _CLOSE = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
 _CUSTOM = re.compile(r"customresourcedefinitions|\.cert-manager\.io|\.shop\.example")
-#: What objects of the demo have in their fields.
+#: Values in the fields of demo objects.
 _VALUES = {
     *("Allow", "Certificates", "Node", "None"),
     "Has no rights beyond those of the workspaces that it is invited to.",
@@ -63,20 +64,25 @@ _LATIN = re.compile(r"[\u4e00-\u9fff][,;:!?]")
 
 
 def ways(path: str) -> Sequence[View]:
-    """How the gate looks at one of `SAMPLE`: at pods in all, at the others in two that differ in two."""
+    """Return the views in which the CI run checks a page of `SAMPLE`: all for pods, and two that
+    differ in two values for the others.
+    """
     return PAIRWISE if path == PODS else choice(path, [*combinations(PAIRWISE, 2)])
 
 
 def sorts_of(path: str, pages: Tour) -> set[str]:
-    """Its view and tab, and the sorts of its elements."""
+    """Return the view, the tab, and the sorts of elements of a page."""
     match = resolve(urlsplit(path).path)
     return {f"{match.view_name} {match.kwargs.get('tab', '')}", *pages.read[path]["sorts"]}
 
 
 def looked_at(pages: Tour) -> list[str]:
-    """Pages besides `SAMPLE`, those of most sorts first. In the gate those with one that none before
-    has, so one of each view and template, and of the others some by their names: of each kind its list
-    or the page of an object, of tabs, forms and what asks an eighth, of the rest a quarter."""
+    """Return the pages to check besides `SAMPLE`, those with the most sorts first.
+
+    The CI run takes each page with a sort that no earlier page has, and a sample of the others:
+    for each kind its list or the page of an object, an eighth of the tabs and forms, and a
+    quarter of the rest.
+    """
     made = {path: sorts_of(path, pages) for path in pages.everything}
     lists = {path for path in pages.lists if choice(f"look {path}", range(4)) == 0}
     chosen = {*lists, *(first for path, first in pages.firsts.items() if path not in lists)}
@@ -97,8 +103,9 @@ def looked_at(pages: Tour) -> list[str]:
 def seen(demo: str, session: Any, browser: Chromium, pages: Tour, with_axe: None) -> list[Seen]:
     found = []
     others = looked_at(pages)
-    # Pages of all kinds, and the forms of all actions, are made of the same templates: four in nine of
-    # them are measured at one more width than a phone's and their own, what is made of its own at two.
+    # Pages of all kinds and forms of all actions use the same templates: four in nine of them are
+    # measured at one more width besides a phone's and their own, pages with a separate template at
+    # two more.
     alike = {*pages.lists, *pages.details, *pages.tabs, *pages.confirmations, *pages.forms}
     some_width = (*[(390,)] * 5, *((390, width) for width in (320, 768, 1280, 2560)))
     both = ((320, 390, 768), (320, 390, 2560))
@@ -107,10 +114,10 @@ def seen(demo: str, session: Any, browser: Chromium, pages: Tour, with_axe: None
     known: dict[str, set[str]] = {"light": set(), "dark": set()}
     for view in VIEWS if DEEP else PAIRWISE:
         with opened(browser, view, session) as page:
-            # A language's widths are measured from one of its views, of Chinese those at the ends.
+            # Widths of a language are measured in one of its views; for Chinese those at both ends.
             all_widths = tuple(HEIGHTS) if DEEP or view.language == "en" else (320, 2560)
             once = dict.fromkeys(SAMPLE, () if view.width == 390 else all_widths)
-            # In the gate axe sees each sort of element in each theme.
+            # In the CI run, axe sees each sort of element in each theme.
             sorts = None if DEEP else known
             sample = [path for path in SAMPLE if DEEP or view in ways(path)]
             found += walk(page, demo, sample, view, widths=once, whole=(PODS,), known=sorts)
@@ -119,22 +126,22 @@ def seen(demo: str, session: Any, browser: Chromium, pages: Tour, with_axe: None
     return found
 
 
-def test_there_are_as_many_pages_as_there_are_links(pages: Tour) -> None:
+def test_the_tour_finds_all_kinds_of_pages(pages: Tour) -> None:
     assert len(pages.lists) > 50
     assert len(pages.details) > 30
     assert pages.confirmations
 
 
-def test_axe_finds_nothing(seen: list[Seen]) -> None:
+def test_axe_finds_no_violations(seen: list[Seen]) -> None:
     assert _of(seen, lambda one: one.violations or ()) == []
-    # Else it has looked nowhere.
+    # Make sure that axe has actually run.
     assert sum(one.violations is not None for one in seen) > 2 * len(SAMPLE)
 
 
 @pytest.mark.parametrize(
     "view", fewer([View(390, "dark", "zh"), View(1280)], View(390, "dark", "zh"))
 )
-def test_axe_finds_nothing_before_the_login(
+def test_axe_finds_no_violations_on_the_sign_in_page(
     demo: str, browser: Chromium, with_axe: None, view: View
 ) -> None:
     with opened(browser, view) as page:
@@ -145,11 +152,11 @@ def test_axe_finds_nothing_before_the_login(
             assert found["small"] + found["clipped"] + found["placed"] == [], width
 
 
-def test_no_script_fails_and_the_policy_refuses_nothing(seen: list[Seen]) -> None:
+def test_pages_report_no_script_errors_or_policy_violations(seen: list[Seen]) -> None:
     assert _of(seen, lambda one: one.reports) == []
 
 
-def test_no_page_is_wider_than_its_window(seen: list[Seen]) -> None:
+def test_no_page_is_wider_than_the_window(seen: list[Seen]) -> None:
     def wider(one: Seen) -> list[str]:
         return [
             f"{w}: by {m['wider']}, with long names by {m['named']} {m['outside']}"
@@ -160,8 +167,8 @@ def test_no_page_is_wider_than_its_window(seen: list[Seen]) -> None:
     assert _of(seen, wider) == []
 
 
-def test_nothing_is_cut_squeezed_beyond_the_window_or_upon_another(seen: list[Seen]) -> None:
-    """Texts and controls of every page, on a phone also where whatever has a name has a long one."""
+def test_no_element_is_cut_off_or_overlaps_another(seen: list[Seen]) -> None:
+    """Covers texts and controls of every page, on a phone also with long names."""
 
     def against(one: Seen) -> list[str]:
         return [f"{w}: {found}" for w, m in one.measures.items() for found in m["placed"]]
@@ -169,7 +176,7 @@ def test_nothing_is_cut_squeezed_beyond_the_window_or_upon_another(seen: list[Se
     assert _of(seen, against) == []
 
 
-def test_nor_is_anything_of_pages_that_were_looked_at_nowhere_on_a_phone(
+def test_remaining_pages_have_no_layout_errors_on_a_phone(
     demo: str, session: Any, browser: Chromium, pages: Tour, seen: list[Seen]
 ) -> None:
     rest = set(pages.everything) - {one.path for one in seen if 390 in one.measures}
@@ -187,13 +194,13 @@ def test_nor_is_anything_of_pages_that_were_looked_at_nowhere_on_a_phone(
     assert not wide, "\n".join(wide)
 
 
-def test_a_screen_holds_enough_rows(seen: list[Seen]) -> None:
+def test_enough_rows_fit_on_a_screen(seen: list[Seen]) -> None:
     rows = [(one.view.width, one.here["rowsInView"]) for one in seen if one.path == PODS]
     assert {width for width, _ in rows} == {390, 1280}
     assert [found for found in rows if found[1] < {390: 8, 1280: 16}[found[0]]] == []
 
 
-def test_rows_are_as_high_in_both_languages(seen: list[Seen]) -> None:
+def test_rows_have_the_same_height_in_both_languages(seen: list[Seen]) -> None:
     for width in (390, 1280):
         ones = [one for one in seen if (one.path, one.view.width) == (PODS, width)]
         assert {one.view.language for one in ones} == {"en", "zh"}
@@ -202,7 +209,7 @@ def test_rows_are_as_high_in_both_languages(seen: list[Seen]) -> None:
         assert len(heights.pop()) == 1
 
 
-def test_a_healthy_list_is_almost_grey(demo: str, session: Any, browser: Chromium) -> None:
+def test_a_healthy_list_uses_almost_no_color(demo: str, session: Any, browser: Chromium) -> None:
     with opened(browser, View(1280), session) as page:
         page.goto(f"{demo}{PODS}?status=ok")
         page.locator("#results tbody tr").nth(15).wait_for()
@@ -216,11 +223,12 @@ def test_a_healthy_list_is_almost_grey(demo: str, session: Any, browser: Chromiu
         *("astray", "ofOthers", "collapsed", "twoIcons", "forReaders"),
     ],
 )
-def test_every_page_keeps_the_rule_of(what: str, seen: list[Seen]) -> None:
-    """At most one button of ink and one place of the menu where one is; shadows under what floats
-    alone; names whole, with a paler suffix; numbers on one grid. On a phone a row is two lines of the
-    same parts in each list. Of a value the fields of its kind alone are asked for; spaces of what is
-    code or a log are kept; a button has one picture; what is for readers of the screen takes no room."""
+def test_every_page_follows_the_design_rule(what: str, seen: list[Seen]) -> None:
+    """At most one primary button and one current menu entry; shadows only under floating elements;
+    names are complete, with a paler suffix; numbers are aligned. On a phone, rows have two lines
+    with the same parts in each list. Forms ask only for fields of the selected kind; whitespace
+    in code and logs is kept; a button has one icon; text for screen readers takes no space.
+    """
     most = 1 if what in ("primary", "current") else 0
 
     def against(one: Seen) -> list[str]:
@@ -229,28 +237,28 @@ def test_every_page_keeps_the_rule_of(what: str, seen: list[Seen]) -> None:
     assert _of(seen, against) == []
 
 
-def test_only_a_confirmation_has_a_red_button(seen: list[Seen], pages: Tour) -> None:
+def test_only_confirmations_have_a_red_button(seen: list[Seen], pages: Tour) -> None:
     asking = {one.path for one in seen} & set(pages.confirmations)
     assert asking
     assert {one.path for one in seen if one.here["danger"]} == asking
     assert all(len(one.here["danger"]) <= 1 for one in seen)
 
 
-def test_how_fresh_a_page_is_stays_in_view(seen: list[Seen]) -> None:
+def test_the_freshness_indicator_stays_in_view(seen: list[Seen]) -> None:
     def hidden(one: Seen) -> list[str]:
         return [f"{w}" for w, m in one.measures.items() if m["shell"] and not m["freshness"]]
 
     assert _of(seen, hidden) == []
 
 
-def test_no_gap_tears_a_wide_list_apart(seen: list[Seen]) -> None:
+def test_wide_lists_have_no_large_gaps(seen: list[Seen]) -> None:
     widest = [one for one in seen if 2560 in one.measures]
     assert _of(widest, lambda one: one.measures[2560]["gaps"]) == []
 
 
 @pytest.mark.parametrize("what", ["wideFields", "small", "clipped"])
-def test_controls_have_their_size(what: str, seen: list[Seen]) -> None:
-    """Fields of forms end at 640 px; nothing to click is under 24 px; no label is cut."""
+def test_controls_have_the_required_size(what: str, seen: list[Seen]) -> None:
+    """Form fields are at most 640 px wide; click targets are at least 24 px; no label is cut."""
 
     def against(one: Seen) -> list[str]:
         return [f"{w}: {m[what]}" for w, m in one.measures.items() if m[what]]
@@ -258,9 +266,7 @@ def test_controls_have_their_size(what: str, seen: list[Seen]) -> None:
     assert _of(seen, against) == []
 
 
-def test_no_first_tab_leaves_a_third_of_a_laptops_width_empty(
-    seen: list[Seen], pages: Tour
-) -> None:
+def test_detail_pages_use_two_thirds_of_a_laptop_screen(seen: list[Seen], pages: Tour) -> None:
     first = [one for one in seen if one.path in set(pages.details) and 1280 in one.measures]
     assert len(first) > 15
     unused = [(one.path, one.measures[1280]["unused"]) for one in first]
@@ -274,8 +280,10 @@ def test_every_page_has_one_heading_and_a_title(seen: list[Seen]) -> None:
     assert _of(seen, wrong) == []
 
 
-def test_a_chinese_page_is_chinese(pages: Tour) -> None:
-    """What the cluster wrote stays as it is; `DATA` in reading.js says what that is."""
+def test_chinese_pages_contain_no_english_text(pages: Tour) -> None:
+    """Texts from the cluster are not translated; `DATA` in reading.js defines which texts these
+    are.
+    """
     chinese = {path: pages.read[path]["texts"] for path in pages.everything}
     wrong = [
         f"{path}: {text}"
@@ -289,14 +297,14 @@ def test_a_chinese_page_is_chinese(pages: Tour) -> None:
         words: path
         for path in pages.everything
         for words in pages.read[path]["words"]
-        # What custom types call their columns is in no catalogue.
+        # Column names of custom types are not translated.
         if is_english(words) and words not in _VALUES and not _CUSTOM.search(path)
     }
     assert left == {}
 
 
-def test_twice_the_size_loses_nothing(demo: str, session: Any, browser: Chromium) -> None:
-    """200 % in a window of 1280 px is a window of half the width with pixels of twice the size."""
+def test_pages_work_at_200_percent_zoom(demo: str, session: Any, browser: Chromium) -> None:
+    """A zoom of 200 % at 1280 px equals a window of half the width with a device pixel ratio of 2."""
     with opened(browser, View(1280), session, device_scale_factor=2) as page:
         page.set_viewport_size({"width": 640, "height": 400})
         for path in (PODS, *some("twice", [one for one in SAMPLE if one != PODS], 2)):
@@ -308,7 +316,7 @@ def test_twice_the_size_loses_nothing(demo: str, session: Any, browser: Chromium
 
 
 def _of(seen: Iterable[Seen], wrong: Callable[[Seen], Iterable[Any]]) -> list[str]:
-    """One line for each thing that is wrong, with where it is."""
+    """Return one line for each problem, with its page and view."""
     return [
         f"{one.path} at {one.view.width}, {one.view.theme}, {one.view.language}: {item}"
         for one in seen

@@ -1,4 +1,4 @@
-"""Themes, print, colours of the system, the keyboard, what opens over a page, and pasted addresses."""
+"""Themes, print, system colors, keyboard focus, overlays, and pasted URLs."""
 
 import re
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from tests.browser.looks.walk import View, measure, opened
 from tests.depth import fewer
 
 PODS = f"{HOST}/pods"
-#: The same page with a few rows, for what is not about many: to draw them is most of the work.
+#: The same page with a few rows, because rendering many rows takes most of the time.
 FEW = f"{PODS}?q=etcd"
-#: An object's page.
+#: The page of an object.
 ONE = f"{HOST}/projects/web/deployments/image-resizer"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 GROUNDS = ("canvas", "surface", "sunken", "hover", "raised")
 TEXTS = ("ink", "ink-2", "ink-3", "accent", "error-text", "warn-text", "change")
-#: WCAG 1.4.11: what must be seen to be understood or used.
+#: WCAG 1.4.11: graphics that are needed to understand or use the page.
 MARKS = ("error", "warn", "progress", "ok", "idle", "control")
 
 _CONTRAST = """(pairs) => pairs.map(([front, back]) => {
@@ -39,7 +39,7 @@ _CONTRAST = """(pairs) => pairs.map(([front, back]) => {
   return (high + 0.05) / (low + 0.05);
 })"""
 
-#: What has the focus: whether it is seen to have it, and whether it is in view and not covered.
+#: Return whether the focused element has a visible focus indicator, is in view, and is not covered.
 _FOCUSED = """() => {
   const element = document.activeElement;
   if (element === document.body) return null;
@@ -55,14 +55,14 @@ _FOCUSED = """() => {
   };
 }"""
 
-#: Whether one is where one would point at it.
+#: Return whether the element is on top at its position.
 _UNCOVERED = """(selector) => {
   const one = document.querySelector(selector);
   const { left, top, width, height } = one.getBoundingClientRect();
   return one.contains(document.elementFromPoint(left + width / 2, top + height / 2));
 }"""
 
-#: What a finger is put on that is lower than 40 px.
+#: Return touch targets that are lower than 40 px.
 _LOW = """() => [...document.querySelectorAll(
     ".button, .tool, .input, .chip, .chip > a, .freshness, .tabs > a, .rail-link, .menu-item, .sort")]
   .filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
@@ -78,7 +78,7 @@ def _desk(session: Any, browser: Chromium) -> Iterator[Page]:
 
 @pytest.fixture
 def page(_desk: Page, session: Any) -> Page:
-    """Of one window for all; each test opens an address first."""
+    """Yield the shared page. Each test opens a URL first."""
     _desk.emulate_media(media="null", color_scheme="light")
     _desk.context.clear_cookies()
     _desk.context.add_cookies(session["cookies"])
@@ -86,7 +86,9 @@ def page(_desk: Page, session: Any) -> Page:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_colours_are_told_apart(demo: str, page: Page, theme: Literal["light", "dark"]) -> None:
+def test_colors_have_enough_contrast(
+    demo: str, page: Page, theme: Literal["light", "dark"]
+) -> None:
     page.emulate_media(color_scheme=theme)
     page.goto(f"{demo}/account")
     pairs = [(text, ground, 4.5) for text in TEXTS for ground in GROUNDS]
@@ -97,7 +99,7 @@ def test_colours_are_told_apart(demo: str, page: Page, theme: Literal["light", "
     assert [(a, b, there) for (a, b, least), there in found if there < least] == []
 
 
-def test_the_theme_is_the_systems_unless_one_is_chosen(demo: str, page: Page) -> None:
+def test_the_theme_follows_the_system_unless_one_is_selected(demo: str, page: Page) -> None:
     def ground() -> str:
         color: str = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
         return color
@@ -118,7 +120,7 @@ def test_the_theme_is_the_systems_unless_one_is_chosen(demo: str, page: Page) ->
     assert ground() == dark
 
 
-def test_paper_gets_the_rows_and_nothing_to_click(demo: str, page: Page) -> None:
+def test_printing_shows_rows_without_controls(demo: str, page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     page.goto(demo + PODS)
     page.emulate_media(media="print", color_scheme="dark")
@@ -132,7 +134,7 @@ def test_paper_gets_the_rows_and_nothing_to_click(demo: str, page: Page) -> None
         expect(page.locator(selector).first).to_be_hidden()
     controls = page.locator("button, input, select, .button, .tool").locator("visible=true")
     expect(controls).to_have_count(0)
-    # A head that stays in view would lie upon the rows of each sheet.
+    # A sticky header would cover the rows of each printed page.
     place = "(one) => getComputedStyle(one).position"
     assert page.locator("#results th").first.evaluate(place) == "static"
     heads = page.locator("#results thead th").locator("visible=true")
@@ -146,8 +148,8 @@ def test_paper_gets_the_rows_and_nothing_to_click(demo: str, page: Page) -> None
     expect(controls).to_have_count(0)
 
 
-def test_what_a_list_is_read_by_stays_in_view(demo: str, page: Page) -> None:
-    """Wherever one is: the bar with how fresh the list is, the menu, and the heads of columns."""
+def test_headers_and_freshness_indicator_of_a_list_stay_in_view(demo: str, page: Page) -> None:
+    """The bar with the freshness indicator, the menu, and the column headers."""
     page.goto(demo + PODS)
     page.locator("#results tbody .tick input").first.check()
     expect(page.locator(".bulk")).to_be_in_viewport()
@@ -164,12 +166,14 @@ def test_what_a_list_is_read_by_stays_in_view(demo: str, page: Page) -> None:
     assert page.evaluate(_UNCOVERED, ".freshness")
 
 
-def test_the_systems_own_colours_lose_nothing(demo: str, session: Any, browser: Chromium) -> None:
+def test_forced_colors_keep_status_marks_visible(
+    demo: str, session: Any, browser: Chromium
+) -> None:
     with opened(browser, View(1280), session, forced_colors="active") as page:
         page.goto(demo + FEW)
         mark = page.locator("#results tbody .mark").first
         expect(mark).to_be_visible()
-        # A mark is drawn in the colour of its text, which the system gives.
+        # A mark uses the text color, which the system sets.
         drawn = mark.evaluate(
             "(one) => [getComputedStyle(one).color, getComputedStyle(one.parentElement).color]"
         )
@@ -187,14 +191,14 @@ def test_the_systems_own_colours_lose_nothing(demo: str, session: Any, browser: 
     ("path", "width"),
     [
         *((PODS, 1280), ("/account", 390)),
-        # The same rules for what sticks to the top, and for rings.
+        # The same rules apply to sticky elements and focus rings.
         *(
             pytest.param(*one, marks=pytest.mark.deep)
             for one in ((PODS, 390), ("/dashboard", 1280))
         ),
     ],
 )
-def test_the_focus_is_seen_at_each_stop(
+def test_keyboard_focus_is_always_visible(
     demo: str, session: Any, browser: Chromium, path: str, width: int
 ) -> None:
     with opened(browser, View(width), session) as page:
@@ -211,14 +215,14 @@ def test_the_focus_is_seen_at_each_stop(
                 wrong.append(found)
         assert wrong == []
         assert stops > 10
-        # And back, where what sticks to the top could cover it.
+        # Also backwards, where sticky elements could cover the focus.
         for _ in range(30):
             page.keyboard.press("Shift+Tab")
             found = page.evaluate(_FOCUSED)
             assert found is None or (found["ring"] and found["seen"]), found
 
 
-def test_escape_goes_back_to_the_row(demo: str, page: Page) -> None:
+def test_escape_returns_the_focus_to_the_row(demo: str, page: Page) -> None:
     page.goto(demo + FEW)
     page.keyboard.press("j")
     page.keyboard.press("j")
@@ -238,7 +242,7 @@ def test_escape_goes_back_to_the_row(demo: str, page: Page) -> None:
 @pytest.mark.parametrize(
     "view", fewer([View(w, t) for w in (390, 1280) for t in THEMES], View(390, "dark"))
 )
-def test_axe_finds_nothing_in_what_opens(
+def test_axe_finds_no_violations_in_overlays(
     demo: str, session: Any, browser: Chromium, view: View, with_axe: None
 ) -> None:
     with opened(browser, view, session) as page:
@@ -250,7 +254,8 @@ def test_axe_finds_nothing_in_what_opens(
             page.locator(opener).first.click()
             opens = page.locator(":popover-open")
             expect(opens).to_be_visible()
-            # What lies behind is half covered: of that axe measures what the chance of rows shows of it.
+            # The content behind is half covered, so axe would measure only the rows that happen to
+            # be visible.
             assert axe.violations(page, within=f"#{opens.get_attribute('id')}") == [], opener
             page.keyboard.press("Escape")
         page.keyboard.press("?")
@@ -263,10 +268,10 @@ def test_axe_finds_nothing_in_what_opens(
 
 
 @pytest.mark.parametrize("language", fewer(["en", "zh"], "en"))
-def test_whatever_opens_on_a_phone_fits_it_and_its_fingers(
+def test_overlays_fit_a_phone_and_have_large_touch_targets(
     demo: str, session: Any, browser: Chromium, language: str
 ) -> None:
-    """With long names, too, and nothing of it moves where less motion is wished for."""
+    """Includes long names, and no animation if reduced motion is set."""
     phone = View(390, language=language)
     with opened(browser, phone, session, has_touch=True, is_mobile=True) as page:
 
@@ -283,7 +288,7 @@ def test_whatever_opens_on_a_phone_fits_it_and_its_fingers(
             targets = openers.evaluate_all(
                 "all => all.map((one) => one.getAttribute('popovertarget'))"
             )
-            # Of rows that of the first.
+            # Only the menu of the first row.
             for target in {re.sub("^menu-.*", "menu-", one): one for one in targets[::-1]}.values():
                 page.locator(f"[popovertarget='{target}']").first.click()
                 opens = page.locator(":popover-open")
@@ -311,7 +316,7 @@ def test_whatever_opens_on_a_phone_fits_it_and_its_fingers(
         fits("what is said in passing")
 
 
-def test_a_phone_says_what_each_chosen_column_is(
+def test_selected_columns_are_labeled_on_a_phone(
     demo: str, session: Any, browser: Chromium
 ) -> None:
     before = "(one) => getComputedStyle(one, '::before').content"
@@ -324,7 +329,7 @@ def test_a_phone_says_what_each_chosen_column_is(
             assert row.locator("[data-col='label:app']").evaluate(before) == '"app"'
 
 
-def test_more_columns_than_fit_scroll_in_their_box(demo: str, page: Page) -> None:
+def test_too_many_columns_scroll_inside_the_table(demo: str, page: Page) -> None:
     labels = ",".join(f"label:app.kubernetes.io/label-with-a-long-name-{n}" for n in range(8))
     page.goto(f"{demo}{FEW}&columns=name,namespace,status,ready,node,{labels},age")
     page.evaluate("document.fonts.ready")
@@ -336,7 +341,7 @@ def test_more_columns_than_fit_scroll_in_their_box(demo: str, page: Page) -> Non
     assert table.evaluate("(one) => one.scrollWidth > one.clientWidth")
 
 
-def test_a_pasted_address_gives_the_same_picture(demo: str, page: Page) -> None:
+def test_a_pasted_url_restores_the_same_view(demo: str, page: Page) -> None:
     page.goto(f"{demo}{PODS}?namespace=checkout")
     page.fill("#q", "cart")
     expect(page).to_have_url(re.compile("q=cart"))
@@ -350,7 +355,7 @@ def test_a_pasted_address_gives_the_same_picture(demo: str, page: Page) -> None:
 
 
 def _picture(page: Page) -> str:
-    """What is read on it; ages go on by themselves."""
+    """Return the visible text of the page without ages, which change over time."""
     text: str = page.evaluate(
         """() => {
           const copy = document.querySelector("main").cloneNode(true);

@@ -1,4 +1,4 @@
-"""How far it is for whoever is new: from signing in to what they came for, in clicks and by keyboard."""
+"""The number of clicks from signing in to common tasks, and the way by keyboard."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ Arrive = Callable[[str], "Visitor"]
 
 
 class Visitor:
-    """Somebody who has just signed in, and counts clicks."""
+    """A user who has just signed in. Counts clicks."""
 
     def __init__(self, page: Page) -> None:
         self.page, self.clicks = page, 0
@@ -28,7 +28,7 @@ class Visitor:
 
 @pytest.fixture(scope="module")
 def _pages(browser: Chromium) -> Iterator[dict[str, Page]]:
-    """By the name of whoever is signed in."""
+    """Yield the pages by user name."""
     pages: dict[str, Page] = {}
     yield pages
     for page in pages.values():
@@ -45,7 +45,7 @@ def arrive(demo: str, browser: Chromium, _pages: dict[str, Page]) -> Arrive:
             sign_in(page, name)
         else:
             page = _pages[name]
-            # Where somebody was last is forgotten: then it leads where signing in does.
+            # Clear the last visited page, so that the start page is the same as after signing in.
             page.context.clear_cookies(name="level")
             page.goto(demo)
         page.wait_for_load_state()
@@ -54,7 +54,7 @@ def arrive(demo: str, browser: Chromium, _pages: dict[str, Page]) -> Arrive:
     return visitor
 
 
-def it_takes_a_tenant_three_clicks_to_invite_a_member(arrive: Arrive) -> None:
+def test_a_tenant_invites_a_member_in_three_clicks(arrive: Arrive) -> None:
     alice = arrive("alice")
     expect(alice.page).to_have_url(re.compile("/workspaces/shop$"))
     alice.click(alice.rail("Members"))
@@ -63,7 +63,7 @@ def it_takes_a_tenant_three_clicks_to_invite_a_member(arrive: Arrive) -> None:
     assert alice.clicks <= 3
 
 
-def it_takes_a_tenant_two_clicks_to_the_pods_of_a_project(arrive: Arrive) -> None:
+def test_a_tenant_reaches_the_pods_of_a_project_in_two_clicks(arrive: Arrive) -> None:
     alice = arrive("alice")
     alice.click(alice.page.locator("#main").get_by_role("link", name="checkout", exact=True).first)
     alice.click(alice.rail("Pods"))
@@ -72,7 +72,7 @@ def it_takes_a_tenant_two_clicks_to_the_pods_of_a_project(arrive: Arrive) -> Non
     assert alice.clicks <= 2
 
 
-def it_takes_an_administrator_three_clicks_to_create_a_user(arrive: Arrive) -> None:
+def test_an_administrator_creates_a_user_in_three_clicks(arrive: Arrive) -> None:
     admin = arrive("admin")
     admin.click(admin.rail("Users"))
     admin.click(admin.page.get_by_role("link", name="Create", exact=True))
@@ -81,20 +81,20 @@ def it_takes_an_administrator_three_clicks_to_create_a_user(arrive: Arrive) -> N
     assert admin.clicks <= 3
 
 
-def it_takes_an_administrator_two_clicks_to_a_workspace(arrive: Arrive) -> None:
+def test_an_administrator_reaches_a_workspace_in_two_clicks(arrive: Arrive) -> None:
     admin = arrive("admin")
     admin.click(admin.page.get_by_role("button", name="Workspaces"))
     shop = admin.page.locator("#workspace-menu").get_by_role("link", name=re.compile(r"^shop\b"))
     admin.click(shop)
     expect(admin.page.get_by_role("heading", name="shop")).to_be_visible()
     assert admin.clicks <= 2
-    # From a project it is one.
+    # From a project it takes one click.
     admin.page.goto(admin.page.url.partition("/workspaces")[0] + "/clusters/host/projects/checkout")
     admin.page.locator(".crumbs").get_by_role("link", name="shop").click()
     expect(admin.page.get_by_role("heading", name="shop")).to_be_visible()
 
 
-def it_narrows_a_picker_by_the_names_alone(arrive: Arrive) -> None:
+def test_the_picker_filters_by_name_only(arrive: Arrive) -> None:
     page = arrive("admin").page
     page.goto(page.url.partition("/dashboard")[0] + "/clusters/host/pods?q=etcd")
     page.locator("[popovertarget=scope-menu]").click()
@@ -106,7 +106,7 @@ def it_narrows_a_picker_by_the_names_alone(arrive: Arrive) -> None:
     expect(page).to_have_url(re.compile("namespace=payments"))
 
 
-def it_begins_the_menu_where_the_open_page_is(arrive: Arrive) -> None:
+def test_the_menu_is_scrolled_to_the_current_page(arrive: Arrive) -> None:
     page = arrive("admin").page
     page.goto(page.url.partition("/dashboard")[0] + "/clusters/host/pods")
     last = page.locator("#rail a.rail-link").last.get_attribute("href")
@@ -116,8 +116,8 @@ def it_begins_the_menu_where_the_open_page_is(arrive: Arrive) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
-def it_ticks_with_a_permission_what_it_needs(arrive: Arrive) -> None:
-    """And clears with it what needs it, over as many steps as there are."""
+def test_selecting_a_permission_selects_its_dependencies(arrive: Arrive) -> None:
+    """Clearing a permission clears its dependents too, transitively."""
     page = arrive("admin").page
     page.goto(page.url.partition("/dashboard")[0] + "/access/roles/new/workspace?workspace=shop")
     page.locator(".branch:not([open]) > summary").evaluate_all(
@@ -147,7 +147,7 @@ def it_ticks_with_a_permission_what_it_needs(arrive: Arrive) -> None:
     assert ticked() == {one for one in wanted if needed not in with_needs(one)}
 
 
-def it_leads_there_by_keyboard(arrive: Arrive) -> None:
+def test_pages_are_reached_by_keyboard(arrive: Arrive) -> None:
     def jump(page: Page, text: str) -> None:
         page.keyboard.press("Control+k")
         page.keyboard.type(text)
@@ -165,7 +165,7 @@ def it_leads_there_by_keyboard(arrive: Arrive) -> None:
     expect(admin.get_by_role("heading", name="Create user")).to_be_visible()
 
 
-def it_tells_whoever_sees_nothing_whom_to_ask(arrive: Arrive) -> None:
+def test_users_without_permissions_see_whom_to_contact(arrive: Arrive) -> None:
     page = arrive("charlie").page
     expect(page.locator("#main")).to_contain_text("administered by admin")
     page.get_by_role("button", name="Copy", exact=True).click()
@@ -174,7 +174,7 @@ def it_tells_whoever_sees_nothing_whom_to_ask(arrive: Arrive) -> None:
     assert copied.startswith("Please add charlie to a workspace or a project at http")
 
 
-def it_shows_on_a_phone_what_to_ask_for(arrive: Arrive, demo: str) -> None:
+def test_the_access_request_is_shown_on_a_phone(arrive: Arrive, demo: str) -> None:
     page = arrive("charlie").page
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{demo}/clusters/host/pods?namespace=payments")

@@ -1,4 +1,4 @@
-"""Every page that the sample world has, found by following the console's own links."""
+"""Find all pages of the sample data by following the console's own links."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tests.browser.looks.axe import SORT
 
 HOST = "/clusters/host"
 
-#: Pages that neither the menu nor a first row leads to.
+#: Pages that are not linked from the menu or from a first row.
 OTHERS = (
     "/search",
     "/search?q=cart",
@@ -52,20 +52,21 @@ OTHERS = (
     f"{HOST}/no-such-kind",
     f"{HOST}/pods?sort=no-such-column",
 )
-#: A page of each level.
+#: One page of each level.
 LEVELS = ("/dashboard", HOST, "/workspaces/shop", f"{HOST}/projects/checkout")
-#: What asks before something ends, besides a pod's own.
+#: Confirmation pages besides those of a pod.
 QUESTIONS = (f"{HOST}/workspacetemplates.tenant.kubesphere.io/shop/actions/delete",)
-#: Of these kinds every tab is shown, of the others what their first object opens with: the tabs of all
-#: kinds are made of the same panels.
+#: For these kinds every tab is checked, for other kinds only the first tab: the tabs of all kinds
+#: use the same panels.
 TABBED = ("pods", "deployments", "nodes", "services", "secrets", "customresourcedefinitions")
 
 _READING = f"({(Path(__file__).parent / 'reading.js').read_text()})({SORT})"
 
 
 class Read(TypedDict):
-    """Of a page: where its links lead, by what they are, what is written on it, and the sorts of elements
-    of its content. `texts` are without all that the cluster wrote, `words` without its own sentences."""
+    """The content of a page: targets of links by category, texts, and the sorts of elements.
+    `texts` excludes everything from the cluster; `words` excludes its sentences.
+    """
 
     rail: list[str]
     kinds: list[str]
@@ -80,9 +81,11 @@ class Read(TypedDict):
 
 @dataclass(frozen=True)
 class Tour:
-    """Addresses, each once. `firsts`: of each of the `lists` that has rows the page of its first one;
-    `confirmations` and `forms` are what those pages lead to, one for each action: those that end
-    something, and the others. `read`: what is on each page.
+    """URLs, each once.
+
+    `firsts`: for each list with rows, the page of its first object. `confirmations` and `forms`:
+    pages of actions linked from there, one per action; `confirmations` are those of destructive
+    actions. `read`: the content of each page.
     """
 
     overviews: Sequence[str]
@@ -95,7 +98,7 @@ class Tour:
 
     @property
     def details(self) -> list[str]:
-        """First tabs, one for each kind."""
+        """Return the first tabs, one for each kind."""
         return [*self.firsts.values()]
 
     @property
@@ -113,7 +116,7 @@ class Tour:
 
 
 def tour(page: Page) -> Tour:
-    """Of a page that is signed in and has loaded any page of the console."""
+    """Return the tour, read by a signed-in page that shows any page of the console."""
 
     known: dict[str, Read] = {}
 

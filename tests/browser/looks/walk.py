@@ -1,4 +1,4 @@
-"""Walks through pages and keeps what was seen of each."""
+"""Visit pages and record measurements of each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.looks import axe
 
 _MEASURING = Path(__file__).parent / "measuring.js"
-#: Runs before a page's own scripts. What the page itself reports cannot be taken for another page's.
+#: Runs before the page's own scripts and collects the errors of this page only.
 _WATCHING = """
   window.reports = [];
   addEventListener("error", ({ message }) => reports.push(message));
@@ -26,7 +26,7 @@ HEIGHTS = {320: 700, 390: 844, 768: 1024, 1280: 800, 2560: 1200}
 
 @dataclass(frozen=True)
 class View:
-    """How somebody looks. `language`: "en" or "zh"."""
+    """Width, theme, and language ("en" or "zh") of a window."""
 
     width: int
     theme: Literal["light", "dark"] = "light"
@@ -35,8 +35,10 @@ class View:
 
 @dataclass
 class Seen:
-    """One page. `measures`: what measuring.js found, by window width; `reports`: errors of scripts and
-    refusals of the Content-Security-Policy; `violations`: of axe, None where it has not looked."""
+    """The measurements of one page. `measures`: results of measuring.js by window width; `reports`:
+    script errors and policy violations; `violations`: findings of axe, or None if it did not
+    run.
+    """
 
     path: str
     view: View
@@ -62,7 +64,9 @@ def measure(page: Page) -> dict[str, Any]:
 
 @contextmanager
 def opened(browser: Chromium, view: View, session: Any = None, **more: Any) -> Iterator[Page]:
-    """A page that looks so. What opens is there at once: half way it covers half of what is behind it."""
+    """Open a page in this view. Animations are disabled, because a half-open overlay covers part of
+    the page.
+    """
     context = browser.new_context(
         reduced_motion="reduce",
         storage_state=session,
@@ -89,11 +93,12 @@ def walk(
     whole: Collection[str] = (),
     known: Mapping[str, set[str]] | None = None,
 ) -> list[Seen]:
-    """Each page is looked at by axe as it is in the view, and measured there and at those `widths`, or
-    at all. `known`: the sorts of elements that axe has seen, by theme; it leaves out a page that has no
-    others, looks for colours alone at one that has no others than those of another theme, and in the
-    other theme for those of what is new there, and adds what it has seen. It sees then what all pages
-    have around their content on the pages of `whole`."""
+    """Check each page with axe in the view and measure it there and at `widths`, or at all widths.
+
+    `known` holds the sorts of elements that axe has seen, by theme. axe skips a page without new
+    sorts, checks only colors if the sorts are new only in this theme, and adds what it has seen.
+    It then checks the elements that all pages share only on the pages of `whole`.
+    """
     found = []
     for path in paths:
         others = [width for width in widths.get(path, HEIGHTS) if width != view.width]
@@ -108,7 +113,7 @@ def walk(
                 seen.violations = axe.violations(page, of=of)
                 known[view.theme].update(new)
             for theme in known:
-                # No other page may have them.
+                # No other page may contain them.
                 if new := there - known[theme]:
                     axe.wear(page, theme)
                     other = [f"{theme}: {one}" for one in axe.violations(page, of=axe.COLOURS)]
@@ -123,13 +128,13 @@ def _visit(page: Page, url: str, path: str, view: View, others: Sequence[int]) -
     assert response is not None, path
     page.evaluate("document.fonts.ready")
     measures = {}
-    # Its own width comes last: so axe sees it.
+    # The view's own width comes last, so that axe uses it.
     for width in (*others, view.width):
         page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
         page.evaluate(
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
         measures[width] = measure(page)
-    # Axe comes after this: its own trials of styles are refused, too.
+    # axe runs after this, because the policy also blocks axe's own style changes.
     reported = tuple(page.evaluate("window.reports"))
     return Seen(path, view, response.status, measures, reported)

@@ -1,4 +1,4 @@
-"""Pods that change many times a second, written past the console by a thread of its own."""
+"""Pods that change many times per second, written directly to the cluster by a separate thread."""
 
 import asyncio
 import threading
@@ -18,9 +18,8 @@ SPACE = "default"
 
 
 class Churn:
-    """Gives each of these pods one state after the other; one of ten changes makes a pod or deletes it.
-
-    `done`: changes that the cluster has taken so far. `run` raises what the cluster said against one.
+    """Cycles each of these pods through the states. One change in ten creates or deletes a pod.
+    `done` counts the changes so far. `run` raises an error of the cluster.
     """
 
     def __init__(
@@ -38,7 +37,7 @@ class Churn:
         self._stopped.set()
 
     def go_on(self, changes: int) -> None:
-        """Waits until there were so many more."""
+        """Wait for this number of further changes."""
         wanted = self.done + changes
         eventually(lambda: self.done >= wanted, f"{changes} changes", timeout=60)
 
@@ -76,7 +75,7 @@ class Churn:
 def churn(
     kubeconfig: Path, names: Sequence[str], states: Sequence[Any], *, rate: float
 ) -> Iterator[Churn]:
-    """`rate`: changes a second that it tries to make."""
+    """Change pods in the background. `rate` is the target number of changes per second."""
     churning = Churn(kubeconfig, names, states, rate)
     problems: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""One console in front of one cluster for all pages; what a test leaves of its pods goes after it."""
+"""Fixtures for page tests: a console in front of a cluster. Pods of a test are deleted after it."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.console import Cluster, Console, running, sign_in, started
 
 
-# What both clusters answer is compared by tests/contract, so the gate looks at one of them.
+# The CI run uses only one cluster, because tests/contract compares the responses of both.
 @pytest.fixture(scope="package", params=[pytest.param("embedded", marks=pytest.mark.deep), "real"])
 def cluster(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -32,7 +32,7 @@ def console(shared_console: Console) -> Iterator[Console]:
 
 @pytest.fixture(scope="package")
 def _without_scripts(browser: Chromium, shared_console: Console) -> Iterator[Page]:
-    """The one for all tests that have none: without scripts no page stores anything."""
+    """Yield one page without JavaScript for all tests. Without scripts a page stores no state."""
     context = browser.new_context(java_script_enabled=False)
     yield context.new_page()
     context.close()
@@ -40,6 +40,6 @@ def _without_scripts(browser: Chromium, shared_console: Console) -> Iterator[Pag
 
 @pytest.fixture
 def plain(_without_scripts: Page, console: Console) -> Page:
-    """The administrator's, without scripts."""
+    """Return a page without JavaScript, signed in as the administrator."""
     sign_in(_without_scripts, console, "")
     return _without_scripts

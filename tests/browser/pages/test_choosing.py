@@ -1,4 +1,4 @@
-"""Choosing rows, columns and views, and folding the menu, in a real browser."""
+"""Selecting rows, columns, and views, and collapsing the menu, in a real browser."""
 
 import re
 
@@ -17,17 +17,17 @@ def box(page: Page, name: str) -> Locator:
 
 
 def at(page: Page, console: Console, path: str) -> None:
-    """Signed in there."""
+    """Sign in and open this path."""
     sign_in(page, console, path)
     live(page)
 
 
-def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> None:
+def test_rows_selected_on_two_pages_are_deleted(console: Console, page: Page) -> None:
     console.pod(*(f"bulk-{number}" for number in range(4)), bulk="yes")
     at(page, console, "/clusters/host/pods?label=bulk%3Dyes&sort=name&limit=2")
     bar = page.get_by_role("region", name="Chosen rows")
     expect(bar).to_be_hidden()
-    # By the keyboard, then by the pointer on the next page, where the first one stays chosen.
+    # First by keyboard, then by pointer on the next page, where the first row stays selected.
     with page.context.expect_page() as another:
         page.get_by_role("link", name="Next page").click(modifiers=["Control"])
     another.value.close()
@@ -39,7 +39,7 @@ def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> Non
     page.get_by_role("link", name="Next page").click()
     box(page, "bulk-3").click()
     expect(bar).to_contain_text("2 chosen")
-    # A change of the row leaves it chosen; a row that comes is not.
+    # A changed row stays selected; a new row is not selected.
     console.kubectl("label", "pod", "bulk-3", "-n", "default", "more=yes")
     page.get_by_role("link", name="Previous page").click()
     expect(box(page, "bulk-0")).to_be_checked()
@@ -61,10 +61,10 @@ def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> Non
     expect(bar).to_be_hidden()
 
 
-def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
+def test_all_matching_rows_and_ranges_can_be_selected(console: Console, page: Page) -> None:
     console.pod("other", *(f"range-{number}" for number in range(3)))
     at(page, console, "/clusters/host/pods?sort=name&limit=3")
-    # All of this list, not of the one that the page came with.
+    # All rows of the filtered list, not of the list that the page was loaded with.
     page.locator("#q").fill("range-")
     expect(row(page, "other")).to_have_count(0)
     box(page, "range-0").click()
@@ -83,7 +83,7 @@ def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     )
     page.keyboard.press("Shift+Space")
     expect(bar).to_contain_text("3 chosen")
-    # The page does not scroll as well.
+    # The page does not scroll.
     assert page.evaluate("window.taken")
     console.pod("range-3")
     expect(page.get_by_role("button", name="Choose all 4 that match")).to_be_visible()
@@ -96,7 +96,7 @@ def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     expect(bar).to_be_hidden()
     box(page, "range-0").click()
     every.click()
-    # Without one of them it is those that can be seen.
+    # Without one of them, only the visible rows are selected.
     page.get_by_role("link", name="Next page").click()
     expect(box(page, "range-3")).to_be_checked()
     head = page.get_by_role("checkbox", name="Choose all rows of this page")
@@ -112,8 +112,8 @@ def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     expect(page.locator("table[data-total]")).to_have_attribute("data-total", "5")
 
 
-def it_asks_and_tells_on_a_phone(console: Console, page: Page) -> None:
-    """Names are as long as they may be, without a place where a line could end."""
+def test_confirmation_and_result_fit_a_phone(console: Console, page: Page) -> None:
+    """Names have the maximum length and no line break opportunity."""
     name = "z" * 253
     console.pod(name, wide="yes")
     sign_in(page, console, "")
@@ -131,7 +131,7 @@ def it_asks_and_tells_on_a_phone(console: Console, page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def it_deletes_without_scripts(console: Console, plain: Page) -> None:
+def test_selected_rows_are_deleted_without_scripts(console: Console, plain: Page) -> None:
     console.pod("plain-bulk", plain="yes")
     plain.goto(console.url + "/clusters/host/pods?label=plain%3Dyes")
     box(plain, "plain-bulk").check()
@@ -140,7 +140,7 @@ def it_deletes_without_scripts(console: Console, plain: Page) -> None:
     expect(plain.locator(".summary")).to_contain_text("1 done")
 
 
-def it_shows_chosen_columns_live_and_keeps_them_in_a_view(console: Console, page: Page) -> None:
+def test_selected_columns_update_and_are_saved_in_a_view(console: Console, page: Page) -> None:
     console.pod("columns-one", team="payments")
     at(page, console, "/clusters/host/pods?q=columns-one")
     page.get_by_role("button", name="Columns", exact=True).click()
@@ -153,7 +153,7 @@ def it_shows_chosen_columns_live_and_keeps_them_in_a_view(console: Console, page
     expect(page).to_have_url(re.compile("columns=.*label%3Ateam"))
     console.kubectl("label", "pod", "columns-one", "-n", "default", "--overwrite", "team=ledger")
     expect(row(page, "columns-one")).to_contain_text("ledger")
-    # The address is all there is to save.
+    # The view saves only the URL.
     page.get_by_role("button", name="Views", exact=True).click()
     page.get_by_label("Save this view as").fill("By team")
     page.get_by_role("button", name="Save view").click()
@@ -164,7 +164,7 @@ def it_shows_chosen_columns_live_and_keeps_them_in_a_view(console: Console, page
     expect(page.get_by_role("columnheader", name="team")).to_be_visible()
 
 
-def it_adds_one_filter_after_another(console: Console, page: Page) -> None:
+def test_several_filters_can_be_added(console: Console, page: Page) -> None:
     at(page, console, "/clusters/host/pods")
     for label in ("tier=web", "app=none"):
         page.get_by_role("button", name="Filter", exact=True).click()

@@ -33,7 +33,7 @@ def path_of(name: str) -> str:
 
 @contextmanager
 def at_its_page(console: Console, page: Page, *names: str) -> Iterator[None]:
-    """That of the first of these."""
+    """Create these pods and open the page of the first one."""
     with pods(console, *names):
         sign_in(page, console, path_of(names[0]))
         live(page)
@@ -48,11 +48,11 @@ def at_the_list(console: Console, page: Page, *names: str) -> Iterator[None]:
         yield
 
 
-def it_leads_from_the_list_to_the_cause(console: Console, page: Page) -> None:
+def test_the_list_leads_to_the_cause_of_a_problem(console: Console, page: Page) -> None:
     with at_the_list(console, page, "apple", "melon"):
         console.set_status("melon", KILLED)
         expect(page.locator("#results tbody tr").first).to_contain_text("Crash loop")
-        # The worst stands first, so its page is two keys away.
+        # The most severe problem is first, so its page is two keys away.
         page.keyboard.press("j")
         page.keyboard.press("Enter")
         page.wait_for_url(console.url + path_of("melon"))
@@ -66,7 +66,7 @@ def it_leads_from_the_list_to_the_cause(console: Console, page: Page) -> None:
         page.wait_for_url(console.url + LISTED)
 
 
-def it_is_used_by_single_keys(console: Console, page: Page, apart: None) -> None:
+def test_single_key_shortcuts_work(console: Console, page: Page, apart: None) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     with at_the_list(console, page, "apple", "melon"):
         page.keyboard.press("k")
@@ -82,14 +82,16 @@ def it_is_used_by_single_keys(console: Console, page: Page, apart: None) -> None
         expect(row(page, "late")).to_be_visible()
         page.keyboard.press("Shift+D")
         page.wait_for_url(re.compile(path_of("apple") + "/actions/delete"))
-        # In a project its own are meant.
+        # In a project, the shortcut opens the project's own list.
         go_to(page, "s", re.compile(r"/services\?namespace=default$"))
         page.keyboard.press("/")
         page.keyboard.press("Escape")
         go_to(page, "n", re.compile("/nodes$"))
 
 
-def it_copies_what_is_shown_or_selects_it(console: Console, page: Page, apart: None) -> None:
+def test_the_copy_button_copies_or_selects_the_text(
+    console: Console, page: Page, apart: None
+) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     with at_its_page(console, page, "apple"):
         page.goto(f"{page.url}/yaml")
@@ -98,16 +100,16 @@ def it_copies_what_is_shown_or_selects_it(console: Console, page: Page, apart: N
         with page.expect_response(f"{console.url}{source}") as told:
             button.click()
         expect(page.locator("#announce")).to_have_text("Copied YAML")
-        # Without the numbers of its lines.
+        # Without line numbers.
         assert page.evaluate("navigator.clipboard.readText()") == told.value.text()
-        # Where there is no clipboard whoever reads it copies it.
+        # Without clipboard access, the text is selected for the user to copy.
         page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
         button.click()
         selected = "getSelection().toString()"
         eventually(lambda: "example/image:1" in page.evaluate(selected), "it is selected")
 
 
-def it_shows_the_open_tab_on_a_phone(console: Console, page: Page) -> None:
+def test_the_current_tab_is_visible_on_a_phone(console: Console, page: Page) -> None:
     with at_its_page(console, page, "apple"):
         page.set_viewport_size({"width": 390, "height": 844})
         tabs = page.locator(".tabs")
@@ -116,7 +118,7 @@ def it_shows_the_open_tab_on_a_phone(console: Console, page: Page) -> None:
         expect(tabs.locator("[aria-current=page]")).to_be_in_viewport(ratio=1)
 
 
-def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page) -> None:
+def test_live_updates_keep_expanded_sections(console: Console, page: Page) -> None:
     with at_its_page(console, page, "apple"):
         console.kubectl("annotate", "pod", "apple", f"example.com/long={'x' * 300}")
         page.locator("#panel-metadata summary").click()
@@ -134,7 +136,7 @@ def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page
         assert frames == []
 
 
-def it_shows_after_a_pause_how_its_object_is(console: Console, page: Page) -> None:
+def test_a_resumed_page_shows_the_current_state(console: Console, page: Page) -> None:
     with at_its_page(console, page, "apple"):
         other = page.context.new_page()
         other.goto(page.url)
@@ -148,7 +150,7 @@ def it_shows_after_a_pause_how_its_object_is(console: Console, page: Page) -> No
         expect(page.locator("#detail-head")).to_contain_text("Crash loop")
 
 
-def it_keeps_the_last_state_of_what_is_deleted(console: Console, page: Page) -> None:
+def test_the_last_state_of_a_deleted_object_is_kept(console: Console, page: Page) -> None:
     with at_its_page(console, page, "apple"):
         expect(page.locator("#detail-gone")).to_be_hidden()
         console.kubectl("delete", "pod", "apple", "--grace-period=0", "--force")
@@ -162,7 +164,7 @@ def it_keeps_the_last_state_of_what_is_deleted(console: Console, page: Page) -> 
         expect(page.locator("main")).to_contain_text("There is no pod default/apple.")
 
 
-def it_changes_its_tab_and_follows_that(console: Console, page: Page) -> None:
+def test_switching_tabs_keeps_live_updates(console: Console, page: Page) -> None:
     with at_its_page(console, page, "apple"):
         page.get_by_role("link", name="YAML", exact=True).click()
         page.wait_for_url(console.url + path_of("apple") + "/yaml")
@@ -179,9 +181,9 @@ def it_changes_its_tab_and_follows_that(console: Console, page: Page) -> None:
         page.wait_for_url(console.url + LISTED)
 
 
-# In the gate that is tests/browser/tasks/test_without_scripts.py.
+# The CI run covers this in tests/browser/tasks/test_without_scripts.py.
 @pytest.mark.deep
-def it_works_without_scripts(console: Console, page: Page) -> None:
+def test_detail_pages_work_without_scripts(console: Console, page: Page) -> None:
     with at_the_list(console, page, "apple"):
         state = page.context.storage_state()
         browser = page.context.browser

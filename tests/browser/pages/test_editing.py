@@ -1,4 +1,4 @@
-"""Editing an object as YAML in a real browser: with the script that keeps drafts, and without any."""
+"""Editing an object as YAML in a real browser, with and without scripts."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def text_of(page: Page) -> str:
 
 
 def edit(page: Page, old: str, new: str) -> None:
-    """As whoever types in the text area, also where an editor stands in front of it."""
+    """Change the text as a user would, also if the editor covers the text area."""
     page.locator("textarea[name=text]").evaluate(
         """(area, [old, next]) => {
             area.value = area.value.replace(old, next);
@@ -39,7 +39,7 @@ def colour(console: Console) -> str:
 
 
 @pytest.mark.usefixtures("settings")
-def it_keeps_what_is_typed(console: Console, page: Page) -> None:
+def test_typed_text_is_kept_as_a_draft(console: Console, page: Page) -> None:
     sign_in(page, console, f"{PATH}/edit")
     edit(page, "blue", "green")
     expect(page.locator("[data-draft-state]")).to_have_text("Kept as a draft.")
@@ -49,7 +49,7 @@ def it_keeps_what_is_typed(console: Console, page: Page) -> None:
     page.get_by_role("link", name="Continue the draft").click()
     expect(page.get_by_text("This is your draft of")).to_be_visible()
     assert "green" in text_of(page)
-    # Also of whoever closes the window before a moment without a key has come.
+    # A draft is also saved if the window is closed while the user is still typing.
     page.evaluate("window.setTimeout = () => 0")
     state = page.locator("[data-draft-state]")
     page.route("**/draft*", lambda route: route.abort(), times=1)
@@ -58,7 +58,7 @@ def it_keeps_what_is_typed(console: Console, page: Page) -> None:
     expect(state).to_have_text("This text cannot be kept as a draft now.")
     page.evaluate(HIDE, True)
     expect(state).to_have_text("Kept as a draft.")
-    # Each follows the one before.
+    # Each version builds on the previous one.
     edit(page, "grey", "red")
     with page.expect_response("**/draft*") as kept:
         page.evaluate(HIDE, True)
@@ -76,7 +76,7 @@ def it_keeps_what_is_typed(console: Console, page: Page) -> None:
 
 
 @pytest.mark.usefixtures("settings")
-def it_works_without_scripts(console: Console, plain: Page) -> None:
+def test_editing_works_without_scripts(console: Console, plain: Page) -> None:
     plain.goto(f"{console.url}{PATH}/edit")
     area = plain.get_by_role("textbox", name="Manifest")
     area.fill(area.input_value().replace("colour: blue", "colour: red\n  odd: |\n    a\n     b"))
@@ -92,8 +92,8 @@ def it_works_without_scripts(console: Console, plain: Page) -> None:
 
 
 @pytest.mark.usefixtures("settings")
-def it_asks_on_a_phone_which_of_two_long_values_counts(console: Console, plain: Page) -> None:
-    """Such as tokens and checksums, which have no place to be broken at."""
+def test_conflicts_of_long_values_fit_a_phone(console: Console, plain: Page) -> None:
+    """Long values such as tokens and checksums have no line break opportunity."""
     mine, theirs = "m" * 200, "t" * 200
     plain.set_viewport_size({"width": 390, "height": 844})
     plain.goto(f"{console.url}{PATH}/edit")
@@ -104,6 +104,6 @@ def it_asks_on_a_phone_which_of_two_long_values_counts(console: Console, plain: 
     expect(plain.locator(".conflict code")).to_have_text(["data.colour", mine, theirs])
     assert plain.evaluate("document.documentElement.scrollWidth") <= 390
     plain.goto(f"{console.url}{PATH}/edit")
-    # What was sent is kept; what is said of it stands above its buttons.
+    # The submitted text is kept, and the message appears above the buttons.
     expect(plain.get_by_text("You have a draft")).to_be_visible()
     assert plain.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,4 +1,4 @@
-"""The YAML editor in a page that has nothing else, with the schema of a definition from the cluster."""
+"""The YAML editor on a page of its own, with the schema of a custom type from the cluster."""
 
 import json
 import re
@@ -30,7 +30,7 @@ _PART = {
         "zz": {"type": "boolean", "description": f"What it is for. {chr(0x202E)}<b>"},
     },
 }
-#: A field with a list of each type that is told apart, and others that are odd.
+#: Fields with lists of each type that the editor distinguishes, and with unusual schemas.
 _TYPES: dict[str, Any] = {
     "integers": {"type": "integer"},
     "numbers": {"type": "number"},
@@ -43,7 +43,7 @@ _TYPES: dict[str, Any] = {
     "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
     "open": {**_PART, "x-kubernetes-preserve-unknown-fields": True},
 }
-#: The same as `kube-apiserver` gives it.
+#: The same schema in the form that kube-apiserver returns.
 _SCHEMA = {
     "$ref": "#/components/schemas/x.Odd",
     "components": {
@@ -61,7 +61,7 @@ _SCHEMA = {
         }
     },
 }
-#: Entries of these lists as the console reads them (YAML 1.1): those that fit, and those that do not.
+#: List items as the console parses them (YAML 1.1): valid and invalid ones.
 _FITS = {
     "integers": [
         "0",
@@ -123,7 +123,7 @@ _HTML = """<!doctype html><html lang="{lang}" data-theme="{theme}"><head><meta c
 
 @dataclass
 class Editing:
-    """A page at /edit. `posted`: what its form sent, the latest last."""
+    """A page at /edit. `posted` holds the manifests that its form submitted."""
 
     console: Console
     page: Page
@@ -132,7 +132,6 @@ class Editing:
 
     @property
     def head(self) -> str:
-        """The first lines of a manifest."""
         return f"apiVersion: {self.crd['spec']['group']}/v1\nkind: Widget\n"
 
     @property
@@ -153,7 +152,7 @@ class Editing:
 
     @property
     def problems(self) -> Locator:
-        """Of the panel, each with its text."""
+        """Return the messages in the problems panel."""
         return self.page.locator(".cm-panel-lint .cm-diagnosticText")
 
     def button(self, name: str) -> Locator:
@@ -170,7 +169,7 @@ class Editing:
     def open(self, text: str, *, lang: str = "en", theme: str = "light", **more: Any) -> None:
         request = SimpleNamespace(csp_nonce="here")
         scripts = render_to_string("ui/scripts.html", {"request": request})
-        # Below this page there is no dock.
+        # This page has no dock.
         kept = [line for line in scripts.splitlines() if "js/dock" not in line]
         head = render_to_string("ui/_links.html") + "\n".join(kept)
         editor = self.field_html(text, lang, **more)
@@ -194,13 +193,15 @@ class Editing:
         expect(self.content).to_be_visible()
 
     def write(self, text: str) -> None:
-        """At the end, as it is: nothing is indented or closed."""
+        """Insert the text at the end without automatic indentation or closing brackets."""
         self.content.focus()
         self.page.keyboard.press("Control+End")
         self.page.keyboard.insert_text(text)
 
     def choose(self) -> None:
-        """The first that is offered. Not by a key: one that comes at once is a new line."""
+        """Select the first suggestion by click. A key press immediately after opening would insert
+        a newline.
+        """
         self.offered.first.click()
 
 
@@ -221,12 +222,12 @@ def editing(console: Console, page: Page, crd: dict[str, Any]) -> Editing:
     return made
 
 
-def it_completes_keys_and_values(editing: Editing) -> None:
+def test_keys_and_values_are_completed(editing: Editing) -> None:
     editing.open(editing.head)
     editing.write("sp")
     expect(editing.offered).to_have_text(["spec"])
     editing.choose()
-    # What must be there comes along.
+    # Required keys are inserted too.
     assert editing.text == editing.head + "spec:\n  size: "
     editing.write("3\n  col")
     expect(editing.offered).to_have_text(["color"])
@@ -239,11 +240,11 @@ def it_completes_keys_and_values(editing: Editing) -> None:
     assert editing.text.endswith("  parts:\n  - name: ")
     editing.write("a\n    ")
     editing.page.keyboard.press("Control+Space")
-    # Not what is there already.
+    # Existing keys are not suggested.
     expect(editing.offered).to_have_text(["count"])
 
 
-def it_reads_each_value_as_the_console_does(editing: Editing) -> None:
+def test_values_are_parsed_as_by_the_console(editing: Editing) -> None:
     page = editing.page
     page.set_viewport_size({"width": 1280, "height": 3000})
     editing.open("")
@@ -256,13 +257,14 @@ def it_reads_each_value_as_the_console_does(editing: Editing) -> None:
 
     editing.write(lists(_WRONG) + "---\n" + lists(_FITS))
     marked = page.locator(".cm-lintRange-error")
-    # Of a mapping it is what is wrong in it; what is missing is said at all of it.
+    # An error inside a mapping is reported at that position; missing keys are reported for the
+    # whole mapping.
     wrong = [one for entries in _WRONG.values() for one in entries]
     seen = [{"{a: b}": "b", "!!str 1": "1"}.get(one, one) for one in wrong]
     expect(marked).to_have_text(seen)
 
 
-def it_offers_what_fits(editing: Editing) -> None:
+def test_only_valid_suggestions_are_offered(editing: Editing) -> None:
     page = editing.page
     editing.open("")
     page.route("**/openapi/**/Widget", lambda route: route.fulfill(json=_SCHEMA))
@@ -270,14 +272,14 @@ def it_offers_what_fits(editing: Editing) -> None:
     expect(editing.offered).to_have_text(["part", "parts"])
     editing.choose()
     assert editing.text.endswith("part:\n  zz: ")
-    # What must be there is offered first, and what it means is told.
+    # Required keys come first, with their description.
     editing.write("true\nparts:\n- ")
     page.keyboard.press("Control+Space")
     expect(editing.offered).to_have_text(["zz", "aa"])
     told = page.locator(".cm-completionInfo")
     expect(told).to_have_text("zz  <boolean, required>What it is for. ⟨U+202E⟩<b>")
     page.keyboard.press("Escape")
-    # Where a key is there already, it is only named anew.
+    # An existing key is only replaced.
     editing.write("z: 1")
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
@@ -285,7 +287,7 @@ def it_offers_what_fits(editing: Editing) -> None:
     expect(editing.offered).to_have_text(["zz"])
     editing.choose()
     assert editing.text.endswith("parts:\n- zz: 1")
-    # What would be read as something else is quoted.
+    # Values that YAML would parse as another type are quoted.
     editing.write("\nchoices:\n- ")
     page.keyboard.press("Control+Space")
     expect(editing.offered).to_have_text(['"1"', '"on"', "word"])
@@ -298,7 +300,7 @@ def it_offers_what_fits(editing: Editing) -> None:
     expect(page.locator(".cm-tooltip-hover")).to_contain_text("zz <boolean, required>")
 
 
-def it_tells_what_a_key_means(editing: Editing) -> None:
+def test_hovering_a_key_shows_its_description(editing: Editing) -> None:
     editing.open(editing.head + "spec:\n  size: 1\n  color: red\n")
     editing.page.get_by_text("color", exact=True).hover()
     told = editing.page.locator(".cm-tooltip-hover")
@@ -307,7 +309,7 @@ def it_tells_what_a_key_means(editing: Editing) -> None:
     expect(told).to_contain_text('Default: "blue"')
 
 
-def it_finds_what_is_wrong(editing: Editing) -> None:
+def test_problems_are_found(editing: Editing) -> None:
     editing.open(
         editing.head + "spec:\n  color: green\n  colour: red\n  notes: {any: thing}\n"
         '  parts:\n  - count: "2"\n    count: 3\n---\n' + editing.head + "spec: 1\n"
@@ -339,7 +341,7 @@ def it_finds_what_is_wrong(editing: Editing) -> None:
     expect(editing.problems).to_contain_text(["This is not YAML."])
 
 
-def it_shows_what_the_server_found(editing: Editing) -> None:
+def test_problems_from_the_server_are_shown(editing: Editing) -> None:
     found = [
         {"line": 4, "column": 3, "text": f"wrong {EVIL}", "severity": "error"},
         {"line": 0, "column": 0, "text": "wrong somewhere", "severity": "warn"},
@@ -355,12 +357,12 @@ def it_shows_what_the_server_found(editing: Editing) -> None:
     editing.page.get_by_role("link", name="Line 4").click()
     editing.page.keyboard.insert_text("my")
     assert editing.text == text.replace("  size", "  mysize")
-    # Its place was changed: what was found there is no more.
+    # The line was changed, so the problem is no longer shown.
     expect(editing.page.locator(".cm-lintRange-error")).to_have_text(re.compile("mysize$"))
     assert editing.page.locator("img[onerror]").count() == 0
 
 
-def it_is_used_by_keyboard_alone(editing: Editing) -> None:
+def test_the_editor_can_be_used_by_keyboard(editing: Editing) -> None:
     editing.open(editing.head)
     editing.button("plain").focus()
     editing.page.keyboard.press("Tab")
@@ -370,15 +372,15 @@ def it_is_used_by_keyboard_alone(editing: Editing) -> None:
     editing.page.keyboard.press("Tab")
     editing.page.keyboard.type("size: 1 ")
     assert editing.text.endswith("spec:\n  size: 1 ")
-    # What was written stays when the object on the page changes.
+    # The user's text is kept when the object on the page changes.
     editing.page.evaluate("document.getElementById('manifest').textContent = 'other'")
-    # Letters are no keys of the page here.
+    # In the editor, letters are not shortcuts of the page.
     editing.page.keyboard.type("?/gp")
     assert editing.page.url.endswith("/edit")
     expect(editing.button("problems")).to_be_visible()
     editing.page.keyboard.press("Escape")
     editing.page.keyboard.press("Tab")
-    # What was typed is no number, so there is a problem to go to.
+    # The value is not a number, so the next problem exists.
     expect(editing.button("problems")).to_be_focused()
     editing.page.keyboard.press("Tab")
     expect(editing.page.get_by_role("button", name="Save")).to_be_focused()
@@ -387,7 +389,7 @@ def it_is_used_by_keyboard_alone(editing: Editing) -> None:
     assert editing.posted == [editing.head + "spec:\n  size: 1 ?/gp"]
 
 
-def it_can_be_plain_text(editing: Editing) -> None:
+def test_the_editor_can_be_switched_to_plain_text(editing: Editing) -> None:
     editing.open(editing.head)
     editing.write("a: 1\n")
     editing.button("plain").focus()
@@ -404,9 +406,9 @@ def it_can_be_plain_text(editing: Editing) -> None:
     expect(editing.content).to_have_text(re.compile("kind: Other"))
 
 
-# The gate sees such a line where all that opens is searched by axe.
+# In the CI run, a changed line is part of the axe check of all overlays.
 @pytest.mark.deep
-def it_marks_what_i_changed(editing: Editing) -> None:
+def test_changed_lines_are_marked(editing: Editing) -> None:
     editing.open(editing.head)
     editing.write("spec: {size: 1}")
     editing.button("changes").click()
@@ -416,7 +418,7 @@ def it_marks_what_i_changed(editing: Editing) -> None:
     expect(editing.page.locator(".cm-changedLine")).to_have_count(0)
 
 
-def it_goes_on_where_it_was_when_htmx_brings_another(editing: Editing) -> None:
+def test_cursor_and_mode_survive_an_htmx_swap(editing: Editing) -> None:
     editing.open(editing.head)
     editing.content.focus()
     editing.page.keyboard.press("Control+Home")
@@ -429,14 +431,14 @@ def it_goes_on_where_it_was_when_htmx_brings_another(editing: Editing) -> None:
     assert editing.text.startswith(editing.head.replace("/v1\n", "/v1beta1\n"))
 
 
-def it_is_read_only_where_nothing_is_sent(editing: Editing) -> None:
+def test_the_editor_is_read_only_without_a_form(editing: Editing) -> None:
     text = editing.head + "spec:\n  size: 1\n"
     editing.open(text, name="", readonly=True)
     editing.content.focus()
     editing.page.keyboard.type("x")
     assert editing.text == text
     expect(editing.content).to_have_attribute("aria-readonly", "true")
-    # A line has an address.
+    # Each line has an anchor.
     number = editing.page.locator(".cm-lineNumbers .cm-gutterElement").filter(has_text="3")
     number.click()
     editing.page.wait_for_url("**/edit#L3")
@@ -451,7 +453,7 @@ def it_is_read_only_where_nothing_is_sent(editing: Editing) -> None:
     expect(editing.content).to_contain_text("color: red")
 
 
-def it_checks_what_is_long_when_asked_to(editing: Editing) -> None:
+def test_long_manifests_are_checked_on_request(editing: Editing) -> None:
     one = editing.head + "spec:\n  sizes: 1\n" + "".join(f"# line {n}\n" for n in range(1000))
     editing.open("---\n".join([one] * 40))
     assert len(editing.text) > 400_000
@@ -464,7 +466,7 @@ def it_checks_what_is_long_when_asked_to(editing: Editing) -> None:
     expect(editing.button("problems")).to_be_hidden()
 
 
-# In the other theme tests/browser/looks searches forms with an editor.
+# The other theme is covered by the forms with an editor in tests/browser/looks.
 @pytest.mark.parametrize(
     ("size", "theme", "lang"),
     [
@@ -472,7 +474,7 @@ def it_checks_what_is_long_when_asked_to(editing: Editing) -> None:
         (SMALL, "dark", "zh-hans"),
     ],
 )
-def it_is_accessible_whatever_is_open(
+def test_the_editor_and_its_overlays_are_accessible(
     editing: Editing, with_axe: None, size: Any, theme: str, lang: str
 ) -> None:
     page = editing.page

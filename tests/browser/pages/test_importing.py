@@ -1,4 +1,4 @@
-"""Creating objects from YAML in a real browser: from a list to the object, and by dropped files."""
+"""Creating objects from YAML in a real browser, from a list or from dropped files."""
 
 import re
 from base64 import b64encode
@@ -38,9 +38,9 @@ def signed_in(console: Console, page: Page) -> Console:
     return console
 
 
-# The gate goes that way in tests/browser/repairs/test_everyday.py, where it takes back what it has made.
+# The CI run covers this in tests/browser/repairs/test_everyday.py, including undo.
 @pytest.mark.deep
-def it_goes_from_a_list_to_the_object(signed_in: Console, page: Page) -> None:
+def test_an_object_is_created_from_its_list(signed_in: Console, page: Page) -> None:
     signed_in.kubectl("delete", "configmap", "example", "--ignore-not-found")
     page.goto(f"{signed_in.url}/clusters/host/configmaps?namespace=default")
     page.get_by_role("link", name="Create", exact=True).click()
@@ -54,8 +54,8 @@ def it_goes_from_a_list_to_the_object(signed_in: Console, page: Page) -> None:
     signed_in.kubectl("delete", "configmap", "example")
 
 
-def it_takes_files_that_are_dropped(signed_in: Console, page: Page) -> None:
-    """After what is typed, each as a document; what cannot be read is told."""
+def test_dropped_files_are_added(signed_in: Console, page: Page) -> None:
+    """Each file is appended to the text as a document. Unreadable files are reported."""
     page.goto(f"{signed_in.url}/clusters/host/import")
     content = page.locator("yaml-editor .cm-content")
     content.click()
@@ -68,7 +68,7 @@ def it_takes_files_that_are_dropped(signed_in: Console, page: Page) -> None:
     drop(page, ("c.bin", b"\xff\xfe"), ("d.yaml", b"#" * 600_000), on="h1")
     expect(state).to_have_text("c.bin is no text in UTF-8. d.yaml is too large.")
     assert text_of(page).endswith("kind: B\n")
-    # The field of files takes its own.
+    # The file input accepts files too.
     field = [[["f.yaml", b64encode(b"kind: F").decode()]], "input[type=file]"]
     assert not page.evaluate(DROP, field)
     page.get_by_role("button", name="Plain text").click()
@@ -77,7 +77,7 @@ def it_takes_files_that_are_dropped(signed_in: Console, page: Page) -> None:
     assert text_of(page).endswith("kind: B\n---\nkind: E")
 
 
-def it_takes_what_is_pasted(signed_in: Console, page: Page) -> None:
+def test_pasted_documents_are_added(signed_in: Console, page: Page) -> None:
     page.goto(f"{signed_in.url}/clusters/host/import")
     content = page.locator("yaml-editor .cm-content")
     content.click()

@@ -1,5 +1,6 @@
-"""Whoever invites finds a user by a part of the name: on a phone, with scripts and without, in both
-languages."""
+"""Inviting a user found by a part of the name, on a phone, with and without scripts, in both
+languages.
+"""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from tests.depth import fewer
 INVITE = "/workspaces/guests/members/invite"
 
 
-# What is found is in tests/workspaces/test_finding_on_a_cluster.py; here it is how the field asks.
+# The search results are tested in tests/workspaces/test_finding_on_a_cluster.py. These tests cover
+# the search field.
 @pytest.fixture(params=fewer([True, False], True), ids=["with scripts", "without scripts"])
 def scripts(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
@@ -34,7 +36,7 @@ def phone(browser: Chromium, scripts: bool) -> Iterator[BrowserContext]:
     context.close()
 
 
-def test_a_part_of_the_name_is_enough(
+def test_a_user_is_found_by_a_part_of_the_name(
     console: Console, phone: BrowserContext, scripts: bool
 ) -> None:
     workspace = {

@@ -1,4 +1,4 @@
-"""How an open list follows the cluster, in a real browser."""
+"""Live updates of an open list in a real browser."""
 
 import json
 import re
@@ -27,7 +27,7 @@ LISTED = "/clusters/host/pods?namespace=default"
 
 
 class Traffic:
-    """What a page asks for and gets, from its opening on."""
+    """The list requests and the websocket frames of a page since it was opened."""
 
     def __init__(self, page: Page) -> None:
         self.lists: list[str] = []
@@ -53,7 +53,7 @@ def pods(console: Console, *names: str) -> Iterator[None]:
 
 
 def opened(console: Console, page: Page, *names: str) -> Traffic:
-    """The list by name, with what it has done since it is up to date."""
+    """Open the list by name, wait until it is up to date, and return its traffic."""
     sign_in(page, console, "")
     traffic = Traffic(page)
     page.goto(console.url + LISTED)
@@ -68,10 +68,10 @@ def order(page: Page) -> list[str]:
     return [key.removeprefix("default/") for key in keys]
 
 
-def it_puts_rows_in_their_place_without_fetching_the_list(console: Console, page: Page) -> None:
+def test_rows_are_inserted_without_fetching_the_list(console: Console, page: Page) -> None:
     with pods(console, "apple", "melon"):
         traffic = opened(console, page, "apple", "melon")
-        # A pointer that was there before the page came holds nothing.
+        # A pointer that was already over the table when the page loaded does not hold it.
         place = middle(page, "apple")
         page.mouse.move(*place)
         page.reload()
@@ -93,14 +93,15 @@ def it_puts_rows_in_their_place_without_fetching_the_list(console: Console, page
         assert traffic.lists == []
 
 
-def it_leaves_the_rows_under_the_pointer_where_they_are(console: Console, page: Page) -> None:
+def test_rows_under_the_pointer_do_not_move(console: Console, page: Page) -> None:
     with pods(console, "apple", "melon"):
         opened(console, page, "apple", "melon")
         row(page, "apple").hover()
         page.mouse.move(*[part + 2 for part in middle(page, "apple")])
         console.pod("late")
         expect(page.locator("#updates")).to_contain_text("1 new")
-        # What comes and goes meanwhile leaves nothing behind: a list may be held for hours.
+        # Rows that come and go in the meantime are not retained, because a list can be held for
+        # hours.
         console.pod("guest")
         expect(page.locator("#updates")).to_contain_text("2 new")
         console.kubectl("delete", "pod", "guest", "--grace-period=0", "--force")
@@ -122,14 +123,14 @@ def middle(page: Page, name: str) -> tuple[float, float]:
 
 
 def in_another_window(console: Console, page: Page) -> Page:
-    """The same list."""
+    """Open the same list in another window."""
     other = page.context.new_page()
     other.goto(console.url + "/clusters/host/pods?namespace=default")
     live(other)
     return other
 
 
-def it_sends_nothing_to_a_hidden_page_and_catches_it_up(console: Console, page: Page) -> None:
+def test_a_hidden_page_receives_nothing_and_catches_up(console: Console, page: Page) -> None:
     with pods(console, "apple", "melon"):
         traffic = opened(console, page, "apple", "melon")
         page.evaluate(HIDE, True)
@@ -149,7 +150,7 @@ def it_sends_nothing_to_a_hidden_page_and_catches_it_up(console: Console, page: 
         assert traffic.lists == []
 
 
-def it_shows_after_a_pause_what_came_meanwhile(console: Console, page: Page) -> None:
+def test_a_resumed_list_shows_missed_changes(console: Console, page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     with pods(console, "apple", "melon"):
         opened(console, page, "apple", "melon")
@@ -172,7 +173,7 @@ def it_shows_after_a_pause_what_came_meanwhile(console: Console, page: Page) -> 
         expect(row(page, "melon")).to_have_count(0)
 
 
-def it_tells_what_comes_in_the_language_of_the_page(console: Console, page: Page) -> None:
+def test_updates_use_the_language_of_the_page(console: Console, page: Page) -> None:
     with pods(console, "apple"):
         sign_in(page, console, "")
         page.context.add_cookies(
@@ -184,12 +185,12 @@ def it_tells_what_comes_in_the_language_of_the_page(console: Console, page: Page
         expect(row(page, "apple")).to_contain_text("反复崩溃")
 
 
-def it_is_held_by_what_somebody_does_in_it(console: Console, page: Page) -> None:
-    """By the focus, by a ticked box and by a menu alone, wherever the pointer is."""
+def test_interaction_holds_the_order_of_rows(console: Console, page: Page) -> None:
+    """The focus, a ticked box, or an open menu holds the list, wherever the pointer is."""
     pill = page.locator("#updates")
     with pods(console, "apple", "melon"):
         opened(console, page, "apple", "melon")
-        # How many are new is counted from the list that is there.
+        # The number of new rows refers to the filtered list.
         page.locator("#q").fill("app")
         expect(row(page, "melon")).to_have_count(0)
         for name, hold, release in (
@@ -208,7 +209,7 @@ def it_is_held_by_what_somebody_does_in_it(console: Console, page: Page) -> None
             expect(pill).to_be_hidden()
 
 
-def it_says_of_a_held_row_that_it_is_gone(console: Console, page: Page) -> None:
+def test_a_deleted_row_is_marked_while_the_list_is_held(console: Console, page: Page) -> None:
     with pods(console, "apple", "melon"):
         opened(console, page, "apple", "melon")
         row(page, "apple").focus()
@@ -222,7 +223,7 @@ def it_says_of_a_held_row_that_it_is_gone(console: Console, page: Page) -> None:
         expect(pill).to_contain_text("1 gone")
         console.pod("late")
         expect(pill).to_contain_text("1 new, 1 gone")
-        # It comes again under the same name.
+        # A new object has the same name.
         console.pod("melon")
         expect(status).not_to_contain_text("Deleted")
         expect(pill).to_contain_text("1 new")
@@ -231,9 +232,11 @@ def it_says_of_a_held_row_that_it_is_gone(console: Console, page: Page) -> None:
         assert len(order(page)) == 3
 
 
-def it_shows_the_first_one_and_says_when_the_last_has_gone(console: Console, page: Page) -> None:
+def test_an_empty_list_shows_the_first_row_and_becomes_empty_again(
+    console: Console, page: Page
+) -> None:
     sign_in(page, console, "")
-    # On a phone rows wait until they are asked for; there is nothing to hold in a list without any.
+    # On a phone, new rows wait until the user shows them. An empty list has no rows to hold.
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(console.url + "/clusters/host/pods?label=only%3Dthese")
     live(page)
@@ -254,9 +257,7 @@ def it_shows_the_first_one_and_says_when_the_last_has_gone(console: Console, pag
     expect(page.locator("#results > table")).to_be_hidden()
 
 
-def it_leaves_a_list_alone_that_is_paused_while_rows_wait(
-    console: Console, page: Page, apart: None
-) -> None:
+def test_pausing_while_rows_wait_keeps_the_list(console: Console, page: Page, apart: None) -> None:
     page.clock.install()
     with pods(console, "apple"):
         traffic = opened(console, page, "apple")
@@ -274,7 +275,9 @@ def it_leaves_a_list_alone_that_is_paused_while_rows_wait(
 
 @pytest.fixture
 def maps(console: Console) -> Iterator[str]:
-    """The list of 60 ConfigMaps, which go at once: one by one kubectl takes a while."""
+    """Create 60 ConfigMaps and return the URL of their list. They are deleted together, because
+    kubectl is slow for single objects.
+    """
     kind = {"apiVersion": "v1", "kind": "ConfigMap"}
     found = [
         {**kind, "metadata": {"name": f"lit-{number}", "labels": {"lit": "yes"}}}
@@ -287,7 +290,7 @@ def maps(console: Console) -> Iterator[str]:
     console.kubectl("delete", "--raw", every)
 
 
-def it_lights_up_ten_rows_at_most(console: Console, page: Page, maps: str) -> None:
+def test_at_most_ten_changed_rows_are_highlighted(console: Console, page: Page, maps: str) -> None:
     sign_in(page, console, f"{maps}&limit=100")
     live(page)
     expect(page.locator("#results tbody tr")).to_have_count(60)
@@ -299,9 +302,9 @@ def it_lights_up_ten_rows_at_most(console: Console, page: Page, maps: str) -> No
     }"""
     assert page.evaluate(change, 12) == 10
     expect(lit).to_have_count(0)
-    # Of so many it would only flicker.
+    # Highlighting so many rows would only flicker.
     assert page.evaluate(change, 60) == 0
-    # Where nothing may move they stay so, until somebody does something.
+    # With reduced motion, highlighted rows stay so until the next input.
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(change, 3) == 3
     page.keyboard.press("ArrowLeft")
@@ -311,17 +314,17 @@ def it_lights_up_ten_rows_at_most(console: Console, page: Page, maps: str) -> No
     expect(lit).to_have_count(0)
 
 
-def it_counts_objects_without_states_on_their_tab(console: Console, page: Page) -> None:
+def test_kinds_without_status_show_their_count_on_the_tab(console: Console, page: Page) -> None:
     sign_in(page, console, "/clusters/host/clusterroles")
     live(page)
     total = page.locator("#results > table").get_attribute("data-total")
     assert total and int(total) > 0
     count = page.locator(".kind-tabs [aria-current] [data-count=all]")
-    # What the live page counts: it draws the number anew whenever the list settles.
+    # The live page renders its own count whenever the list has settled.
     page.evaluate("window.quarterdeck.settle()")
     expect(count).to_have_text(f"{int(total):,}")
     expect(count).to_be_visible()
-    # Where a filter narrows the list it stays.
+    # A filter does not change the count.
     page.goto(console.url + "/clusters/host/clusterroles?q=nowhere")
     live(page)
     expect(page.locator("#results > table")).to_have_attribute("data-total", "0")
@@ -329,7 +332,7 @@ def it_counts_objects_without_states_on_their_tab(console: Console, page: Page) 
     expect(count).to_have_text(f"{int(total):,}")
 
 
-def it_counts_in_the_rail_what_fails(console: Console, page: Page) -> None:
+def test_the_navigation_shows_the_number_of_failing_objects(console: Console, page: Page) -> None:
     with pods(console, "apple"):
         sign_in(page, console)
         live(page)
@@ -358,10 +361,10 @@ def drop(route: Route) -> None:
         ("/access/roles?level=global", drop),
     ],
 )
-def it_asks_again_for_what_it_did_not_get(
+def test_failed_requests_are_retried(
     console: Console, page: Page, path: str, fail: Callable[[Route], None]
 ) -> None:
-    """A list, and a page that is drawn whole, of which it is told that nothing has changed."""
+    """A list, and a page that is rendered as a whole, for which the server reports no change."""
     sign_in(page, console, path)
     live(page)
     page.route(console.url + path, fail, times=1)
@@ -374,8 +377,8 @@ def it_asks_again_for_what_it_did_not_get(
     live(page)
 
 
-def it_is_read_anew_once_it_may_not_be_fetched(console: Console, page: Page) -> None:
-    """What is said then is on the page itself."""
+def test_a_forbidden_update_reloads_the_page(console: Console, page: Page) -> None:
+    """The error is shown on the reloaded page."""
     elsewhere = {"status": 302, "headers": {"location": "/account"}}
     answers: list[dict[str, Any]] = [{"status": 401}, {"status": 403}, elsewhere]
     sign_in(page, console, LISTED)
@@ -390,7 +393,7 @@ def answered(answer: dict[str, Any], route: Route) -> None:
     route.fulfill(**answer)
 
 
-def it_forgets_what_comes_of_a_list_that_was_left(console: Console, page: Page) -> None:
+def test_late_responses_of_a_previous_list_are_ignored(console: Console, page: Page) -> None:
     with pods(console, "apple", "melon"):
         opened(console, page, "apple", "melon")
         late: list[Route] = []
@@ -398,7 +401,7 @@ def it_forgets_what_comes_of_a_list_that_was_left(console: Console, page: Page) 
         with page.expect_request(console.url + LISTED):
             page.evaluate("void quarterdeck.update()")
         page.locator("#q").fill("melon")
-        # Without what is empty.
+        # Empty parameters are omitted.
         page.wait_for_url("**/pods?q=melon&namespace=default")
         expect(row(page, "apple")).to_have_count(0)
         with page.expect_response(console.url + LISTED):
@@ -410,8 +413,8 @@ def it_forgets_what_comes_of_a_list_that_was_left(console: Console, page: Page) 
         expect(row(page, "apple")).to_be_visible()
 
 
-def it_keeps_what_is_being_typed(console: Console, page: Page) -> None:
-    """And what was made to fit."""
+def test_typed_input_survives_updates(console: Console, page: Page) -> None:
+    """The layout for too many columns is also kept."""
     labels = ",".join(f"label:app.kubernetes.io/label-with-a-long-name-{n}" for n in range(8))
     with pods(console, "apple"):
         sign_in(page, console, f"{LISTED}&columns=name,status,{labels}")
@@ -423,7 +426,7 @@ def it_keeps_what_is_being_typed(console: Console, page: Page) -> None:
         restarts = page.get_by_role("checkbox", name="Restarts")
         restarts.check()
         page.locator("#q").focus()
-        # As it is in the moment before it is asked for.
+        # The state shortly before the request.
         page.evaluate("document.activeElement.value = 'unfinished'")
         with page.expect_response(re.compile("/pods[?]")):
             page.evaluate("void quarterdeck.update()")
@@ -433,12 +436,12 @@ def it_keeps_what_is_being_typed(console: Console, page: Page) -> None:
         expect(table).to_have_attribute("data-fit", "scroll")
         expect(table.locator("th").first).to_have_attribute("style", re.compile("width"))
         expect(restarts).to_be_checked()
-        # Other columns are made to fit anew.
+        # The layout is computed again for other columns.
         page.get_by_role("link", name="Usual columns").click()
         expect(table).not_to_have_attribute("data-fit", "scroll")
 
 
-def it_says_why_a_list_was_not_loaded(console: Console, page: Page) -> None:
+def test_the_reason_of_a_failed_load_is_shown(console: Console, page: Page) -> None:
     sign_in(page, console, LISTED)
     live(page)
     toast = page.locator(".toast")
@@ -453,8 +456,8 @@ def it_says_why_a_list_was_not_loaded(console: Console, page: Page) -> None:
         expect(toast).to_have_count(0)
 
 
-def it_fetches_a_list_that_is_held_without_moving_it(console: Console, page: Page) -> None:
-    """As it does when nobody knows what it has."""
+def test_fetching_a_held_list_does_not_move_rows(console: Console, page: Page) -> None:
+    """The update message does not contain the rows, so the list is fetched."""
     sockets: list[WebSocketRoute] = []
 
     def relay(socket: WebSocketRoute) -> None:
@@ -483,8 +486,8 @@ def it_fetches_a_list_that_is_held_without_moving_it(console: Console, page: Pag
         expect(row(page, "late")).to_be_visible()
 
 
-def it_is_live_again_after_its_socket_was_lost(console: Console, page: Page) -> None:
-    """However much there is to tell of what the page shows."""
+def test_a_list_is_live_again_after_a_disconnect(console: Console, page: Page) -> None:
+    """Even if there are many changes to send."""
     sockets: list[WebSocketRoute] = []
 
     def relay(socket: WebSocketRoute) -> None:
@@ -508,7 +511,7 @@ def it_is_live_again_after_its_socket_was_lost(console: Console, page: Page) -> 
         expect(row(page, "apple")).to_contain_text("Crash loop")
         sockets[1].send(json.dumps({"error": {"code": 503, "message": "Too many look at it."}}))
         expect(page.locator(".toast")).to_contain_text("Too many look at it.")
-        # What the page says of it is read there, but not again and again.
+        # The page sends its state once, not repeatedly.
         denied = json.dumps({"error": {"code": 403, "message": "You may not."}})
         sockets[1].send(denied)
         expect(page.locator("html[data-seen]")).to_have_count(0)
@@ -518,7 +521,7 @@ def it_is_live_again_after_its_socket_was_lost(console: Console, page: Page) -> 
         assert len(sockets) == 3
 
 
-def it_goes_where_it_is_said_why_there_is_no_list_now(console: Console, page: Page) -> None:
+def test_a_denied_list_opens_the_page_with_the_reason(console: Console, page: Page) -> None:
     sign_in(page, console, "/clusters/host/clusterroles")
     live(page)
     page.evaluate("document.documentElement.dataset.same = ''")
@@ -541,8 +544,8 @@ def is_there(page: Page, url: str) -> bool:
     return answer is not None and answer.ok
 
 
-def it_follows_on_after_it_was_fetched_anew(console: Console, page: Page) -> None:
-    """As it is when its type has other columns."""
+def test_live_updates_continue_after_a_full_refresh(console: Console, page: Page) -> None:
+    """The columns of the type change, which causes the refresh."""
     crd = definition(additionalPrinterColumns=[column("Size")])
     name, spec = crd["metadata"]["name"], crd["spec"]
 
@@ -563,7 +566,7 @@ def it_follows_on_after_it_was_fetched_anew(console: Console, page: Page) -> Non
         expect(heads).to_contain_text("Size")
         expect(row(page, "first")).to_be_visible()
         live(page)
-        # Although somebody is in it.
+        # Although the table has the focus.
         row(page, "first").focus()
         spec["versions"][0]["additionalPrinterColumns"] = [column("Color")]
         apply(crd)

@@ -1,4 +1,4 @@
-"""Fifty changes a second: what moves on the screen, and what must not."""
+"""Movement on the screen at fifty changes per second."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from playwright.sync_api import Page, WebSocket, expect
 from tests.browser.console import ROOT, Console, live, sign_in
 from tests.depth import number
 
-# The gate sees the same with fewer changes and rows, in test_under_churn.py and test_live.py.
+# The CI run covers this with fewer changes and rows in test_under_churn.py and test_live.py.
 pytestmark = pytest.mark.deep
 
 _ANIMATED = """document.getAnimations()
@@ -19,7 +19,7 @@ _ANIMATED = """document.getAnimations()
 
 @pytest.fixture(scope="module")
 def churn(shared_console: Console) -> Iterator[None]:
-    """The benchmark's own: statuses, and every tenth time a pod that goes and one that comes."""
+    """Run the benchmark's writer: it changes statuses, and every tenth change replaces a pod."""
     command = [sys.executable, "-m", "bench.podchanges", str(shared_console.cluster.kubeconfig)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -33,7 +33,7 @@ def churn(shared_console: Console) -> Iterator[None]:
 
 
 def opened(console: Console, page: Page) -> WebSocket:
-    """The list, live, with rows; and what it is told by."""
+    """Open the live list, wait for rows, and return its websocket."""
     with page.expect_websocket() as found:
         sign_in(page, console)
     live(page)
@@ -42,7 +42,7 @@ def opened(console: Console, page: Page) -> WebSocket:
 
 
 def looks(socket: WebSocket, least: int, enough: Callable[[], bool]) -> Iterator[int]:
-    """A look at the page after each frame: after at least so many, and until there was enough to see."""
+    """Yield after each frame, at least `least` times and until `enough` is true."""
     for seen in range(1_000):
         if seen >= least and enough():
             return
@@ -51,14 +51,14 @@ def looks(socket: WebSocket, least: int, enough: Callable[[], bool]) -> Iterator
     pytest.fail("too little changed in a thousand frames")
 
 
-def it_keeps_the_row_under_the_pointer(console: Console, page: Page, churn: None) -> None:
+def test_the_row_under_the_pointer_does_not_move(console: Console, page: Page, churn: None) -> None:
     socket = opened(console, page)
     box = page.locator("#results tbody tr").nth(5).bounding_box()
     assert box is not None
     x, y = box["x"] + 300, box["y"] + box["height"] / 2
     for step in (2, 1, 0):
         page.mouse.move(x, y - step)
-    # Whichever it is by now: from here on the table is held.
+    # The table is held from here on, whichever row is under the pointer.
     key = page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('tr').id", [x, y])
     row = page.locator(f'[id="{key}"]')
     shown: set[str] = set()
@@ -76,19 +76,19 @@ def it_keeps_the_row_under_the_pointer(console: Console, page: Page, churn: None
     expect(page.locator("#updates")).to_be_visible()
 
 
-def it_keeps_only_the_rows_that_have_a_place(console: Console, page: Page, churn: None) -> None:
-    """A list that is held for hours must not collect what comes and goes meanwhile."""
+def test_a_held_list_does_not_accumulate_rows(console: Console, page: Page, churn: None) -> None:
+    """A list that is held for hours must not accumulate rows that come and go."""
     socket = opened(console, page)
     page.locator("#results tbody tr").nth(5).focus()
     expect(page.locator("#updates")).to_be_visible()
     sizes = [0]
     for _ in looks(socket, number(12, 30), lambda: max(sizes) > 0):
         sizes.append(page.evaluate("window.quarterdeck.coming.size"))
-    # Rows of the page that is not shown yet, and those of one frame that was not told its order.
+    # Rows of the next page state, and those of one frame whose order was not sent yet.
     assert max(sizes) <= 100
 
 
-def it_honours_a_wish_for_less_motion(console: Console, page: Page, churn: None) -> None:
+def test_reduced_motion_disables_animations(console: Console, page: Page, churn: None) -> None:
     page.emulate_media(reduced_motion="reduce")
     socket = opened(console, page)
     changed = [0]

@@ -1,4 +1,4 @@
-"""The overviews in a real browser: numbers that follow, in a page that stays where it is."""
+"""Overviews in a real browser: numbers update without a reload."""
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -12,20 +12,18 @@ from tests.depth import fewer
 CLUSTER = "/clusters/host"
 
 
-def test_an_overview_follows_the_cluster_without_a_reload(
-    console: Console, page: Page, apart: None
-) -> None:
-    """Also after the console did not answer for a while."""
+def test_an_overview_updates_without_a_reload(console: Console, page: Page, apart: None) -> None:
+    """Updates also continue after the console was unavailable for a while."""
     page.clock.install()
     sign_in(page, console, CLUSTER)
     expect(page.get_by_role("heading", name="Cluster host")).to_be_visible()
     page.evaluate("window.same = true")
     body, updated = page.locator("body"), page.locator("time[data-updated]")
-    # Where nothing has changed it says so.
+    # An unchanged overview still updates its time.
     before = updated.get_attribute("datetime") or ""
     page.clock.fast_forward(11_000)
     expect(updated).not_to_have_attribute("datetime", before)
-    # It is the same again as soon as somebody looks.
+    # The overview is refreshed as soon as the page is visible again.
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.evaluate(HIDE, True)
@@ -53,12 +51,12 @@ def test_an_overview_follows_the_cluster_without_a_reload(
     _eventually(polled)
     expect(page.locator(".attention")).to_contain_text("Crash loop")
     expect(page.locator("body")).not_to_have_attribute("data-live", "off")
-    # How fresh it is comes along.
+    # The freshness indicator is updated too.
     page.route(console.url + CLUSTER, _stale, times=1)
     page.clock.fast_forward(11_000)
     expect(page.locator("#banner")).to_be_visible()
     assert page.evaluate("window.same")
-    # Once it may not be seen, the page itself says why.
+    # After the permission is revoked, the page shows the reason.
     page.evaluate("document.documentElement.dataset.same = ''")
     page.route(console.url + CLUSTER, lambda route: route.fulfill(status=401), times=1)
     page.clock.fast_forward(11_000)
@@ -68,14 +66,16 @@ def test_an_overview_follows_the_cluster_without_a_reload(
 
 
 def _stale(route: Route) -> None:
-    """The same page as it is while the cluster does not answer."""
+    """Return the page in its state for an unavailable cluster."""
     answer = route.fetch(headers={**route.request.headers, "if-none-match": "none"})
     text = answer.text().replace('role="alert" hidden', 'role="alert"')
     route.fulfill(response=answer, body=text)
 
 
 def _eventually(check: object, tries: int = 20) -> None:
-    """What was created may take a moment to arrive; each try is a poll of the page."""
+    """Retry the check, because created objects can arrive late. Each attempt is one poll of the
+    page.
+    """
     assert callable(check)
     for left in reversed(range(tries)):
         try:
@@ -87,18 +87,18 @@ def _eventually(check: object, tries: int = 20) -> None:
             return
 
 
-# The most is on that of a cluster; tests/browser/looks measures the others in one view or two.
+# The overview of a cluster has the most content; tests/browser/looks measures the others.
 @pytest.mark.parametrize(
     "path", fewer(["/dashboard", CLUSTER, "/clusters/host/projects/default"], CLUSTER)
 )
-def test_no_overview_is_wider_than_a_phone(console: Console, page: Page, path: str) -> None:
+def test_overviews_fit_a_phone(console: Console, page: Page, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     sign_in(page, console, path)
     expect(page.locator("#overview")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_an_overview_needs_no_scripts(console: Console, browser: Chromium) -> None:
+def test_overviews_work_without_scripts(console: Console, browser: Chromium) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     sign_in(page, console, CLUSTER)

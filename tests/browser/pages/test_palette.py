@@ -1,4 +1,4 @@
-"""The palette and the search page in a real browser: by keyboard alone, and without scripts."""
+"""The command palette and the search page in a real browser, by keyboard and without scripts."""
 
 import re
 
@@ -12,7 +12,7 @@ def option(page: Page, text: str) -> Locator:
 
 
 def opened(page: Page) -> Locator:
-    """The palette, opened by its key, with its first options there."""
+    """Open the palette by its key and wait for its first options."""
     page.wait_for_load_state()
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Jump to")
@@ -21,12 +21,12 @@ def opened(page: Page) -> Locator:
     return field
 
 
-def it_jumps_by_the_keyboard_alone(console: Console, page: Page) -> None:
+def test_the_palette_opens_pages_by_keyboard(console: Console, page: Page) -> None:
     console.pod("palette-one")
     sign_in(page, console)
     expect(page.locator('tr[data-key="default/palette-one"]')).to_be_visible()
     field = opened(page)
-    # The arrows move what is chosen; the focus stays.
+    # Arrow keys move the selection; the focus stays in the field.
     page.keyboard.press("ArrowDown")
     chosen = page.locator('[role=option][aria-selected="true"]')
     expect(chosen).to_have_count(1)
@@ -37,7 +37,7 @@ def it_jumps_by_the_keyboard_alone(console: Console, page: Page) -> None:
     expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowUp")
     expect(page.get_by_role("option").last).to_have_attribute("aria-selected", "true")
-    # A short name, typed quickly: what is taken is of what stands there.
+    # A short name typed quickly: Enter uses the result for the current text.
     page.keyboard.type("deploy")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/clusters/host/deployments$"))
@@ -49,7 +49,7 @@ def it_jumps_by_the_keyboard_alone(console: Console, page: Page) -> None:
     expect(page.locator("#palette")).to_be_hidden()
 
 
-def it_runs_commands_and_closes(console: Console, page: Page) -> None:
+def test_the_palette_runs_commands_and_closes(console: Console, page: Page) -> None:
     sign_in(page, console, anew=True)
     expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
     field = opened(page)
@@ -79,7 +79,7 @@ def it_runs_commands_and_closes(console: Console, page: Page) -> None:
     expect(page).to_have_url(re.compile("/login"))
 
 
-def it_reads_the_page_anew_once_the_session_has_ended(console: Console, page: Page) -> None:
+def test_an_expired_session_leads_to_the_sign_in_page(console: Console, page: Page) -> None:
     sign_in(page, console)
     page.wait_for_load_state()
     page.context.clear_cookies()
@@ -87,7 +87,7 @@ def it_reads_the_page_anew_once_the_session_has_ended(console: Console, page: Pa
     page.wait_for_url("**/login*")
 
 
-def it_searches_without_scripts(console: Console, plain: Page) -> None:
+def test_search_works_without_scripts(console: Console, plain: Page) -> None:
     console.pod("palette-plain")
     plain.goto(console.url + PODS)
     plain.get_by_role("link", name="Jump to").click()

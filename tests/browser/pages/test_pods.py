@@ -1,4 +1,4 @@
-"""Signing in and watching pods change, in a real browser."""
+"""Signing in and watching pods change in a real browser."""
 
 import re
 
@@ -34,9 +34,9 @@ def row(page: Page, name: str, namespace: str = "default") -> Locator:
     return page.locator(f'tr[data-key="{namespace}/{name}"]')
 
 
-# The gate sees that in test_live.py, on a list of less.
+# The CI run covers this in test_live.py, with a smaller list.
 @pytest.mark.deep
-def it_shows_a_pod_come_change_and_go(console: Console, page: Page) -> None:
+def test_a_pod_appears_changes_and_disappears(console: Console, page: Page) -> None:
     sign_in(page, console)
     expect(page).to_have_url(re.compile("/clusters/host/pods"))
     live(page)
@@ -51,9 +51,7 @@ def it_shows_a_pod_come_change_and_go(console: Console, page: Page) -> None:
     expect(row(page, "visitor")).to_have_count(0, timeout=10_000)
 
 
-def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(
-    console: Console, page: Page
-) -> None:
+def test_a_stale_list_is_marked_and_catches_up_without_loss(console: Console, page: Page) -> None:
     console.pod("survivor", "lost")
     sign_in(page, console)
     live(page)
@@ -90,19 +88,22 @@ def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(
     expect(row(page, "lost")).to_have_count(0)
     live(page)
     expect(banner).to_be_hidden()
-    # What may be done comes back as well, once rights are known to be fresh.
+    # Actions are offered again after the permissions are confirmed.
     actions = row(page, "survivor").get_by_role("button", name="Actions for survivor")
     expect(actions).to_be_visible(timeout=30_000)
 
 
-# The gate deletes from a row's menu in tests/browser/repairs/test_everyday.py, and asks the trail in
-# tests/audit.
+# The CI run deletes from the menu of a row in tests/browser/repairs/test_everyday.py, and tests
+# audit records in tests/audit.
 @pytest.mark.deep
-def it_deletes_a_pod_as_the_user_after_asking(console: Console, page: Page) -> None:
+def test_a_pod_is_deleted_with_the_users_identity_after_confirmation(
+    console: Console, page: Page
+) -> None:
     console.pod("condemned")
     sign_in(page, console, "/clusters/host/pods?q=condemned")
     expect(row(page, "condemned")).to_be_visible()
-    # Nobody may delete while rights are stale, and here the server may just have been restarted.
+    # Deletion is disabled while permissions are stale, and an earlier test may have restarted the
+    # server.
     actions = row(page, "condemned").get_by_role("button", name="Actions for condemned")
     expect(actions).to_be_visible(timeout=30_000)
     actions.click()
@@ -116,9 +117,9 @@ def it_deletes_a_pod_as_the_user_after_asking(console: Console, page: Page) -> N
     assert re.search(r'"verb": ?"delete".*"condemned"', log)
 
 
-# The gate filters in tests/browser/tasks/test_without_scripts.py, and deletes in test_choosing.py.
+# The CI run filters in tests/browser/tasks/test_without_scripts.py and deletes in test_choosing.py.
 @pytest.mark.deep
-def it_works_without_javascript(console: Console, plain: Page) -> None:
+def test_lists_and_actions_work_without_scripts(console: Console, plain: Page) -> None:
     console.pod("plain", tier="web")
     console.pod("other")
     plain.goto(console.url + PODS)
@@ -134,12 +135,11 @@ def it_works_without_javascript(console: Console, plain: Page) -> None:
     eventually(lambda: not console.has_pod("plain"), "the pod is gone", timeout=40)
 
 
-# The gate is refused once in test_whole_flow.py; what is besides is in tests/accounts/test_login.py.
+# The CI run covers one failed sign-in in test_whole_flow.py and the other cases in
+# tests/accounts/test_login.py.
 @pytest.mark.deep
 @pytest.mark.parametrize("password", ["wrong", "", "x" * 1024])
-def it_refuses_a_wrong_password_in_one_sentence(
-    console: Console, page: Page, password: str
-) -> None:
+def test_a_wrong_password_is_rejected(console: Console, page: Page, password: str) -> None:
     page.goto(console.url + "/clusters/host/pods")
     expect(page).to_have_url(re.compile("/login"))
     page.fill("input[name=username]", "admin")

@@ -1,4 +1,4 @@
-"""What open pages cost the cluster: nothing."""
+"""Open pages cause no additional requests to the cluster."""
 
 from collections import Counter
 from itertools import product
@@ -13,13 +13,13 @@ from tests.depth import fewer
 READER = "system:serviceaccount:quarterdeck-system:quarterdeck-reader"
 
 
-# Were it once for each page, two would show it.
+# Two pages are enough to detect one request per page.
 @pytest.mark.parametrize("pages", fewer([2, 5], 2))
-def it_lists_once_and_watches_once_whatever_the_number_of_pages(
+def test_list_and_watch_requests_do_not_depend_on_the_number_of_pages(
     console: Console, context: BrowserContext, pages: int
 ) -> None:
     def asked() -> Counter[tuple[str, str, str]]:
-        # What metrics-server measures of pods and nodes is called the same, in a group of its own.
+        # Metrics of pods and nodes use the same resource names in another API group.
         return Counter(console.cluster.requests(READER))
 
     before = asked()
@@ -35,7 +35,8 @@ def it_lists_once_and_watches_once_whatever_the_number_of_pages(
     for page in opened:
         expect(page.locator('tr[data-key="default/counted"]')).to_have_count(0)
     eventually(lambda: asked()["watch", "", "pods"], "the watch is in the log")
-    # Once, or not at all where they are followed already. Controllers follow nothing of these.
+    # One request, or none if another page already watches the type. Controllers don't watch these
+    # types.
     more = asked() - before
     for what in product(("list", "watch"), [""], ("pods", "nodes")):
         assert more[what] <= 1, what

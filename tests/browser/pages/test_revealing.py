@@ -1,4 +1,4 @@
-"""The values of a Secret in a real browser: shown when asked for, and gone by themselves."""
+"""Revealing the values of a Secret in a real browser: shown on request and hidden automatically."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def secret(console: Console, page: Page) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("secret")
-def it_shows_the_values_for_a_minute(console: Console, page: Page, apart: None) -> None:
+def test_values_are_revealed_for_one_minute(console: Console, page: Page, apart: None) -> None:
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text))
     page.goto(f"{console.url}{PATH}/yaml")
@@ -43,7 +43,7 @@ def it_shows_the_values_for_a_minute(console: Console, page: Page, apart: None) 
 
 
 @pytest.mark.usefixtures("secret")
-def it_works_without_scripts(console: Console, page: Page) -> None:
+def test_values_are_revealed_without_scripts(console: Console, page: Page) -> None:
     browser = page.context.browser
     assert isinstance(browser, Browser)
     plain = browser.new_context(

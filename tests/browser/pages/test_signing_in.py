@@ -1,4 +1,4 @@
-"""Signing in with a second factor, in a real browser, with scripts and without."""
+"""Signing in with a second factor in a real browser, with and without scripts."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ from tests.depth import fewer
 
 
 def code_of(key: str, later: int = 0) -> str:
-    """What an authenticator app shows, RFC 6238, or will show so many steps later."""
+    """Return the TOTP code (RFC 6238) of an authenticator app, now or `later` steps in the future."""
     text = key.replace(" ", "")
     secret = base64.b32decode(text + "=" * (-len(text) % 8))
     counter = int(time.time()) // 30 + later
@@ -31,7 +31,7 @@ def code_of(key: str, later: int = 0) -> str:
 
 @pytest.fixture
 def user(console: Console) -> str:
-    """Somebody of their own, since a second factor concerns all that they do."""
+    """Create a separate user, because a second factor affects all tests of a user."""
     name = f"careful-{uuid4().hex[:6]}"
     console.kubectl("create", "-f", "-", input=json.dumps(person(name)))
 
@@ -43,7 +43,7 @@ def user(console: Console) -> str:
     return name
 
 
-def it_shows_the_password_to_whoever_wants_to_see_it(console: Console, page: Page) -> None:
+def test_the_password_can_be_shown(console: Console, page: Page) -> None:
     page.goto(console.url + "/login")
     field, show = page.locator("#password"), page.get_by_role("button", name="Show")
     for kind, pressed in (("text", "true"), ("password", "false")):
@@ -52,8 +52,8 @@ def it_shows_the_password_to_whoever_wants_to_see_it(console: Console, page: Pag
         expect(show).to_have_attribute("aria-pressed", pressed)
 
 
-def it_fits_a_phone_whatever_a_provider_is_called(console: Console, page: Page) -> None:
-    """As long as a name may be, without a place where a line could end."""
+def test_long_provider_names_fit_a_phone(console: Console, page: Page) -> None:
+    """The name has the maximum length and no line break opportunity."""
     name = "w" * 63
     client = {"clientID": "console", "clientSecret": "secret"}
     entry = {"name": name, "type": "GitHubIdentityProvider", "provider": client}
@@ -81,20 +81,22 @@ def log_in(page: Page, console: Console, user: str) -> None:
 
 
 def fits(page: Page) -> None:
-    """On a phone, too: what is shown once, after a form, no walk through all pages comes to."""
+    """Check the width on a phone too. The walk through all pages does not reach pages that are
+    shown once after a form.
+    """
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-# The code is drawn and the scripts of the frame run in the one; that forms need none is seen in
+# With scripts, the QR code and its frame are tested; forms without scripts are covered in
 # test_whole_flow.py.
 @pytest.mark.parametrize(
     "scripts", fewer([True, False], True), ids=["with scripts", "without scripts"]
 )
-def it_asks_for_a_code_after_the_password(
+def test_signing_in_requires_the_second_factor(
     console: Console, browser: Chromium, user: str, scripts: bool
 ) -> None:
-    """Set up, shown at the next login with a code and then with a recovery code, and turned off."""
+    """Set up the second factor, sign in with a code and with a recovery code, and turn it off."""
     context = browser.new_context(locale="en-GB", java_script_enabled=scripts)
     context.set_default_timeout(20_000)
     try:
@@ -125,7 +127,7 @@ def it_asks_for_a_code_after_the_password(
             again.fill("#factor-code", "000000")
             again.click("button.primary")
             expect(again.get_by_text("This code is wrong").first).to_be_visible()
-            # A code counts once; that of the next step is taken a step too early.
+            # A code is valid once, so the code of the next time step is used in advance.
             again.fill("#factor-code", code_of(key, later=1))
             again.click("button.primary")
             expect(again).to_have_url(console.url + "/dashboard")

@@ -1,4 +1,4 @@
-"""A workspace's administrator without any right in the cluster lives a tenant's whole life."""
+"""All tasks of a workspace administrator who has no permissions in the cluster."""
 
 import json
 import re
@@ -15,7 +15,7 @@ IAM, TENANT, QUOTA = "iam.kubesphere.io", "tenant.kubesphere.io", "quota.kubesph
 
 
 def person(name: str, password: str = PASSWORD) -> Manifest:
-    """Nobody signs in with a password before `controllers` has hashed it."""
+    """Return a User manifest. The user can sign in after `controllers` has hashed the password."""
     spec = {"email": f"{name}@example.com", "password": password}
     return {
         "apiVersion": f"{IAM}/v1alpha2",
@@ -74,7 +74,7 @@ def pod(name: str) -> str:
 
 
 def refused(console: Console, *arguments: str, stdin: str | None = None) -> str:
-    """What kubectl says as ann, who may not."""
+    """Return kubectl's error for a command of the user ann. Fail if the command succeeds."""
     try:
         console.kubectl("--as", "ann", *arguments, input=stdin)
     except AssertionError as error:
@@ -82,7 +82,9 @@ def refused(console: Console, *arguments: str, stdin: str | None = None) -> str:
     raise AssertionError(f"ann may {arguments}")
 
 
-def test_a_tenants_whole_life(console: Console, page: Page, browser: Chromium) -> None:
+def test_a_workspace_administrator_can_do_all_tasks(
+    console: Console, page: Page, browser: Chromium
+) -> None:
     items = {"apiVersion": "v1", "kind": "List", "items": world()}
     console.kubectl("apply", "-f", "-", input=json.dumps(items))
     eventually(
@@ -137,9 +139,9 @@ def test_a_tenants_whole_life(console: Console, page: Page, browser: Chromium) -
     reading.on("request", lambda request: asked.append(request.url))
     console.kubectl("apply", "-f", "-", input=json.dumps(another_member()))
     expect(reading.locator('tr[data-key="cid"]')).to_be_visible()
-    # The page itself is fetched when it is another, not every now and then.
+    # The page is fetched when it has changed, not periodically.
     assert 0 < len(asked) <= 3, asked
-    # It is told of the next change, too.
+    # The next change is reported too.
     console.kubectl("delete", f"workspacerolebindings.{IAM}", "acme.cid")
     expect(reading.locator('tr[data-key="cid"]')).to_have_count(0)
     page.goto(f"{console.url}/workspaces/acme/members/ben/remove")
@@ -160,7 +162,9 @@ def test_a_tenants_whole_life(console: Console, page: Page, browser: Chromium) -
 
 
 def _made(console: Console, name: str) -> bool:
-    """Rights and the default service account take a moment to be there."""
+    """Create a pod as ann. Return False until permissions and the default service account are
+    available.
+    """
     try:
         console.kubectl("--as", "ann", "create", "-f", "-", input=pod(name))
     except AssertionError:

@@ -1,4 +1,4 @@
-"""Times are told where the reader is."""
+"""Times are shown in the user's time zone."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_pods import row
 
 DAY = 86_400
-#: What the texts of elements are that tell these moments: the reader's, or so many milliseconds ago.
+#: Return the texts of time elements for these moments, given as local times or as milliseconds ago.
 TOLD = """([about, times]) => {
   const main = document.getElementById("main");
   const elements = times.map((one) => {
@@ -30,7 +30,7 @@ TOLD = """([about, times]) => {
 HERE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\+8$")
 
 
-def it_tells_moments_in_the_readers_zone(console: Console, browser: Chromium) -> None:
+def test_times_use_the_time_zone_of_the_browser(console: Console, browser: Chromium) -> None:
     context = browser.new_context(timezone_id="Asia/Shanghai")
     page = context.new_page()
     sign_in(page, console, "/clusters/host/namespaces/kube-system/overview")
@@ -50,7 +50,7 @@ def it_tells_moments_in_the_readers_zone(console: Console, browser: Chromium) ->
     context.close()
 
 
-def it_counts_ages_as_the_server_does(console: Console, page: Page) -> None:
+def test_ages_match_those_of_the_server(console: Console, page: Page) -> None:
     sign_in(page, console, "/account")
     lengths = [-9, 0, 59, 60, 3599, 3600, DAY - 1, DAY, 365 * DAY - 1, 365 * DAY, 800 * DAY]
     now = datetime.now(UTC)
@@ -61,7 +61,9 @@ def it_counts_ages_as_the_server_does(console: Console, page: Page) -> None:
     assert before == "2026-01-02 03:04:05"
 
 
-def it_counts_on_whatever_the_readers_clock_says(console: Console, page: Page, apart: None) -> None:
+def test_ages_do_not_depend_on_the_browsers_clock(
+    console: Console, page: Page, apart: None
+) -> None:
     page.clock.install(time=datetime.now(UTC) + timedelta(hours=5))
     console.pod("young")
     sign_in(page, console)

@@ -1,4 +1,4 @@
-"""An open list while its pods change fifty times a second."""
+"""An open list while its pods change fifty times per second."""
 
 from collections.abc import Iterator
 
@@ -49,9 +49,9 @@ def place(page: Page, name: str) -> float:
     return box["y"]
 
 
-def it_moves_nothing_under_the_pointer(console: Console, page: Page, changing: Churn) -> None:
+def test_rows_under_the_pointer_do_not_move(console: Console, page: Page, changing: Churn) -> None:
     opened_by_name(console, page)
-    # From the second place that the pointer comes to it points, and nothing moves any more.
+    # The second pointer position counts as pointing, and the rows are held from then on.
     row(page, MIDDLE).hover(position={"x": 37, "y": 10})
     row(page, MIDDLE).hover(position={"x": 40, "y": 10})
     box = row(page, MIDDLE).bounding_box()
@@ -59,7 +59,7 @@ def it_moves_nothing_under_the_pointer(console: Console, page: Page, changing: C
     point = [box["x"] + 40, box["y"] + 10]
     page.mouse.move(*point)
     before = page.evaluate(AT, point)
-    # A guest would be deleted some day, and a deleted row says nothing new.
+    # Only permanent pods are used, because a deleted row receives no updates.
     assert before[0] == f"default/{MIDDLE}"
     word = row(page, MIDDLE).locator(".word")
     said = word.inner_text()
@@ -67,7 +67,7 @@ def it_moves_nothing_under_the_pointer(console: Console, page: Page, changing: C
         changing.go_on(10)
         assert page.evaluate(AT, point) == before
         assert page.locator("tr[data-changed]").count() <= 10
-    # In its place it goes on changing.
+    # The row keeps its place and continues to update.
     expect(word).not_to_have_text(said)
     assert page.evaluate(AT, point) == before
     expect(page.locator("#updates")).to_be_visible()
@@ -75,7 +75,9 @@ def it_moves_nothing_under_the_pointer(console: Console, page: Page, changing: C
     expect(page.locator("#updates")).to_be_hidden()
 
 
-def it_keeps_focus_ticks_and_an_open_menu(console: Console, page: Page, changing: Churn) -> None:
+def test_focus_selection_and_open_menu_are_kept(
+    console: Console, page: Page, changing: Churn
+) -> None:
     opened_by_name(console, page)
     row(page, MIDDLE).focus()
     page.keyboard.press("x")
@@ -97,11 +99,11 @@ def it_keeps_focus_ticks_and_an_open_menu(console: Console, page: Page, changing
     expect(menu).to_be_hidden()
 
 
-def it_honours_reduced_motion(console: Console, page: Page, changing: Churn) -> None:
+def test_reduced_motion_disables_animations(console: Console, page: Page, changing: Churn) -> None:
     page.emulate_media(reduced_motion="reduce")
     opened_by_name(console, page)
     live(page)
-    # What is new is a bar that stays until the next input, and nothing runs.
+    # Changed rows show a bar until the next input, without animation.
     row(page, MIDDLE).focus()
     lit = page.locator("tr[data-changed] > :first-child").first
     expect(lit).to_be_attached()

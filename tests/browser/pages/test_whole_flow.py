@@ -1,5 +1,6 @@
-"""The whole way in and out, in a real browser, with scripts and without: through an OpenID provider with
-a choice of a name, and by a password that somebody else has set."""
+"""Signing in and out in a real browser, with and without scripts: through an OpenID provider with
+the selection of a user name, and with an initial password.
+"""
 
 import os
 import re
@@ -23,7 +24,7 @@ NEW = "Harbour-bridge-7"
 
 @pytest.fixture(scope="module")
 def issuer(shared_console: Console) -> Iterator[str]:
-    """oidc-provider, by the name `sso`, in the configuration of the console."""
+    """Run oidc-provider and add it to the console's configuration as `sso`."""
     try:
         installed()
     except (Missing, OSError) as error:
@@ -56,7 +57,7 @@ def issuer(shared_console: Console) -> Iterator[str]:
 
 
 WAYS = {"with scripts": True, "without scripts": False}
-# None of these pages needs a script, so the gate goes each way in and out once.
+# None of these pages needs scripts, so the CI run tests each flow once.
 through = pytest.mark.parametrize("window", fewer([*WAYS], "with scripts"), indirect=True)
 plainly = pytest.mark.parametrize("window", fewer([*WAYS], "without scripts"), indirect=True)
 
@@ -82,7 +83,7 @@ def log_out(page: Page) -> None:
 
 
 @plainly
-def it_goes_through_a_provider_and_a_choice_of_a_name(
+def test_signing_in_through_a_provider_with_a_selected_name(
     console: Console, window: BrowserContext, issuer: str
 ) -> None:
     there, here = f"there-{uuid4().hex[:6]}", f"here-{uuid4().hex[:6]}"
@@ -113,7 +114,7 @@ def it_goes_through_a_provider_and_a_choice_of_a_name(
     expect(page).to_have_url(re.compile(re.escape(console.url) + "/login"))
     page.goto(console.url + "/dashboard")
     expect(page).to_have_url(console.url + "/login?next=%2Fdashboard")
-    # Logged out there as well, and found by the subject.
+    # The user is signed out at the provider too, and identified by the subject.
     page.get_by_role("link", name="Log in with sso").click()
     page.fill("input[name=login]", there)
     page.fill("input[name=password]", "x")
@@ -123,7 +124,7 @@ def it_goes_through_a_provider_and_a_choice_of_a_name(
 
 
 @through
-def it_goes_through_the_first_password(
+def test_signing_in_with_an_initial_password(
     console: Console, browser: Chromium, window: BrowserContext
 ) -> None:
     name = f"new-{uuid4().hex[:6]}"

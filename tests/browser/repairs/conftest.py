@@ -1,7 +1,8 @@
-"""A sample world whose broken things are mended once: for each way to look at it one of its own, where
-each is tried in more than one.
+"""Sample data with broken objects that each test fixes once. There is one cluster per look, if a
+test runs in several looks.
 
-With SCREENSHOTS set to a folder, what each repair looks like is written there (`make screenshots`).
+If SCREENSHOTS is set to a directory, a screenshot of each repair is written to it (`make
+screenshots`).
 """
 
 from collections.abc import Iterator
@@ -16,8 +17,9 @@ from tests.depth import DEEP, choice
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The gate does each in one of two looks that differ in everything, which its name decides, all in
-    one world."""
+    """In the CI run, each test runs in one of two looks that differ in every value, selected by the
+    test's name, and all tests share one cluster.
+    """
     if "operator" not in metafunc.fixturenames:
         return
     desk = "at_a_desk" in metafunc.fixturenames
@@ -37,14 +39,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def at_a_desk() -> None:
-    """What is done on no phone has this."""
+    """Mark a test that does not run on a phone."""
 
 
 @pytest.fixture(scope="package")
 def console(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Console]:
-    """Anew for each parameter."""
+    """Start a new console and cluster for each parameter."""
     cluster = Embedded(tmp_path_factory.mktemp("cluster"), world=True)
     folder = tmp_path_factory.mktemp("console")
     shells = "quarterdeck-shells"

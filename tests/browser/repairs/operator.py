@@ -1,4 +1,4 @@
-"""What somebody who repairs things does in the console, by the pages alone."""
+"""Actions of a user who repairs objects through the console's pages only."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from tests.browser.console import live, offered
 from tests.browser.tasks.conftest import Person
 from tests.browser.tasks.test_by_keyboard import tab_to
 
-#: Whether the focus is in the page's content, in its editor, behind an element.
+#: Return whether the focus is in the page's content, whether it is in the editor, and whether it is
+#: behind an element.
 _INSIDE = "document.activeElement.closest('#main') !== null"
 _EDITING = "document.activeElement.localName === 'yaml-editor'"
 _BEHIND = """element => {
@@ -20,7 +21,7 @@ _BEHIND = """element => {
 
 @dataclass
 class Operator:
-    """With a finger on a phone, elsewhere by keyboard alone."""
+    """A user who works by touch on a phone, and by keyboard only elsewhere."""
 
     person: Person
 
@@ -36,7 +37,7 @@ class Operator:
         return self.person.console.kubectl(*arguments)
 
     def open(self, namespace: str, kind: str, name: str) -> None:
-        """The object's page, and live."""
+        """Open the object's page and wait until it is live."""
         self.go(f"projects/{namespace}/{kind}/{name}")
 
     def go(self, path: str) -> None:
@@ -44,16 +45,17 @@ class Operator:
         live(self.page)
 
     def reach(self, wanted: Locator, ring: Locator | None = None) -> None:
-        """Gives it the focus as somebody does who has no pointer: past the menu at once, then by Tab, or
-        back by Shift and Tab. `ring`: as `tab_to` has it."""
-        # The page that has it is there.
+        """Focus the element as a keyboard user would: skip the menu, then press Tab or Shift+Tab.
+        `ring` is passed to `tab_to`.
+        """
+        # Wait for the page that contains the element.
         expect(wanted).to_be_visible()
         if not self.page.evaluate(_INSIDE):
             self.page.keyboard.press("Tab")
             expect(self.page.locator(".skip")).to_be_focused()
             self.page.keyboard.press("Enter")
         if self.page.evaluate(_EDITING):
-            # The first takes back what is offered meanwhile, the second makes Tab lead out.
+            # The first Escape closes suggestions, the second one lets Tab leave the editor.
             self.page.keyboard.press("Escape")
             self.page.keyboard.press("Escape")
         back = wanted.evaluate(_BEHIND)
@@ -83,13 +85,13 @@ class Operator:
             self.page.keyboard.insert_text(text)
 
     def act(self, action: str) -> None:
-        """Opens the page of an action, or of the YAML, from the head of the object's page."""
+        """Open the page of an action, or of the YAML editor, from the header of the object's page."""
         path = "/edit" if action == "edit" else f"/actions/{action}"
         self.press(offered(self.page, f"a[href$='{path}']", self.press))
         self.page.wait_for_url(re.compile(re.escape(path)))
 
     def confirm(self) -> None:
-        """Does what the action's page asks about, once it was reviewed where that is asked for."""
+        """Submit the action's form, after its review if it has one."""
         review = self.page.locator("form.confirm button[value=review]")
         if review.count():
             self.press(review)
@@ -99,7 +101,7 @@ class Operator:
         expect(self.page.locator(".detail-head")).to_be_visible()
 
     def refused(self) -> None:
-        """The same, when something is wrong with what was filled in."""
+        """Submit the action's form and expect a validation error."""
         self.page.locator("form.confirm button[type=submit]").click()
         expect(self.page.locator("form.confirm .refusal")).to_be_visible()
 
@@ -108,14 +110,14 @@ class Operator:
         return self.page.locator("yaml-editor .cm-content")
 
     def enter(self) -> None:
-        """Into the editor."""
+        """Focus the editor."""
         if self.touches:
             self.editor.focus()
         else:
             self.reach(self.editor, ring=self.page.locator("yaml-editor .cm-editor"))
 
     def find(self, *texts: str) -> None:
-        """Selects the last of these by keyboard, each looked for from the one before on."""
+        """Search for these texts one after another by keyboard and select the last one."""
         self.enter()
         for text in texts:
             self.page.keyboard.press("Control+f")
@@ -140,7 +142,7 @@ class Operator:
         return self.page.locator(".detail-head .status")
 
     def runs(self) -> None:
-        """The workload gets well while one looks: nobody loads its page again."""
+        """Wait until the workload is healthy, without reloading its page."""
         expect(self.state).to_have_attribute("data-severity", "ok", timeout=60_000)
 
     def picture(self, task: str) -> None:

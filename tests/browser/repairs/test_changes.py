@@ -1,4 +1,6 @@
-"""Changes that meet something: a type that is new, somebody else, no pointer, no scripts on a phone."""
+"""Changes in special situations: a new custom type, a conflicting user, no pointer, and no scripts
+on a phone.
+"""
 
 import re
 from collections.abc import Iterator
@@ -16,9 +18,9 @@ from tests.browser.tasks.test_by_keyboard import jump, tab_to
 from tests.controlplane.waiting import eventually
 
 
-# The gate completes what a definition says in tests/browser/pages/test_editor.py.
+# The CI run covers completion from a schema in tests/browser/pages/test_editor.py.
 @pytest.mark.deep
-def it_completes_what_a_definition_of_a_minute_ago_says(operator: Operator) -> None:
+def test_the_editor_completes_fields_of_a_new_custom_type(operator: Operator) -> None:
     page = operator.page
     with Scene(operator.person.console, "", "").new_type() as name:
         operator.open(WEB, name, "anchor")
@@ -37,7 +39,7 @@ def it_completes_what_a_definition_of_a_minute_ago_says(operator: Operator) -> N
         assert operator.kubectl("get", name, "anchor", *depth) == "14"
 
 
-def it_asks_where_two_people_changed_the_same(operator: Operator) -> None:
+def test_conflicting_edits_require_a_decision(operator: Operator) -> None:
     page, target = operator.page, ("deployment/search-api", "-n", WEB)
     operator.open(WEB, "deployments", "search-api")
     operator.act("edit")
@@ -62,9 +64,9 @@ def it_asks_where_two_people_changed_the_same(operator: Operator) -> None:
     assert found.startswith("2 ") and '"shop.example/owner":"search"' in found
 
 
-# The gate does both by keyboard where it mends a full quota.
+# The CI run covers both by keyboard in the test that raises a full quota.
 @pytest.mark.deep
-def it_scales_and_edits_by_keyboard_alone(operator: Operator, at_a_desk: None) -> None:
+def test_scaling_and_editing_by_keyboard(operator: Operator, at_a_desk: None) -> None:
     page = operator.page
     page.goto(operator.person.console.url + "/dashboard")
     jump(
@@ -84,7 +86,7 @@ def it_scales_and_edits_by_keyboard_alone(operator: Operator, at_a_desk: None) -
     page.wait_for_url(re.compile("/edit$"))
     operator.find("replicas: 4")
     page.keyboard.type("replicas: 5")
-    # The first takes back what is offered meanwhile, the second makes Tab lead out.
+    # The first Escape closes suggestions, the second one lets Tab leave the editor.
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     tab_to(page, page.locator("button[value=review]"))
@@ -99,16 +101,18 @@ def it_scales_and_edits_by_keyboard_alone(operator: Operator, at_a_desk: None) -
 
 @pytest.fixture
 def plain(operator: Operator, browser: Chromium, at_a_desk: None) -> Iterator[Operator]:
-    """The same console on a phone without scripts, whatever the operator has: once is enough."""
+    """Open the same console on a phone without scripts, independent of the operator's look. Testing
+    this once is enough.
+    """
     look = Look("light", "en", PHONE)
     with somebody(browser, operator.person.console, look, scripts=False) as person:
         yield Operator(person)
 
 
-# In the gate these forms are sent without scripts by tests/browser/pages, and found by
+# In the CI run, these forms are submitted without scripts by tests/browser/pages, and found by
 # tests/browser/tasks/test_without_scripts.py.
 @pytest.mark.deep
-def it_scales_edits_and_deletes_on_a_phone_without_scripts(plain: Operator) -> None:
+def test_scaling_editing_and_deleting_on_a_phone_without_scripts(plain: Operator) -> None:
     page: Page = plain.page
     url = f"{plain.person.console.url}/clusters/host/projects/shipping/deployments/label-printer"
     wanted = ("deployment/label-printer", "-n", "shipping", "-o", "jsonpath={.spec.replicas}")

@@ -1,4 +1,6 @@
-"""What is done most often, in a browser: keys of a ConfigMap, a row's menu, many rows, new objects."""
+"""Frequent tasks in a browser: editing the keys of a ConfigMap, the menu of a row, bulk actions,
+and new objects.
+"""
 
 import json
 import re
@@ -29,18 +31,18 @@ metadata:
 
 
 def at_row(operator: Operator, key: str) -> Locator:
-    """The row; it has the focus where there are keys."""
+    """Return the row. With a keyboard, also move the focus to it."""
     if not operator.touches:
         step_to(operator.page, key)
     return row(operator.page, key)
 
 
-def it_edits_keys_and_restarts_what_uses_them(operator: Operator) -> None:
+def test_editing_keys_and_restarting_workloads_that_use_them(operator: Operator) -> None:
     page, target = operator.page, ("deployment/customs-forms", "-n", SHIPPING)
     source = [{"configMapRef": {"name": "settings"}}]
     patch = [{"op": "add", "path": "/spec/template/spec/containers/0/envFrom", "value": source}]
     operator.kubectl("patch", *target, "--type", "json", "-p", json.dumps(patch))
-    # As it was before another operator did the same.
+    # Restore the state from before another operator ran this test.
     before = json.dumps({"data": {"tier": "prod", "currency": None}})
     operator.kubectl("patch", "configmap/settings", "-n", SHIPPING, "--type", "merge", "-p", before)
     operator.open(SHIPPING, "configmaps", "settings")
@@ -70,7 +72,7 @@ def it_edits_keys_and_restarts_what_uses_them(operator: Operator) -> None:
     assert "restartedAt" in operator.kubectl("get", *target, *annotations)
 
 
-def it_deletes_from_the_menu_of_a_row(operator: Operator) -> None:
+def test_deleting_from_the_menu_of_a_row(operator: Operator) -> None:
     page, key = operator.page, f"{SHIPPING}/left-over"
     operator.kubectl("create", "configmap", "left-over", "-n", SHIPPING)
     operator.go(f"configmaps?namespace={SHIPPING}")
@@ -82,7 +84,7 @@ def it_deletes_from_the_menu_of_a_row(operator: Operator) -> None:
         page.keyboard.press(".")
         expect(menu.locator("a, button").first).to_be_focused()
         page.keyboard.press("Escape")
-        # Back where it was opened from.
+        # The browser returns to the page where the menu was opened.
         expect(menu).to_be_hidden()
         expect(one).to_be_focused()
         page.keyboard.press(".")
@@ -96,7 +98,7 @@ def it_deletes_from_the_menu_of_a_row(operator: Operator) -> None:
     eventually(lambda: "left-over" not in operator.kubectl(*left), "it is gone")
 
 
-def it_shows_the_line_of_kubectl_for_what_is_typed(operator: Operator) -> None:
+def test_the_kubectl_command_follows_the_input(operator: Operator) -> None:
     page = operator.page
     operator.open(SHIPPING, "deployments", "tracking")
     operator.act("scale")
@@ -107,7 +109,7 @@ def it_shows_the_line_of_kubectl_for_what_is_typed(operator: Operator) -> None:
     operator.fill(replicas, "7")
     expect(line).to_have_text(re.sub("--replicas=[0-9]+", "--replicas=7", before))
     operator.fill(replicas, "99999999999")
-    # Nothing can be said of what is wrong.
+    # No command is shown for invalid input.
     expect(line).to_have_count(0)
     operator.fill(replicas, "4")
     expect(line).to_contain_text("--replicas=4")
@@ -115,9 +117,10 @@ def it_shows_the_line_of_kubectl_for_what_is_typed(operator: Operator) -> None:
     operator.picture("scale-line")
 
 
-# The gate asks about many in tests/browser/pages/test_choosing.py, and restarts them above.
+# The CI run covers confirmations of bulk actions in tests/browser/pages/test_choosing.py, and
+# restarts above.
 @pytest.mark.deep
-def it_restarts_many_at_once(operator: Operator) -> None:
+def test_restarting_several_workloads(operator: Operator) -> None:
     page, names = operator.page, ("address-import", "tracking")
     operator.go(f"deployments?namespace={SHIPPING}&sort=name")
     for name in names:
@@ -147,8 +150,8 @@ def _choose(operator: Operator, name: str) -> None:
     expect(row(operator.page, key).locator(".tick input")).to_be_checked()
 
 
-def it_keeps_the_focus_where_a_button_goes(operator: Operator, at_a_desk: None) -> None:
-    """Whoever has no pointer is not sent back to the top of the page."""
+def test_the_focus_is_kept_when_a_button_disappears(operator: Operator, at_a_desk: None) -> None:
+    """Keyboard users keep their position when a focused button disappears."""
     page, name = operator.page, "tracking"
     operator.go(f"deployments?namespace={SHIPPING}&sort=name")
     _choose(operator, name)
@@ -161,7 +164,7 @@ def it_keeps_the_focus_where_a_button_goes(operator: Operator, at_a_desk: None) 
     expect(row(page, f"{SHIPPING}/{name}")).to_be_focused()
 
 
-def it_creates_what_was_typed_and_takes_it_back(operator: Operator) -> None:
+def test_creating_objects_and_undoing_it(operator: Operator) -> None:
     page = operator.page
     operator.go(f"services?namespace={SHIPPING}")
     operator.press(page.locator("#results a[href*='/import?kind=services']"))
@@ -181,7 +184,7 @@ def it_creates_what_was_typed_and_takes_it_back(operator: Operator) -> None:
 
 
 def _write(operator: Operator, text: str) -> None:
-    """In place of all that the editor has."""
+    """Replace the whole text of the editor."""
     operator.enter()
     operator.page.keyboard.press("Control+a")
     operator.page.keyboard.insert_text(text)

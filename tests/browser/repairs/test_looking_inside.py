@@ -1,5 +1,4 @@
-"""What goes on inside, in a browser: the logs of a rollout, shells in containers and on nodes, the dock,
-and ports."""
+"""Logs of a rollout, shells in containers and on nodes, the dock, and ports, in a browser."""
 
 import re
 from collections.abc import Iterator
@@ -15,13 +14,13 @@ FOLLOWS = re.compile("^(Following|正在跟踪)")
 
 
 def open_pod(operator: Operator) -> None:
-    """The page of one of the app's, which runs."""
+    """Open the page of a running pod of the app."""
     operator.kubectl("rollout", "status", f"deployment/{APP}", "-n", SHIPPING, "--timeout=60s")
     operator.open(SHIPPING, "pods", min(pods(operator)))
 
 
 def below(page: Page) -> FrameLocator:
-    """What the chosen tab of the dock shows."""
+    """Return the contents of the active tab of the dock."""
     return page.frame_locator(".dock-panel[data-current] iframe")
 
 
@@ -30,7 +29,7 @@ def tabs(page: Page) -> Locator:
 
 
 def open_below(operator: Operator, kind: str, key: str) -> None:
-    """What the head of the page leads to, in the dock."""
+    """Open the log or terminal of the current page in the dock."""
     if operator.touches:
         operator.page.locator(f".detail-head .acts [data-below-kind={kind}]").click()
     else:
@@ -39,13 +38,13 @@ def open_below(operator: Operator, kind: str, key: str) -> None:
 
 
 def fold(operator: Operator) -> None:
-    """On a phone, where the dock covers the page."""
+    """Minimize the dock on a phone, where it covers the page."""
     if operator.touches:
         operator.page.locator("[data-dock-tool=bar]").click()
 
 
 def types(operator: Operator, screen: Locator, line: str) -> None:
-    """Into a terminal, which has the keyboard as soon as it is open."""
+    """Type into a terminal, which has the focus after it is opened."""
     if operator.touches:
         screen.click()
     operator.page.keyboard.type(line)
@@ -54,12 +53,12 @@ def types(operator: Operator, screen: Locator, line: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _nothing_below(operator: Operator) -> Iterator[None]:
-    """For the next one."""
+    """Clear the dock after each test."""
     yield
     operator.page.evaluate("sessionStorage.clear()")
 
 
-def it_follows_the_logs_of_a_rollout(operator: Operator) -> None:
+def test_logs_follow_a_rollout(operator: Operator) -> None:
     page = operator.page
     operator.open(SHIPPING, "deployments", APP)
     open_below(operator, "log", "Shift+L")
@@ -70,7 +69,7 @@ def it_follows_the_logs_of_a_rollout(operator: Operator) -> None:
     fold(operator)
     operator.act("restart")
     operator.confirm()
-    # The page was loaded anew several times, and the log goes on with what the new pods write.
+    # The page was reloaded several times, and the log continues with the output of the new pods.
     if operator.touches:
         tabs(page).first.click()
     operator.kubectl("rollout", "status", f"deployment/{APP}", "-n", SHIPPING, "--timeout=60s")
@@ -82,16 +81,16 @@ def it_follows_the_logs_of_a_rollout(operator: Operator) -> None:
 
 
 def pods(operator: Operator) -> set[str]:
-    """The names of those of the app that are not on their way out."""
+    """Return the names of the app's pods that are not terminating."""
     what = ("pods", "-n", SHIPPING, "-l", f"app.kubernetes.io/name={APP}")
     shown = "{range .items[*]}{.metadata.name} {.metadata.deletionTimestamp}{'\\n'}{end}"
     lines = operator.kubectl("get", *what, "-o", f"jsonpath={shown}".replace("'", '"')).split("\n")
     return {line.strip() for line in lines if line.strip() and len(line.split()) == 1}
 
 
-# These two are what tests/browser/logs does in the gate.
+# The CI run covers these two in tests/browser/logs.
 @pytest.mark.deep
-def it_types_into_a_shell(operator: Operator) -> None:
+def test_a_shell_accepts_input(operator: Operator) -> None:
     page = operator.page
     open_pod(operator)
     operator.press(page.locator(".detail-head .acts a[href$='/terminal']"))
@@ -106,7 +105,7 @@ def it_types_into_a_shell(operator: Operator) -> None:
 
 
 @pytest.mark.deep
-def it_keeps_logs_and_shells_below_from_page_to_page(operator: Operator) -> None:
+def test_logs_and_shells_in_the_dock_continue_across_pages(operator: Operator) -> None:
     page = operator.page
     open_pod(operator)
     open_below(operator, "log", "Shift+L")
@@ -132,7 +131,7 @@ def it_keeps_logs_and_shells_below_from_page_to_page(operator: Operator) -> None
     operator.picture("dock")
 
 
-def it_opens_a_shell_on_a_node(operator: Operator) -> None:
+def test_opening_a_node_shell(operator: Operator) -> None:
     page = operator.page
     node = operator.kubectl("get", "nodes", "-o", "jsonpath={.items[0].metadata.name}")
     operator.go(f"nodes/{node}")
@@ -149,9 +148,9 @@ def it_opens_a_shell_on_a_node(operator: Operator) -> None:
     expect(page.locator("[data-terminal-again]")).to_be_visible()
 
 
-# In the gate that is tests/browser/logs/test_ports.py.
+# The CI run covers this in tests/browser/logs/test_ports.py.
 @pytest.mark.deep
-def it_opens_a_port(operator: Operator) -> None:
+def test_opening_a_port(operator: Operator) -> None:
     page = operator.page
     open_pod(operator)
     ports = page.locator("#panel-ports")

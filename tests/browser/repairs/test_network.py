@@ -1,4 +1,4 @@
-"""Services and ingresses are led elsewhere, in a browser."""
+"""Editing services and ingresses in a browser."""
 
 import json
 
@@ -15,7 +15,7 @@ def _spec(operator: Operator, kind: str) -> dict[str, object]:
     return spec
 
 
-def it_gives_a_service_more_ports(operator: Operator) -> None:
+def test_adding_ports_to_a_service(operator: Operator) -> None:
     page, before = operator.page, _spec(operator, "service")
     operator.open(NAMESPACE, "services", NAME)
     operator.act("service")
@@ -27,7 +27,7 @@ def it_gives_a_service_more_ports(operator: Operator) -> None:
         page.locator(f"[name=ports-{number}-port]").fill(port)
     page.locator("[name=ports-0-name]").fill("")
     operator.refused()
-    # Both new rows are still there, and what is wrong is at its field.
+    # Both new rows are kept, and the error is shown at its field.
     expect(page.locator("[name=ports-2-port]")).to_have_value("9091")
     expect(page.locator("#form-ports-0-name_error")).to_be_visible()
     operator.picture("edit-service")
@@ -38,7 +38,7 @@ def it_gives_a_service_more_ports(operator: Operator) -> None:
     assert [one["port"] for one in ports] == [before["ports"][0]["port"], 9090, 9091]
 
 
-def it_leads_a_path_elsewhere(operator: Operator) -> None:
+def test_changing_the_backend_of_a_path(operator: Operator) -> None:
     page, before = operator.page, _spec(operator, "ingress")
     operator.open(NAMESPACE, "ingresses", NAME)
     operator.act("rules")
@@ -48,7 +48,7 @@ def it_leads_a_path_elsewhere(operator: Operator) -> None:
     page.locator("[name=paths-1-service]").fill("gateway")
     page.locator("[name=paths-1-port]").fill("8080")
     expect(page.locator("#command-line code")).to_contain_text("8080")
-    # The line has grown, and what is about to be pressed is where it was.
+    # The command has become longer, but the button has not moved.
     assert review.evaluate("(one) => one.offsetTop") == top
     operator.picture("edit-rules")
     operator.confirm()

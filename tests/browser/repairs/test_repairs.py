@@ -1,4 +1,6 @@
-"""What is broken in the sample world is mended in a browser, each from seeing it to seeing it well."""
+"""Fixing the broken workloads of the sample data in a browser, from the problem to the healthy
+state.
+"""
 
 import pytest
 from playwright.sync_api import expect
@@ -6,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.repairs.operator import Operator
 
 
-def it_mends_a_crash_loop_by_its_memory_limit(operator: Operator) -> None:
+def test_a_higher_memory_limit_fixes_a_crash_loop(operator: Operator) -> None:
     page = operator.page
     operator.open("payments", "deployments", "fraud-scorer")
     expect(operator.state).not_to_have_attribute("data-severity", "ok")
@@ -19,7 +21,7 @@ def it_mends_a_crash_loop_by_its_memory_limit(operator: Operator) -> None:
     operator.runs()
 
 
-def it_mends_a_pull_failure_by_its_image(operator: Operator) -> None:
+def test_a_corrected_image_fixes_a_pull_failure(operator: Operator) -> None:
     page = operator.page
     operator.open("web", "deployments", "image-resizer")
     expect(page.locator("#panel-rollout")).to_contain_text("0.9.8-rc")
@@ -31,7 +33,7 @@ def it_mends_a_pull_failure_by_its_image(operator: Operator) -> None:
     operator.runs()
 
 
-def it_mends_a_stuck_rollout_by_rolling_back(operator: Operator) -> None:
+def test_a_rollback_fixes_a_stuck_rollout(operator: Operator) -> None:
     operator.open("data", "deployments", "feature-store")
     expect(operator.state).not_to_have_attribute("data-severity", "ok")
     operator.act("rollback")
@@ -40,9 +42,9 @@ def it_mends_a_stuck_rollout_by_rolling_back(operator: Operator) -> None:
     operator.runs()
 
 
-# For the editor it is what a memory limit is.
+# For the editor this is the same as changing a memory limit.
 @pytest.mark.deep
-def it_mends_a_pod_that_fits_nowhere_by_its_request(operator: Operator) -> None:
+def test_a_lower_memory_request_fixes_an_unschedulable_pod(operator: Operator) -> None:
     page = operator.page
     operator.open("data", "deployments", "recommender")
     expect(page.locator("#panel-rollout")).to_contain_text("memory")
@@ -55,7 +57,7 @@ def it_mends_a_pod_that_fits_nowhere_by_its_request(operator: Operator) -> None:
     operator.runs()
 
 
-def it_mends_a_full_quota_by_its_number(operator: Operator) -> None:
+def test_a_higher_quota_fixes_an_exceeded_quota(operator: Operator) -> None:
     page = operator.page
     operator.open("checkout", "deployments", "pricing")
     operator.act("scale")
@@ -73,7 +75,7 @@ def it_mends_a_full_quota_by_its_number(operator: Operator) -> None:
     operator.runs()
 
 
-def it_is_told_that_an_autoscaler_sets_the_count(operator: Operator) -> None:
+def test_scaling_an_autoscaled_deployment_shows_a_warning(operator: Operator) -> None:
     page = operator.page
     operator.open("web", "deployments", "storefront")
     operator.act("scale")

@@ -1,4 +1,4 @@
-"""Debug containers, in a browser."""
+"""Debug containers in a browser."""
 
 import re
 
@@ -10,13 +10,13 @@ SHIPPING = "shipping"
 
 
 def open_pod(operator: Operator) -> None:
-    """The page of one that runs."""
+    """Open the page of a running pod."""
     running = ("--field-selector", "status.phase=Running")
     names = operator.kubectl("get", "pods", "-n", SHIPPING, "-o", "name", *running)
     operator.open(SHIPPING, "pods", names.split()[0].partition("/")[2])
 
 
-def it_says_why_a_debug_container_does_not_start(operator: Operator) -> None:
+def test_the_reason_of_a_failed_debug_container_is_shown(operator: Operator) -> None:
     page = operator.page
     open_pod(operator)
     operator.act("debug")
@@ -28,7 +28,7 @@ def it_says_why_a_debug_container_does_not_start(operator: Operator) -> None:
     expect(page.locator("#starting")).to_contain_text("no such host")
 
 
-def it_leads_to_a_terminal_in_the_debug_container(operator: Operator) -> None:
+def test_a_debug_container_opens_in_a_terminal(operator: Operator) -> None:
     page = operator.page
     open_pod(operator)
     operator.act("debug")

@@ -1,4 +1,4 @@
-"""A node is emptied for its upkeep, in a browser."""
+"""Draining a node in a browser."""
 
 import json
 from collections.abc import Iterator
@@ -15,19 +15,21 @@ PODS = ("pods", "-n", NAMESPACE, "-l", f"app.kubernetes.io/name={APP}")
 
 @pytest.fixture
 def kept(operator: Operator) -> Iterator[tuple[str, int]]:
-    """A node with pods of the app, none of which a budget lets go; how many there are anywhere."""
+    """Create a disruption budget that blocks all evictions of the app. Yield a node with pods of
+    the app and the number of its pods in the cluster.
+    """
     nodes = operator.kubectl("get", *PODS, "-o", "jsonpath={.items[*].spec.nodeName}").split()
     budget = ("poddisruptionbudget", APP, "-n", NAMESPACE)
     selector = f"--selector=app.kubernetes.io/name={APP}"
     operator.kubectl("create", *budget, selector, f"--min-available={len(nodes)}")
     yield nodes[0], len(nodes)
-    # That ends a drain, too, which a test that failed has left.
+    # This also stops a drain that a failed test has left behind.
     operator.kubectl("uncordon", nodes[0])
     operator.kubectl("delete", *budget)
     operator.kubectl("rollout", "status", f"deployment/{APP}", "-n", NAMESPACE, "--timeout=60s")
 
 
-def it_drains_a_node_though_a_budget_is_in_the_way(
+def test_a_node_is_drained_after_a_budget_stops_blocking(
     operator: Operator, kept: tuple[str, int]
 ) -> None:
     page, (node, count) = operator.page, kept
@@ -42,13 +44,13 @@ def it_drains_a_node_though_a_budget_is_in_the_way(
     operator.confirm()
     expect(_blocked(operator)).to_contain_text(f"{APP} needs {count} healthy pods", timeout=60_000)
     operator.picture("drain-blocked")
-    # Whoever had the page open before is shown it, too.
+    # A page that was opened before the drain shows it too.
     expect(_blocked(other)).to_contain_text(APP, timeout=30_000)
-    # Not while it is paused.
+    # Not while the page is paused.
     other.page.locator("#freshness > button").click()
     fewer = json.dumps({"spec": {"minAvailable": count - 1}})
     operator.kubectl("patch", "poddisruptionbudget", APP, "-n", NAMESPACE, "-p", fewer)
-    # Nobody loads the page again.
+    # The page is not reloaded.
     expect(page.locator("#drain .mark[data-severity=ok]")).to_be_visible(timeout=90_000)
     operator.picture("drain-done")
     expect(other.page.locator("#drain .mark[data-severity=progress]")).to_be_visible()

@@ -1,6 +1,8 @@
-"""One console and one browser for all tasks; one signed-in context for each way to look at it.
+"""Fixtures for task tests: a console and a browser for all tasks, with one signed-in context per
+look.
 
-With SCREENSHOTS set to a folder, what each task ends with is written there (`make screenshots`).
+If SCREENSHOTS is set to a directory, a screenshot of each task is written to it (`make
+screenshots`).
 """
 
 import os
@@ -27,7 +29,9 @@ PHONE = 390
 
 @dataclass(frozen=True)
 class Look:
-    """`lang` is the language's code in addresses of pictures, en or zh."""
+    """Theme, language, and width. `lang` is the language code in the names of screenshots, en or
+    zh.
+    """
 
     theme: str
     lang: str
@@ -42,14 +46,15 @@ class Look:
 
 
 LOOKS = [Look(*parts) for parts in product(("light", "dark"), ("en", "zh"), HEIGHTS)]
-#: Two that differ in everything.
+#: Two looks that differ in every value.
 GATE = (LOOKS[0], LOOKS[-1])
 _COOKIES = {"en": "en", "zh": "zh-hans"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The gate does each task in one of two looks that differ in everything, and without one at one
-    width, both chosen by the task's name; the sample world is all it needs."""
+    """In the CI run, each task runs in one of two looks that differ in every value, and tests
+    without scripts run at one width. Both are selected by the test's name.
+    """
     name = f"{metafunc.module.__name__}.{metafunc.function.__name__}"
     if "look" in metafunc.fixturenames:
         looks = fewer(LOOKS, choice(name, GATE))
@@ -63,7 +68,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def cluster(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
-    """The sample world, or an empty real control plane."""
+    """Start the embedded cluster with sample data, or an empty real control plane."""
     with started(request, tmp_path_factory.mktemp("cluster"), world=True) as cluster:
         yield cluster
 
@@ -89,19 +94,19 @@ def look(request: pytest.FixtureRequest) -> Look:
 
 @dataclass
 class Person:
-    """Somebody at the dashboard of the console, in one look."""
+    """A user at the dashboard of the console, in one look."""
 
     page: Page
     look: Look
     console: Console
 
     def picture(self, task: str) -> None:
-        """Keeps what is seen as `task-theme-language-width.png`, if pictures are wanted."""
+        """Save a screenshot as `task-theme-language-width.png`, if screenshots are enabled."""
         folder = os.environ.get("SCREENSHOTS")
         if not folder or not isinstance(self.console.cluster, Embedded):
             return
         path = Path(folder) / f"{task}-{self.look}.png"
-        # Nothing under the pointer, and no change that still glows.
+        # Move the pointer away and wait until highlighted changes have faded.
         self.page.mouse.move(0, 0)
         self.page.wait_for_timeout(300)
         self.page.screenshot(path=path, animations="disabled", caret="initial")
@@ -142,14 +147,14 @@ def _signed_in(browser: Chromium, console: Console, look: Look) -> Iterator[Pers
 
 @pytest.fixture
 def without_scripts(browser: Chromium, console: Console, look: Look) -> Iterator[Person]:
-    """At the list of pods, in a browser without JavaScript."""
+    """Open the list of pods in a browser without JavaScript."""
     with somebody(browser, console, look, scripts=False) as person:
         yield person
 
 
 @pytest.fixture
 def person(_signed_in: Person) -> Iterator[Person]:
-    """At the dashboard. Fails its test if the browser reported an error, CSP violations included."""
+    """Open the dashboard. The test fails if the browser reports an error, including CSP violations."""
     page = _signed_in.page
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))

@@ -1,7 +1,8 @@
-"""What people look for in the tests of tasks, on either cluster.
+"""Objects for the task tests on either cluster.
 
-The embedded cluster has it in its sample world. The real one gets the same names: its own controllers
-make ReplicaSets and revisions, and what only a kubelet or a scheduler would write is written here.
+The embedded cluster has them in its sample data. On the real cluster the same names are created:
+its controllers create ReplicaSets and revisions, and this module writes what only a kubelet or
+scheduler would write.
 """
 
 import json
@@ -42,7 +43,7 @@ _PENDING: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Scene:
-    """Keys are "namespace/name"."""
+    """The objects of the task tests. Keys are "namespace/name"."""
 
     console: Console
     crashing: str
@@ -57,7 +58,9 @@ class Scene:
 
     @contextmanager
     def new_type(self) -> Iterator[str]:
-        """Defines a type, and one object `anchor` of it; yields its plural with its group."""
+        """Define a custom type with one object named `anchor`. Yield the qualified plural of the
+        type.
+        """
         kind = f"Buoy{next(self.numbers)}"
         group, plural = "harbour.example", f"{kind.lower()}s"
         self.kubectl("create", "-f", "-", input=_definition(group, kind, plural))
@@ -92,7 +95,7 @@ def _definition(group: str, kind: str, plural: str) -> dict[str, Any]:
 
 
 def found(console: Console) -> Scene:
-    """The scene in the sample world."""
+    """Return the scene of the sample data."""
 
     def first(namespace: str, app: str) -> str:
         label = f"app.kubernetes.io/name={app}"
@@ -103,14 +106,14 @@ def found(console: Console) -> Scene:
 
 
 def made(console: Console) -> Scene:
-    """The scene, made in an empty cluster whose controllers run."""
+    """Create the scene in an empty cluster with running controllers."""
     scene = Scene(console, f"{PAYMENTS}/fraud-scorer-1", f"{DATA}/recommender-1")
     for name in (PAYMENTS, DATA, WEB):
         scene.kubectl("create", "namespace", name)
     for key, status in ((scene.crashing, _CRASHED), (scene.pending, _PENDING)):
         namespace, name = key.split("/")
         container = {"name": name[:-2], "image": "example/image:1", "resources": _LIMIT}
-        # No scheduler of this name runs, so nobody else writes the status.
+        # No scheduler has this name, so only this module writes the status.
         spec = {"schedulerName": "nobody", "containers": [container]}
         eventually(partial(_has_account, scene, namespace), "pods may be created")
         meta = {"name": name, "ownerReferences": [_owner(scene, namespace, name[:-2])]}
@@ -128,7 +131,7 @@ def made(console: Console) -> Scene:
 
 
 def _owner(scene: Scene, namespace: str, name: str) -> dict[str, Any]:
-    """A reference to a deployment, made without pods of its own."""
+    """Create a Deployment without pods and return an owner reference to it."""
     uid = scene.kubectl(
         *("create", "-n", namespace, "-f", "-", "-o", "jsonpath={.metadata.uid}"),
         input=_deployment(name),

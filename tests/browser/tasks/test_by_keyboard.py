@@ -1,4 +1,4 @@
-"""The same tasks without a pointer: nothing is pressed but keys."""
+"""Common tasks by keyboard only."""
 
 import re
 import time
@@ -23,8 +23,9 @@ def keys(page: Page, console: Console) -> Page:
 def tab_to(
     page: Page, wanted: Locator, most: int = 120, *, by: str = "Tab", ring: Locator | None = None
 ) -> None:
-    """Tabs until that has the focus, which must be seen wherever it is: around `ring` or around it. What
-    is live may be drawn anew meanwhile, so it is looked for at each step."""
+    """Press Tab until the element has the focus. The focus must be visible around `ring` or the
+    element. The element is located again at each step, because live content can be re-rendered.
+    """
     for _press in range(most):
         page.keyboard.press(by)
         if wanted.evaluate("element => element === element.getRootNode().activeElement"):
@@ -35,7 +36,7 @@ def tab_to(
 
 
 def step_to(page: Page, key: str) -> None:
-    """From row to row with `j`."""
+    """Move from row to row with `j`."""
     live(page)
     expect(page.locator(f'#results tr[data-key="{key}"]')).to_be_visible()
     for _press in range(60):
@@ -46,7 +47,7 @@ def step_to(page: Page, key: str) -> None:
 
 
 def jump(page: Page, text: str, option: Locator) -> None:
-    """With the palette: its key, a few words, arrows, Enter."""
+    """Use the palette: its key, a few words, arrow keys, and Enter."""
     point(page, text, option)
     page.keyboard.press("Enter")
 
@@ -55,7 +56,7 @@ def point(page: Page, text: str, option: Locator) -> None:
     page.keyboard.press("Control+k")
     expect(page.locator("#palette-q")).to_be_focused()
     page.keyboard.type(text)
-    # The list is that of an earlier text until this one has been answered.
+    # The list may still belong to an earlier text until the response for this one has arrived.
     expect(page.locator("#palette-found")).to_have_attribute("data-query", text)
     expect(option).to_be_visible()
     for _press in range(40):
@@ -66,7 +67,9 @@ def point(page: Page, text: str, option: Locator) -> None:
 
 
 def go_to(page: Page, letter: str, place: re.Pattern[str]) -> None:
-    """`g`, then that letter at once: however busy the machine is, the page is told the same moment."""
+    """Press `g` and the letter with the same timestamp, so that a slow machine doesn't cause a
+    timeout between the keys.
+    """
     keyboard, now = page.context.new_cdp_session(page), time.time()
     for key in ("g", letter):
         told = {"key": key, "code": f"Key{key.upper()}", "timestamp": now}
@@ -79,7 +82,7 @@ def options(page: Page, end: str) -> Locator:
     return page.locator(f'#palette-options a[href$="{end}"]').first
 
 
-def it_finds_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
+def test_finding_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
     keys.keyboard.press("Tab")
     expect(keys.locator(".skip")).to_be_focused()
     keys.keyboard.press("Enter")
@@ -90,7 +93,7 @@ def it_finds_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
     keys.keyboard.press("Enter")
     opened(keys, scene.crashing)
     expect(keys.locator("#panel-cause .cause")).to_contain_text("limit of 512Mi")
-    # And back up to the list as it was: with Escape, and from another tab with a letter.
+    # Return to the same list with Escape, and from another tab with a letter.
     keys.keyboard.press("Escape")
     keys.wait_for_url(PODS_IN_TROUBLE)
     step_to(keys, scene.crashing)
@@ -103,7 +106,7 @@ def it_finds_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
     keys.wait_for_url(PODS_IN_TROUBLE)
 
 
-def it_goes_anywhere_in_every_look(person: Person, scene: Scene) -> None:
+def test_the_palette_opens_objects_in_every_look(person: Person, scene: Scene) -> None:
     page, name = person.page, scene.crashing.partition("/")[2]
     page.wait_for_load_state()
     point(page, f"po {name}", options(page, f"/pods/{name}"))
@@ -115,15 +118,15 @@ def it_goes_anywhere_in_every_look(person: Person, scene: Scene) -> None:
     page.wait_for_url(re.compile(r"/pods(\?|$)"))
 
 
-# The gate does this with a pointer, and jumps elsewhere below.
+# The CI run covers this with a pointer, and jumping to another page below.
 @pytest.mark.deep
-def it_sees_why_a_pod_is_pending(keys: Page, scene: Scene) -> None:
+def test_finding_why_a_pod_is_pending(keys: Page, scene: Scene) -> None:
     jump(keys, "po recommender", options(keys, scene.pending.partition("/")[2]))
     opened(keys, scene.pending)
     expect(keys.locator(".cause-text")).to_contain_text("too little memory left (8)")
 
 
-def it_finds_what_uses_a_secret(keys: Page, scene: Scene) -> None:
+def test_finding_the_workloads_that_use_a_secret(keys: Page, scene: Scene) -> None:
     jump(keys, "secrets", options(keys, "/secrets"))
     keys.wait_for_url(re.compile("/secrets"))
     live(keys)
@@ -141,9 +144,9 @@ def it_finds_what_uses_a_secret(keys: Page, scene: Scene) -> None:
     opened(keys, scene.uses_secret)
 
 
-# The fields and the button are the browser's own: the gate does these two with a pointer.
+# Form fields and buttons are native: the CI run covers these two with a pointer.
 @pytest.mark.deep
-def it_compares_two_revisions(keys: Page, scene: Scene) -> None:
+def test_comparing_two_revisions(keys: Page, scene: Scene) -> None:
     jump(keys, "deploy image-resizer", options(keys, "/deployments/image-resizer"))
     opened(keys, scene.revised)
     tab_to(keys, keys.locator(".tabs a[href*='/revisions']"))
@@ -160,7 +163,7 @@ def it_compares_two_revisions(keys: Page, scene: Scene) -> None:
 
 
 @pytest.mark.deep
-def it_sees_the_objects_of_a_type_that_was_just_defined(keys: Page, scene: Scene) -> None:
+def test_opening_an_object_of_a_new_custom_type(keys: Page, scene: Scene) -> None:
     with scene.new_type() as name:
         jump(keys, name.partition(".")[0], options(keys, f"/{name}"))
         keys.wait_for_url(re.compile(rf"/{name}$"))
@@ -169,7 +172,7 @@ def it_sees_the_objects_of_a_type_that_was_just_defined(keys: Page, scene: Scene
         opened(keys, "web/anchor")
 
 
-def it_tells_its_keys_and_goes_where_they_say(keys: Page, scene: Scene) -> None:
+def test_keyboard_help_and_navigation_shortcuts(keys: Page, scene: Scene) -> None:
     keys.keyboard.press("?")
     expect(keys.locator("#help")).to_be_visible()
     expect(keys.locator("#help")).to_contain_text("Next and previous row")
@@ -179,9 +182,7 @@ def it_tells_its_keys_and_goes_where_they_say(keys: Page, scene: Scene) -> None:
         go_to(keys, letter, re.compile(rf"{place}$"))
 
 
-def it_opens_the_menu_of_an_object_and_leaves_it(
-    keys: Page, scene: Scene, console: Console
-) -> None:
+def test_the_menu_of_an_object_opens_and_closes(keys: Page, scene: Scene, console: Console) -> None:
     namespace, name = scene.revised.split("/")
     keys.goto(f"{console.url}/clusters/host/projects/{namespace}/deployments/{name}")
     opened(keys, scene.revised)

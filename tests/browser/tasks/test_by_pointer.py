@@ -1,5 +1,6 @@
-"""The tasks that people come with, from the dashboard to the answer: in both themes and languages, at the
-widths of a laptop and a phone."""
+"""Common tasks from the dashboard to the result, in both themes and languages, on a laptop and a
+phone.
+"""
 
 import re
 
@@ -16,18 +17,18 @@ def row(page: Page, key: str) -> Locator:
     return page.locator(f'#results tr[data-key="{key}"]')
 
 
-#: Pods of one owner that are in the same trouble.
+#: Pods of one owner that have the same problem.
 PODS_IN_TROUBLE = re.compile(r"/pods\?.*state=.*owner=")
 
 
 def trouble_of(page: Page, workload: str) -> Locator:
-    """The line of the overview about a deployment."""
+    """Return the entry of a workload in the overview's list of problems."""
     link = page.get_by_role("link", name=workload, exact=True)
     return page.locator(".troubles > li", has=link)
 
 
 def opened(page: Page, key: str) -> None:
-    """The object's page, and live."""
+    """Wait for the object's page until it is live."""
     name = key.rpartition("/")[2]
     page.wait_for_url(re.compile(rf"/{re.escape(name)}$"))
     expect(page.locator("#detail-name")).to_contain_text(name)
@@ -35,7 +36,9 @@ def opened(page: Page, key: str) -> None:
 
 
 def to_list(person: Person, segment: str, *, through: str = "") -> None:
-    """From the platform to a list of the cluster, `through` the entry of another kind if it has none."""
+    """Go from the dashboard to a list of the cluster, `through` the entry of another kind if the
+    list has no entry in the menu.
+    """
     page = person.page
     page.locator(".scope a[href='/clusters/host']").click()
     page.wait_for_url(re.compile("/clusters/host$"))
@@ -48,7 +51,7 @@ def to_list(person: Person, segment: str, *, through: str = "") -> None:
 
 
 def fits(person: Person) -> None:
-    """Nothing is wider than the window; the page speaks the language and wears the theme."""
+    """Check that the page is not wider than the window and has the language and theme of the look."""
     assert person.page.evaluate("document.documentElement.scrollWidth") <= person.look.width
     html = person.page.locator("html")
     expect(html).to_have_attribute("data-theme", person.look.theme)
@@ -56,7 +59,7 @@ def fits(person: Person) -> None:
 
 
 def cause(person: Person) -> Locator:
-    """Why it is as it is: seen without scrolling, in the reader's language."""
+    """Return the cause of a problem. It is visible without scrolling and in the user's language."""
     found = person.page.locator("#panel-cause .cause")
     expect(found).to_be_in_viewport(ratio=1)
     if person.look.lang == "zh":
@@ -64,7 +67,7 @@ def cause(person: Person) -> Locator:
     return found
 
 
-def it_finds_the_crash_looping_pod_and_its_cause(person: Person, scene: Scene) -> None:
+def test_finding_a_crash_looping_pod_and_its_cause(person: Person, scene: Scene) -> None:
     page = person.page
     trouble = trouble_of(page, "fraud-scorer")
     expect(trouble).to_contain_text("512Mi")
@@ -82,7 +85,7 @@ def it_finds_the_crash_looping_pod_and_its_cause(person: Person, scene: Scene) -
     person.picture("crash-loop")
 
 
-def it_sees_why_a_pod_is_pending(person: Person, scene: Scene) -> None:
+def test_finding_why_a_pod_is_pending(person: Person, scene: Scene) -> None:
     page = person.page
     trouble_of(page, "recommender").locator(".why a").click()
     page.wait_for_url(PODS_IN_TROUBLE)
@@ -95,7 +98,7 @@ def it_sees_why_a_pod_is_pending(person: Person, scene: Scene) -> None:
     person.picture("pending")
 
 
-def it_finds_what_uses_a_secret(person: Person, scene: Scene) -> None:
+def test_finding_the_workloads_that_use_a_secret(person: Person, scene: Scene) -> None:
     page, user = person.page, scene.uses_secret.partition("/")[2]
     to_list(person, "secrets", through="configmaps")
     page.locator("#q").fill("registry")
@@ -108,7 +111,7 @@ def it_finds_what_uses_a_secret(person: Person, scene: Scene) -> None:
     fits(person)
     used.scroll_into_view_if_needed()
     person.picture("secret-used-by")
-    # And back: what the workload uses leads to the Secret.
+    # The workload's page links back to the Secret.
     link.click()
     opened(page, scene.uses_secret)
     page.locator(".tabs a[href*='/resources']").click()
@@ -116,7 +119,7 @@ def it_finds_what_uses_a_secret(person: Person, scene: Scene) -> None:
     opened(page, scene.secret)
 
 
-def it_compares_two_revisions(person: Person, scene: Scene) -> None:
+def test_comparing_two_revisions(person: Person, scene: Scene) -> None:
     page = person.page
     page.locator("[data-palette]").click()
     page.locator("#palette-q").fill("deploy image-resizer")
@@ -138,11 +141,11 @@ def it_compares_two_revisions(person: Person, scene: Scene) -> None:
     person.picture("revisions")
 
 
-def it_sees_the_objects_of_a_type_that_was_just_defined(person: Person, scene: Scene) -> None:
+def test_opening_an_object_of_a_new_custom_type(person: Person, scene: Scene) -> None:
     page = person.page
     to_list(person, "customresourcedefinitions")
     live(page)
-    # Phones hold new rows until they are asked for, so that nothing moves under the finger.
+    # On a phone, new rows wait until the user shows them, so that no row moves under the finger.
     with scene.new_type() as name:
         if person.look.phone:
             page.locator("#updates").click()
@@ -155,15 +158,15 @@ def it_sees_the_objects_of_a_type_that_was_just_defined(person: Person, scene: S
         person.picture("custom-resources")
 
 
-def it_has_them_without_waiting_for_the_definition(person: Person, scene: Scene) -> None:
+def test_a_list_of_a_new_custom_type_waits_for_its_definition(person: Person, scene: Scene) -> None:
     page = person.page
     with scene.new_type() as name:
         page.goto(f"{person.console.url}/clusters/host/{name}")
         expect(row(page, "web/anchor")).to_be_visible()
 
 
-def it_filters_sorts_and_pages(person: Person, scene: Scene) -> None:
-    """At either width there are ways to all of it, also to columns, views and boxes."""
+def test_filtering_sorting_and_paging(person: Person, scene: Scene) -> None:
+    """At either width, filters, columns, views, and checkboxes are available."""
     page = person.page
     to_list(person, "pods")
     page.locator("thead a[href*='sort=name']").first.click()

@@ -1,4 +1,4 @@
-"""Lists and details as a browser without JavaScript has them, at both widths."""
+"""Lists and details in a browser without JavaScript, at both widths."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.controlplane.waiting import eventually
 
 @pytest.fixture(scope="module")
 def _window(browser: Chromium, console: Console) -> Iterator[Page]:
-    """Nothing stays in it: without scripts no page stores anything."""
+    """Yield a shared page: without scripts it stores no state."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     sign_in(page, console, "")
@@ -38,8 +38,9 @@ def names(page: Page) -> list[str]:
 
 
 def looked_at(page: Page, selector: str, words: str = "") -> Locator:
-    """Loads the page again until that is there: it does not follow the cluster, and a type that nobody
-    has asked for yet is still to be listed."""
+    """Reload the page until the element exists. Without scripts there are no live updates, and a
+    new type takes a moment to be listed.
+    """
     found = page.locator(selector).filter(has_text=words)
 
     def there() -> bool:
@@ -50,7 +51,7 @@ def looked_at(page: Page, selector: str, words: str = "") -> Locator:
     return found
 
 
-def it_filters_and_opens_an_object(plain: Page, console: Console, scene: Scene) -> None:
+def test_filtering_and_opening_an_object(plain: Page, console: Console, scene: Scene) -> None:
     name = scene.crashing.partition("/")[2]
     plain.goto(console.url + PODS)
     plain.locator("#q").fill("fraud-scorer")
@@ -66,12 +67,12 @@ def it_filters_and_opens_an_object(plain: Page, console: Console, scene: Scene) 
     looked_at(plain, ".cause", "limit of 512Mi")
     plain.locator(".tabs a[href*='/yaml']").click()
     expect(plain.locator("#yaml-text")).to_contain_text(name)
-    # To the list as it was.
+    # Return to the same list.
     plain.locator("[data-up]").click()
     plain.wait_for_url(re.compile(r"/pods\?q=fraud-scorer&status="))
 
 
-def it_sorts(plain: Page, console: Console, scene: Scene) -> None:
+def test_sorting(plain: Page, console: Console, scene: Scene) -> None:
     plain.goto(console.url + PODS)
     for path, reverse in (("sort=name", False), ("sort=-name", True)):
         plain.locator(f'thead a[href$="{path}"]').click()
@@ -83,9 +84,9 @@ def it_sorts(plain: Page, console: Console, scene: Scene) -> None:
     expect(plain.locator('thead th[data-col="name"]')).to_have_attribute("aria-sort", kind)
 
 
-# The gate does the same steps above, in one look.
+# The CI run covers the same steps above, in one look.
 @pytest.mark.deep
-def it_lists_filters_sorts_and_opens_in_every_look(without_scripts: Person, scene: Scene) -> None:
+def test_filtering_sorting_and_opening_in_every_look(without_scripts: Person, scene: Scene) -> None:
     page, name = without_scripts.page, scene.crashing.partition("/")[2]
     page.locator("#q").fill("fraud-scorer")
     page.locator("#q").press("Enter")
@@ -105,7 +106,7 @@ def it_lists_filters_sorts_and_opens_in_every_look(without_scripts: Person, scen
     looked_at(page, ".cause", "512Mi")
 
 
-def it_pages(plain: Page, console: Console, scene: Scene) -> None:
+def test_paging(plain: Page, console: Console, scene: Scene) -> None:
     plain.goto(console.url + "/clusters/host/pods?sort=name&limit=1")
     first = names(plain)
     plain.locator("#pager a[href*='page=2']").first.click()
@@ -115,9 +116,9 @@ def it_pages(plain: Page, console: Console, scene: Scene) -> None:
     assert first < second
 
 
-# The gate compares and follows links with scripts: neither needs one.
+# The CI run covers comparing and following links with scripts: neither needs them.
 @pytest.mark.deep
-def it_compares_two_revisions(plain: Page, console: Console, scene: Scene) -> None:
+def test_comparing_two_revisions(plain: Page, console: Console, scene: Scene) -> None:
     namespace, name = scene.revised.split("/")
     place = f"/clusters/host/projects/{namespace}/deployments/{name}/revisions"
     plain.goto(console.url + place)
@@ -128,7 +129,9 @@ def it_compares_two_revisions(plain: Page, console: Console, scene: Scene) -> No
 
 
 @pytest.mark.deep
-def it_finds_what_uses_a_secret(plain: Page, console: Console, scene: Scene) -> None:
+def test_finding_the_workloads_that_use_a_secret(
+    plain: Page, console: Console, scene: Scene
+) -> None:
     plain.goto(console.url + "/clusters/host/secrets?q=registry")
     row(plain, scene.secret).locator("th a").click()
     user = scene.uses_secret.partition("/")[2]
@@ -137,7 +140,9 @@ def it_finds_what_uses_a_secret(plain: Page, console: Console, scene: Scene) -> 
     ).to_be_visible()
 
 
-def it_finds_every_action_of_an_object(plain: Page, console: Console, scene: Scene) -> None:
+def test_all_actions_of_an_object_are_available(
+    plain: Page, console: Console, scene: Scene
+) -> None:
     namespace, name = scene.revised.split("/")
     plain.goto(f"{console.url}/clusters/host/projects/{namespace}/deployments/{name}")
     width = plain.evaluate("innerWidth")

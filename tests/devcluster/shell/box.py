@@ -1,4 +1,4 @@
-"""A container to try the shell in."""
+"""Helpers that run shell scripts and interactive shells in a simulated container."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _SECONDS = 20.0
 
 
 def box() -> Container:
-    """With everything in it; `/etc/settings` is a volume."""
+    """Return a container with all programs. `/etc/settings` is a read-only volume."""
     files = Files()
     for name in PROGRAMS:
         files.put(f"/bin/{name}", Binary(name))
@@ -36,7 +36,7 @@ def box() -> Container:
 
 
 async def run(container: Container, script: str, stdin: bytes = b"") -> tuple[int, str, str]:
-    """Exit code and outputs of `sh -c`."""
+    """Run `sh -c` and return the exit code, stdout and stderr."""
     return await run_words(container, "sh", "-c", script, stdin=stdin)
 
 
@@ -51,7 +51,7 @@ async def run_words(container: Container, *words: str, stdin: bytes = b"") -> tu
 
 @dataclass
 class Screen:
-    """A person in front of a shell: `keys` types, `shows` waits for text on the screen."""
+    """A user at a terminal. `keys` types text; `shows` waits for text on the screen."""
 
     container: Container
     text: str = ""
@@ -78,7 +78,9 @@ class Screen:
         await self.terminal.type(text.encode())
 
     async def shows(self, text: str) -> str:
-        """What is on the screen up to that text and with it; the rest stays for later."""
+        """Wait for the text. Return the screen content up to and including it; later content is
+        kept.
+        """
         async with asyncio.timeout(_SECONDS):
             while text not in self.text:
                 self._grown.clear()

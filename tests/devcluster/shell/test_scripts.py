@@ -1,4 +1,4 @@
-"""Scripts of the shell in simulated containers."""
+"""Shell scripts in simulated containers."""
 
 import asyncio
 import time
@@ -62,7 +62,7 @@ _BOUNDS = (
         ("test -t 0; echo $?; tty", "1\nnot a tty\n"),
     ],
 )  # fmt: skip
-async def it_runs(script: str, output: str) -> None:
+async def test_script_writes_the_expected_output(script: str, output: str) -> None:
     _, found, complaints = await run(box(), script)
     assert (found, complaints) == (output, "")
 
@@ -99,11 +99,13 @@ async def it_runs(script: str, output: str) -> None:
         ("exit 7", 7, ""),
     ],
 )
-async def it_says_what_is_wrong(script: str, code: int, complaint: str) -> None:
+async def test_script_errors_are_reported_with_message_and_exit_code(
+    script: str, code: int, complaint: str
+) -> None:
     assert await run(box(), script) == (code, "", complaint)
 
 
-async def it_takes_commands_from_standard_input() -> None:
+async def test_shell_reads_commands_from_standard_input() -> None:
     commands = b"echo 1\nfor i in a b; do\necho $i\ndone\nhead -n 1\ndata\necho 2\nexit 4\necho 3\n"
     assert await run_words(box(), "sh", stdin=commands) == (4, "1\na\nb\ndata\n2\n", "")
 
@@ -127,7 +129,7 @@ async def it_takes_commands_from_standard_input() -> None:
         "i=0; while [ $i -lt 200 ]; do sleep 100 & i=$((i+1)); done",
     ],
 )
-async def it_is_bounded(script: str) -> None:
+async def test_scripts_cannot_exceed_memory_process_and_disk_limits(script: str) -> None:
     container = box()
     _, _, complaint = await run(container, script)
     assert any(word in complaint for word in _BOUNDS), complaint[-300:]
@@ -137,8 +139,7 @@ async def it_is_bounded(script: str) -> None:
     assert held <= MOST_BYTES
 
 
-async def it_leaves_time_for_others() -> None:
-    """Nothing that a script does in a loop keeps the event loop for long."""
+async def test_scripts_in_a_loop_do_not_block_the_event_loop() -> None:
     grep = "while true; do cat /root/line | grep 'a*a*a*a*a*a*a*a*a*b'; done"
     container = box()
     container.files.write("/root/line", b"a" * 20_000)
@@ -158,7 +159,7 @@ async def it_leaves_time_for_others() -> None:
         task = asyncio.create_task(run(container, script))
         longest, start = 0.0, time.monotonic()
         while time.monotonic() < start + 0.5:
-            # Of this thread's own time: others may have the processor for as long as they like.
+            # Measure the thread's CPU time, because other processes may delay the wall clock.
             before = time.thread_time()
             await asyncio.sleep(0)
             longest = max(longest, time.thread_time() - before)

@@ -1,4 +1,4 @@
-"""Shells at a terminal: keys, lines, signals."""
+"""Interactive shells in a terminal: keys, line editing and signals."""
 
 from tests.devcluster.shell.box import Screen, box
 
@@ -12,7 +12,7 @@ async def a_shell(*words: str) -> Screen:
     return screen
 
 
-async def it_asks_and_answers() -> None:
+async def test_interactive_shell_runs_a_command_and_exits_with_its_code() -> None:
     screen = await a_shell()
     await screen.shows(PROMPT)
     await screen.keys("echo hi\r")
@@ -21,7 +21,7 @@ async def it_asks_and_answers() -> None:
     assert await screen.ends() == 3
 
 
-async def it_begins_in_the_ways_of_consoles() -> None:
+async def test_startup_scripts_of_web_consoles_open_a_shell() -> None:
     exists = "[ -x /usr/bin/script ] && /usr/bin/script -q -c /bin/bash /dev/null"
     for script in (
         f"TERM=xterm; export TERM; [ -x /bin/bash ] && ({exists} || exec /bin/bash) || exec /bin/sh",
@@ -38,7 +38,7 @@ async def it_begins_in_the_ways_of_consoles() -> None:
         assert await screen.ends() == 0
 
 
-async def it_edits_the_line() -> None:
+async def test_line_editing_keys_and_history_work() -> None:
     screen = await a_shell()
     await screen.shows(PROMPT)
     keys = {
@@ -58,7 +58,7 @@ async def it_edits_the_line() -> None:
         assert f"\r\n{shown}\r\n" in await screen.shows(f"\r\n{PROMPT}"), typed
 
 
-async def it_asks_on_for_what_is_not_whole() -> None:
+async def test_incomplete_commands_show_a_continuation_prompt() -> None:
     screen = await a_shell()
     await screen.shows(PROMPT)
     await screen.keys('echo "a\r')
@@ -67,7 +67,7 @@ async def it_asks_on_for_what_is_not_whole() -> None:
     assert "a\r\nb\r\n" in await screen.shows(PROMPT)
 
 
-async def it_is_interrupted() -> None:
+async def test_ctrl_c_interrupts_the_running_command() -> None:
     screen = await a_shell()
     for command in ("sleep 1000", "while :; do :; done", "cat", "yes > /dev/null"):
         await screen.shows(PROMPT)
@@ -82,17 +82,17 @@ async def it_is_interrupted() -> None:
     assert set(screen.container.processes) == {1, 2}
 
 
-async def it_throws_away_what_was_typed() -> None:
+async def test_ctrl_c_discards_the_typed_line() -> None:
     screen = await a_shell()
     await screen.shows(PROMPT)
-    # What comes with the signal is lost, as on Linux.
+    # As on Linux, the rest of the input that arrives with the signal is discarded.
     await screen.keys("exit 5\x03\r")
     assert await screen.shows(PROMPT) == f"exit 5^C\r\n{PROMPT}"
     await screen.keys("\x04")
     assert await screen.ends() == 130
 
 
-async def it_is_one_in_another() -> None:
+async def test_ctrl_c_and_ctrl_d_apply_to_the_innermost_shell() -> None:
     screen = await a_shell()
     await screen.shows(PROMPT)
     await screen.keys("sh\r")
@@ -105,7 +105,7 @@ async def it_is_one_in_another() -> None:
     await screen.shows(PROMPT)
 
 
-async def it_gives_lines_to_programs() -> None:
+async def test_programs_read_lines_from_the_terminal() -> None:
     screen = await a_shell()
     await screen.shows(PROMPT)
     await screen.keys("cat\r")
@@ -121,7 +121,7 @@ async def it_gives_lines_to_programs() -> None:
     await screen.shows("\r\nword\r\n")
 
 
-async def it_knows_its_size() -> None:
+async def test_programs_use_the_current_terminal_size() -> None:
     screen = await a_shell()
     await screen.shows(PROMPT)
     await screen.keys("stty size; echo $COLUMNS; tty; [ -t 0 ] && echo there\r")
@@ -133,7 +133,7 @@ async def it_knows_its_size() -> None:
     assert "44\r\nhosts     settings\r\n" in await screen.shows("/etc# ")
 
 
-async def it_ends_a_program_that_is_no_shell() -> None:
+async def test_ctrl_c_stops_a_program_without_a_shell() -> None:
     screen = await a_shell("sleep", "1000")
     while 2 not in screen.container.processes:
         await screen.keys("")

@@ -1,4 +1,4 @@
-"""A cluster with one node and pods on it, and connections into them."""
+"""Fixtures for streaming tests: a cluster with one node and pods, and a websocket client."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ _SECONDS = 20.0
 
 @dataclass
 class Heard:
-    """What came over a websocket: by channel, the Status of the end, and the code of the close."""
+    """Received websocket data by channel, the final Status and the close code."""
 
     channels: dict[int, bytes] = field(default_factory=dict)
     first: bytes = b""
@@ -47,7 +47,7 @@ class Heard:
 
     @property
     def code(self) -> int:
-        """Of the exit."""
+        """Exit code of the command."""
         if self.status["status"] == "Success":
             return 0
         assert self.status["reason"] == "NonZeroExitCode", self.status
@@ -56,7 +56,7 @@ class Heard:
 
 @dataclass
 class Door:
-    """A websocket that is open."""
+    """An open websocket connection."""
 
     websocket: ClientWebSocketResponse
     heard: Heard = field(default_factory=Heard)
@@ -66,7 +66,7 @@ class Door:
         await self.websocket.send_bytes(bytes([channel]) + body)
 
     async def next(self) -> bool:
-        """False when it is closed."""
+        """Receive one message. Return False if the connection is closed."""
         message = await self.websocket.receive(_SECONDS)
         if message.type is not WSMsgType.BINARY:
             self.heard.close = self.websocket.close_code
@@ -77,7 +77,7 @@ class Door:
         return True
 
     async def shows(self, text: str, channel: int = 1) -> None:
-        """Waits for it; what was before it is forgotten."""
+        """Wait for the text and discard the data up to and including it."""
         data = text.encode()
         while data not in self.heard.channels.get(channel, b""):
             assert await self.next(), self.heard
@@ -85,7 +85,7 @@ class Door:
         self.heard.channels[channel] = found[found.index(data) + len(data) :]
 
     async def end(self) -> Heard:
-        """All that comes until it is closed."""
+        """Receive messages until the connection is closed."""
         while await self.next():
             pass
         return self.heard
@@ -93,7 +93,7 @@ class Door:
 
 @dataclass(frozen=True)
 class Pods:
-    """The cluster's pods, as the administrator sees them or somebody else."""
+    """Client for the cluster's pods, as the administrator or another user."""
 
     cluster: DevCluster
     token: str
@@ -117,7 +117,7 @@ class Pods:
         connector = TCPConnector(socket_factory=make)
         async with ClientSession(self.cluster.url, headers=headers, connector=connector) as session:
             yield session
-        # The end of TLS takes a moment, which nobody else waits for.
+        # Wait until TLS connections are closed, because aiohttp does not wait for it.
         async with asyncio.timeout(_SECONDS):
             while any(one.fileno() >= 0 for one in opened):
                 await asyncio.sleep(0)
@@ -145,7 +145,7 @@ class Pods:
     async def refused(
         self, path: str, query: Query = (), method: str = "GET", **headers: str
     ) -> tuple[int, str]:
-        """The code and the body where a websocket is asked for and not given."""
+        """Return the status code and body of a rejected websocket request."""
         asked: Mapping[str, str] = {
             "Connection": "Upgrade",
             "Upgrade": "websocket",
@@ -170,7 +170,7 @@ class Pods:
         protocol: str = V5,
         container: str = "",
     ) -> Heard:
-        """A command to its end."""
+        """Run a command until it exits."""
         query = command_query(*command, stdin=stdin is not None, container=container)
         async with self.open(f"{pod}/exec", query, (protocol,)) as door:
             if stdin is not None:
@@ -194,11 +194,11 @@ def body(name: str, **spec: Any) -> Obj:
 
 
 def start(api: Api, pod: Obj) -> str:
-    """Its name, when it runs."""
+    """Create the pod, wait until it is running, and return its name."""
     name = str(api.post(PODS, pod)["metadata"]["name"])
     eventually(
         lambda: api.get(f"{PODS}/{name}").get("status", {}).get("phase") == "Running",
-        f"{name} runs",
+        f"{name} is running",
     )
     return name
 
@@ -231,7 +231,9 @@ def web(pods: Pods) -> str:
 
 @pytest.fixture(scope="module")
 def two(pods: Pods) -> str:
-    """A pod with two containers: `a` without a shell, `b` with one that listens on 8080."""
+    """A pod with two containers: `a` without a shell, and `b` with a shell and a server on port
+    8080.
+    """
     containers = [
         {"name": "a", "image": "example/distroless:1"},
         {"name": "b", "image": "alpine:3", "ports": [{"containerPort": 8080}]},

@@ -1,4 +1,4 @@
-"""kubectl, unchanged, in the containers of the embedded cluster."""
+"""Streaming commands of the real kubectl: exec, debug, run and port-forward."""
 
 import http.client
 import os
@@ -20,7 +20,7 @@ _SECONDS = 60
 def kubectl(pods: Pods, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
     program = kubectl_program()
     if program is None:
-        pytest.skip("kubectl is not there")
+        pytest.skip("kubectl is not installed")
     home = tmp_path_factory.mktemp("home")
     return Kubectl(program, pods.cluster.kubeconfig, home, "default")
 
@@ -32,7 +32,7 @@ def environment(kubectl: Kubectl) -> dict[str, str]:
 
 @contextmanager
 def typing(kubectl: Kubectl, *arguments: str) -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
-    """kubectl at a terminal: the end that a person has, and the process."""
+    """Run kubectl in a pseudo-terminal. Yield the user's end of the terminal and the process."""
     ours, theirs = pty.openpty()
     command = [kubectl.program, *arguments]
     try:
@@ -53,7 +53,7 @@ def until(terminal: int, text: str) -> str:
     return found.decode()
 
 
-def it_runs_commands(kubectl: Kubectl, web: str, two: str) -> None:
+def test_kubectl_exec_returns_output_and_exit_code(kubectl: Kubectl, web: str, two: str) -> None:
     assert kubectl("exec", web, "--", "echo", "hi") == "hi\n"
     assert kubectl("exec", "-i", web, "--", "wc", "-c", input="x" * 100_000).strip() == "100000"
     done = kubectl.run("exec", web, "--", "sh", "-c", "echo no >&2; exit 3")
@@ -65,7 +65,7 @@ def it_runs_commands(kubectl: Kubectl, web: str, two: str) -> None:
     assert (done.returncode, done.stdout) == (5, "hostname\nhosts\n")
 
 
-def it_has_a_terminal(kubectl: Kubectl, web: str) -> None:
+def test_kubectl_exec_opens_an_interactive_terminal(kubectl: Kubectl, web: str) -> None:
     with typing(kubectl, "exec", "-it", web, "--", "bash") as (terminal, process):
         until(terminal, "root@web:/# ")
         os.write(terminal, b"tty; sleep 100\r")
@@ -76,7 +76,7 @@ def it_has_a_terminal(kubectl: Kubectl, web: str) -> None:
         assert process.wait(_SECONDS) == 4
 
 
-def it_debugs(kubectl: Kubectl, pods: Pods) -> None:
+def test_kubectl_debug_attaches_to_an_ephemeral_container(kubectl: Kubectl, pods: Pods) -> None:
     container = {"name": "main", "image": "example/distroless:1"}
     name = start(pods.api, body("sealed", containers=[container]))
     arguments = ("debug", "-it", name, "--image=busybox", "--target=main")
@@ -88,7 +88,7 @@ def it_debugs(kubectl: Kubectl, pods: Pods) -> None:
         assert process.wait(_SECONDS) == 0
 
 
-def it_runs_a_pod_to_type_in(kubectl: Kubectl) -> None:
+def test_kubectl_run_opens_an_interactive_pod(kubectl: Kubectl) -> None:
     arguments = ("run", "shell", "-it", "--rm", "--restart=Never", "--image=busybox")
     with typing(kubectl, *arguments) as (terminal, process):
         until(terminal, "/ # ")
@@ -98,7 +98,9 @@ def it_runs_a_pod_to_type_in(kubectl: Kubectl) -> None:
     assert "NotFound" in kubectl.run("get", "pod", "shell").stderr
 
 
-def it_forwards_ports(kubectl: Kubectl, two: str, tmp_path: Path) -> None:
+def test_kubectl_port_forward_serves_several_connections(
+    kubectl: Kubectl, two: str, tmp_path: Path
+) -> None:
     command = [kubectl.program, "port-forward", two, ":8080", "--address=127.0.0.1"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(kubectl)

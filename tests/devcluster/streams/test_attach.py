@@ -1,4 +1,4 @@
-"""Attach to the first process of a container, and containers that are added to a pod."""
+"""Attach to the main process of a container, and ephemeral containers."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ def status_of(pods: Pods, pod: str, group: str = "containerStatuses") -> Obj:
 
 
 def typed(name: str, policy: str) -> Obj:
-    """A pod in whose container somebody types."""
+    """Return a pod whose container has stdin and a terminal."""
     container: Obj = {"name": "main", "image": "busybox", "stdin": True, "tty": True}
     return body(name, containers=[container], restartPolicy=policy)
 
 
-async def it_ends_with_its_stdin_and_leaves_the_container(pods: Pods, web: str) -> None:
+async def test_attach_ends_with_stdin_and_does_not_stop_the_container(pods: Pods, web: str) -> None:
     before = status_of(pods, web)
     async with pods.open(f"{web}/attach", BOTH) as door:
         await door.send(0, "nobody reads it")
@@ -35,7 +35,7 @@ async def it_ends_with_its_stdin_and_leaves_the_container(pods: Pods, web: str) 
     assert status_of(pods, web) == before
 
 
-async def it_shows_what_is_written_from_now_on(pods: Pods) -> None:
+async def test_attach_streams_new_log_lines(pods: Pods) -> None:
     noisy = body("noisy")
     noisy["metadata"]["annotations"] = {RATE_ANNOTATION: "20"}
     name = start(pods.api, noisy)
@@ -47,7 +47,9 @@ async def it_shows_what_is_written_from_now_on(pods: Pods) -> None:
     assert (found.status["status"], found.channels.get(2)) == ("Success", None)
 
 
-async def it_is_silent_where_the_terminal_is_none(pods: Pods, web: str) -> None:
+async def test_attach_with_tty_to_a_container_without_tty_has_no_output(
+    pods: Pods, web: str
+) -> None:
     async with pods.open(f"{web}/attach", TTY) as door:
         await door.send(0, "ls\r")
         await door.send(255, b"\0")
@@ -60,7 +62,7 @@ async def it_is_silent_where_the_terminal_is_none(pods: Pods, web: str) -> None:
     ("policy", "code", "phase", "restarts"),
     [("Never", 0, "Succeeded", 0), ("Never", 3, "Failed", 0), ("Always", 3, "Running", 1)],
 )
-async def it_is_the_shell_of_the_container(
+async def test_exiting_the_main_shell_follows_the_restart_policy(
     pods: Pods, policy: str, code: int, phase: str, restarts: int
 ) -> None:
     name = start(pods.api, typed(f"typed-{policy}-{code}".lower(), policy))
@@ -78,7 +80,7 @@ async def it_is_the_shell_of_the_container(
     assert ended["exitCode"] == code
 
 
-async def it_refuses_what_does_not_run(pods: Pods) -> None:
+async def test_attach_and_exec_reject_a_terminated_container(pods: Pods) -> None:
     name = start(pods.api, typed("once", "Never"))
     async with pods.open(f"{name}/attach", TTY) as door:
         await door.shows("/ # ")
@@ -89,12 +91,12 @@ async def it_refuses_what_does_not_run(pods: Pods) -> None:
     assert await pods.refused("once/exec", TTY) == (500, 'container not found ("main")')
 
 
-async def it_has_no_representation_to_choose(pods: Pods, web: str) -> None:
+async def test_attach_with_an_unsupported_accept_header_returns_406(pods: Pods, web: str) -> None:
     wanted = "406: Not Acceptable\n\nAvailable representations: "
     assert await pods.refused(f"{web}/attach", BOTH, Accept="application/json") == (406, wanted)
 
 
-async def it_debugs_a_container_without_a_shell(pods: Pods) -> None:
+async def test_an_ephemeral_container_debugs_a_container_without_a_shell(pods: Pods) -> None:
     image = "example/distroless:1"
     name = start(pods.api, body("bare", containers=[{"name": "main", "image": image}]))
     assert (await pods.run(name, "sh")).status["reason"] == "InternalError"
@@ -103,7 +105,10 @@ async def it_debugs_a_container_without_a_shell(pods: Pods) -> None:
     code, after = pods.api.call("PATCH", f"{PODS}/{name}/ephemeralcontainers", patch)
     assert (code, len(after["spec"]["ephemeralContainers"])) == (200, 1)
     group = "ephemeralContainerStatuses"
-    eventually(lambda: "running" in status_of(pods, name, group).get("state", {}), "it runs")
+    eventually(
+        lambda: "running" in status_of(pods, name, group).get("state", {}),
+        "the debug container is running",
+    )
     query = [*TTY, ("container", "debug")]
     async with pods.open(f"{name}/attach", query) as door:
         await door.shows("/ # ")

@@ -1,4 +1,4 @@
-"""Exec, byte by byte, as kube-apiserver with a kubelet answers it."""
+"""The exec protocol, compared byte by byte with kube-apiserver and kubelet."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from tests.devcluster.conftest import Obj
 from tests.devcluster.streams.conftest import PODS, V4, V5, Pods, body, command_query, start
 
 
-async def it_runs_a_command(pods: Pods, web: str) -> None:
+async def test_exec_sends_stdout_stderr_and_status(pods: Pods, web: str) -> None:
     found = await pods.run(web, "sh", "-c", "echo out; echo err >&2")
     assert found.channels == {
         1: b"out\n",
@@ -27,7 +27,9 @@ async def it_runs_a_command(pods: Pods, web: str) -> None:
         (V4, "error executing command [sh -c exit 7], exit code 7"),
     ],
 )
-async def it_tells_the_exit_code(pods: Pods, web: str, protocol: str, said: str) -> None:
+async def test_exec_reports_the_exit_code_in_the_status(
+    pods: Pods, web: str, protocol: str, said: str
+) -> None:
     found = await pods.run(web, "sh", "-c", "exit 7", protocol=protocol)
     assert found.status == {
         "metadata": {},
@@ -39,12 +41,12 @@ async def it_tells_the_exit_code(pods: Pods, web: str, protocol: str, said: str)
     assert found.close == 1000
 
 
-async def it_hands_on_what_comes_in_and_its_end(pods: Pods, web: str) -> None:
+async def test_stdin_and_its_end_reach_the_command(pods: Pods, web: str) -> None:
     found = await pods.run(web, "wc", "-c", stdin=b"x" * 300_000)
     assert (found.out.strip(), found.code) == ("300000", 0)
 
 
-async def it_has_no_end_of_input_in_version_4(pods: Pods, web: str) -> None:
+async def test_protocol_version_4_cannot_close_stdin(pods: Pods, web: str) -> None:
     query = command_query("cat", stdin=True)
     async with pods.open(f"{web}/exec", query, (V4,)) as door:
         await door.send(0, "one\n")
@@ -55,7 +57,7 @@ async def it_has_no_end_of_input_in_version_4(pods: Pods, web: str) -> None:
         await door.shows("one\ntwo\n")
 
 
-async def it_takes_the_first_protocol_that_it_knows(pods: Pods, web: str) -> None:
+async def test_the_first_supported_protocol_is_selected(pods: Pods, web: str) -> None:
     offered = ("v9.channel.k8s.io", V4, V5)
     async with pods.open(f"{web}/exec", command_query("true"), offered) as door:
         assert door.websocket.protocol == V4
@@ -71,7 +73,7 @@ async def it_takes_the_first_protocol_that_it_knows(pods: Pods, web: str) -> Non
         (("/etc/hosts",), 'exec: "/etc/hosts": fork/exec /etc/hosts: permission denied'),
     ],
 )
-async def it_says_what_cannot_be_started(
+async def test_a_command_that_cannot_start_returns_an_internal_error(
     pods: Pods, web: str, command: tuple[str, ...], why: str
 ) -> None:
     found = await pods.run(web, *command)
@@ -82,14 +84,14 @@ async def it_says_what_cannot_be_started(
     assert found.close == 1000
 
 
-async def it_has_no_shell_where_the_image_has_none(pods: Pods, two: str) -> None:
+async def test_available_shells_depend_on_the_image(pods: Pods, two: str) -> None:
     found = await pods.run(two, "sh", container="a")
     assert 'exec: "sh": executable file not found in $PATH' in found.status["message"]
     assert (await pods.run(two, "sh", "-c", "cat /etc/os-release", container="b")).code == 0
     assert "not found" in (await pods.run(two, "bash", container="b")).status["message"]
 
 
-async def it_is_a_terminal(pods: Pods, web: str) -> None:
+async def test_exec_with_tty_supports_resize_and_ctrl_c(pods: Pods, web: str) -> None:
     query = command_query("bash", stdin=True, tty=True)
     async with pods.open(f"{web}/exec", query) as door:
         prompt = "root@web:/# "
@@ -100,7 +102,7 @@ async def it_is_a_terminal(pods: Pods, web: str) -> None:
         await door.shows("33 111\r\n")
         await door.shows("xterm\r\n")
         await door.shows(prompt)
-        # Half-closing does not end a shell at a terminal.
+        # Closing stdin does not end a shell in a terminal.
         await door.send(255, b"\0")
         await door.send(0, "sleep 100\r")
         await door.shows("\r\n")
@@ -111,22 +113,22 @@ async def it_is_a_terminal(pods: Pods, web: str) -> None:
     assert (found.code, found.close, set(found.channels)) == (130, 1000, {1, 3})
 
 
-async def it_sends_what_is_read_and_no_more(pods: Pods, web: str) -> None:
+async def test_endless_output_does_not_block_the_cluster(pods: Pods, web: str) -> None:
     query = command_query("cat", "/dev/zero")
     async with pods.open(f"{web}/exec", query) as door:
         for _ in range(200):
             assert await door.next()
     assert len(door.heard.channels[1]) > 1_000_000
-    # It is not the cluster that ends; it only ends what nobody hears.
+    # Only the command of the closed connection is stopped.
     assert (await pods.run(web, "true")).code == 0
 
 
-async def it_keeps_what_was_written(pods: Pods, web: str) -> None:
+async def test_written_files_persist_between_commands(pods: Pods, web: str) -> None:
     assert (await pods.run(web, "sh", "-c", "echo kept > /root/note")).code == 0
     assert (await pods.run(web, "cat", "/root/note")).out == "kept\n"
 
 
-async def it_knows_the_pod(pods: Pods) -> None:
+async def test_environment_volumes_and_user_match_the_pod_spec(pods: Pods) -> None:
     api = pods.api
     api.post(
         "/api/v1/namespaces/default/configmaps", {"metadata": {"name": "c"}, "data": {"k": "v"}}
@@ -173,7 +175,7 @@ async def it_knows_the_pod(pods: Pods) -> None:
     assert (await pods.run(name, "cat", "/etc/c/in/k")).out == "new"
 
 
-async def it_ends_with_the_pod(pods: Pods) -> None:
+async def test_exec_ends_with_code_137_when_the_pod_is_deleted(pods: Pods) -> None:
     name = start(pods.api, body("ending"))
     query = command_query("sh", "-c", "echo up; sleep 100")
     async with pods.open(f"{name}/exec", query) as door:
@@ -184,7 +186,9 @@ async def it_ends_with_the_pod(pods: Pods) -> None:
 
 
 @pytest.mark.parametrize("abruptly", [False, True])
-async def it_ends_with_the_cluster(pods: Pods, web: str, abruptly: bool) -> None:
+async def test_exec_ends_when_the_cluster_stops_or_is_killed(
+    pods: Pods, web: str, abruptly: bool
+) -> None:
     async with pods.open(f"{web}/exec", command_query("sleep", "100")) as door:
         assert await door.next()
         end = pods.cluster.kill if abruptly else pods.cluster.stop
@@ -197,22 +201,22 @@ async def it_ends_with_the_cluster(pods: Pods, web: str, abruptly: bool) -> None
     assert found.close == 1006 or not abruptly
 
 
-async def it_ends_what_was_left_in_the_background(pods: Pods, web: str) -> None:
+async def test_background_processes_are_killed_when_the_command_exits(pods: Pods, web: str) -> None:
     assert (await pods.run(web, "sh", "-c", "(sleep 8765 &); yes & exit 2")).code == 2
     assert (await pods.run(web, "ps")).out.count("\n") == 3
 
 
-async def it_ends_a_command_whose_client_has_gone(pods: Pods, web: str) -> None:
+async def test_the_command_is_killed_when_the_client_disconnects(pods: Pods, web: str) -> None:
     async with pods.open(f"{web}/exec", command_query("sleep", "4321")) as door:
         assert await door.next()
         assert "sleep 4321" in (await pods.run(web, "ps")).out
     for _ in range(100):
         if "sleep 4321" not in (await pods.run(web, "ps")).out:
             return
-    raise AssertionError("it runs on")
+    raise AssertionError("the command is still running")
 
 
-# Refusals ---------------------------------------------------------------------------------------
+# Errors -----------------------------------------------------------------------------------------
 
 
 def message(found: tuple[int, str]) -> tuple[int, str, str]:
@@ -224,7 +228,9 @@ def message(found: tuple[int, str]) -> tuple[int, str, str]:
 LS = (("command", "ls"), ("stdout", "true"))
 
 
-async def it_refuses_as_kube_apiserver(pods: Pods, web: str, two: str) -> None:
+async def test_invalid_requests_return_the_errors_of_kube_apiserver(
+    pods: Pods, web: str, two: str
+) -> None:
     found = message(await pods.refused("nope/exec", LS))
     assert found == (404, "NotFound", 'pods "nope" not found')
     found = message(await pods.refused(f"{web}/exec", [*LS, ("container", "zz")]))
@@ -237,7 +243,7 @@ async def it_refuses_as_kube_apiserver(pods: Pods, web: str, two: str) -> None:
     assert message(await pods.refused(f"{web}/exec", LS, "PUT"))[0] == 405
 
 
-async def it_refuses_as_a_kubelet(pods: Pods, web: str) -> None:
+async def test_invalid_requests_return_the_errors_of_a_kubelet(pods: Pods, web: str) -> None:
     why = "you must specify at least 1 of stdin, stdout, stderr"
     assert await pods.refused(f"{web}/exec", LS[:1]) == (400, why)
     assert await pods.refused(f"{web}/exec", LS, "POST") == (405, "bad method")
@@ -249,12 +255,12 @@ async def it_refuses_as_a_kubelet(pods: Pods, web: str) -> None:
     pods.api.post(PODS, waiting)
     eventually(
         lambda: "ImagePullBackOff" in json.dumps(pods.api.get(f"{PODS}/pulling")),
-        "it is not pulled",
+        "the image pull fails",
     )
     assert await pods.refused("pulling/exec", LS) == (500, 'container not found ("main")')
 
 
-async def it_asks_for_two_permissions(pods: Pods, web: str) -> None:
+async def test_exec_requires_get_and_create_permissions(pods: Pods, web: str) -> None:
     rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
     for verb in ("get", "create"):
         rule = {"verbs": [verb], "apiGroups": [""], "resources": ["pods/exec"]}
@@ -275,4 +281,4 @@ async def it_asks_for_two_permissions(pods: Pods, web: str) -> None:
         records = pods.cluster.audit.requests_since(mark, user="both")
         return [(r.verb, r.subresource, r.code) for r in records] == [("get", "exec", 101)]
 
-    eventually(noted, "it is in the audit log")
+    eventually(noted, "the request is in the audit log")

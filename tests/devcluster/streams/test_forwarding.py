@@ -1,4 +1,4 @@
-"""Port-forward, byte by byte."""
+"""The port-forward protocols, tested byte by byte."""
 
 import asyncio
 import struct
@@ -17,19 +17,21 @@ GET = "GET /some/where HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
 @pytest.mark.parametrize("protocols", [(V4,), ()])
-async def it_connects_to_a_port(pods: Pods, two: str, protocols: tuple[str, ...]) -> None:
+async def test_port_forward_returns_the_response_of_the_port(
+    pods: Pods, two: str, protocols: tuple[str, ...]
+) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "8080")], protocols) as door:
         assert door.websocket.protocol == (V4 if protocols else None)
         await door.send(0, GET)
         found = await door.end()
-    # The port comes first, little-endian, on each channel.
+    # Each channel starts with the port number in little-endian order.
     assert found.channels[0].startswith(b"\x90\x1fHTTP/1.1 200 OK\r\n")
     assert b"<title>two</title>" in found.channels[0]
     assert b"GET /some/where" in found.channels[0]
     assert (found.channels[1], found.close) == (b"\x90\x1f", 1006)
 
 
-async def it_connects_to_several(pods: Pods, two: str) -> None:
+async def test_port_forward_connects_to_several_ports(pods: Pods, two: str) -> None:
     query = [("ports", "8080"), ("ports", "8080,81")]
     async with pods.open(f"{two}/portforward", query, (V4,)) as door:
         await door.send(2, GET)
@@ -41,7 +43,9 @@ async def it_connects_to_several(pods: Pods, two: str) -> None:
     assert found.channels[5].endswith(b"connect: connection refused")
 
 
-async def it_says_that_nobody_listens(pods: Pods, two: str) -> None:
+async def test_a_closed_port_reports_connection_refused_on_the_error_channel(
+    pods: Pods, two: str
+) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "81")], (V4,)) as door:
         found = await door.end()
     start = b"Q\0error forwarding port 81 to pod two, uid "
@@ -49,7 +53,7 @@ async def it_says_that_nobody_listens(pods: Pods, two: str) -> None:
     assert (found.channels[0], found.close) == (b"Q\0", 1006)
 
 
-async def it_takes_no_nonsense(pods: Pods, two: str) -> None:
+async def test_missing_and_invalid_ports_are_rejected(pods: Pods, two: str) -> None:
     for query in (
         (),
         (("ports", ""),),
@@ -64,18 +68,18 @@ async def it_takes_no_nonsense(pods: Pods, two: str) -> None:
     assert (await pods.refused("nope/portforward", [("ports", "1")]))[0] == 404
 
 
-async def it_ends_with_its_client(pods: Pods, two: str) -> None:
+async def test_port_forward_ends_when_the_client_disconnects(pods: Pods, two: str) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "8080")], (V4,)) as door:
         assert await door.next()
     assert await asyncio.to_thread(Api(pods.cluster, pods.token).get, f"{PODS}/{two}")
 
 
-# SPDY in the websocket --------------------------------------------------------------------------
+# SPDY over a websocket --------------------------------------------------------------------------
 
 
 @dataclass
 class Spdy:
-    """kubectl's side of it."""
+    """SPDY client, as implemented by kubectl."""
 
     door: Door
     _packing: "zlib._Compress" = field(default_factory=lambda: zlib.compressobj(zdict=DICTIONARY))
@@ -95,7 +99,9 @@ class Spdy:
         await self.door.websocket.send_bytes(struct.pack(">II", stream, len(data)) + data.encode())
 
     async def frames(self) -> AsyncIterator[tuple[int, int, bytes]]:
-        """Number of the control frame or 0, flags or stream, body."""
+        """Yield control frames as (type, flags, body) and data frames as (0, stream with last flag,
+        data).
+        """
         while True:
             while len(self._waiting) < 8 or len(self._waiting) < 8 + self._size:
                 message = await self.door.websocket.receive_bytes()
@@ -114,7 +120,7 @@ class Spdy:
 LAST = 1 << 31
 
 
-async def it_carries_many_connections(pods: Pods, two: str) -> None:
+async def test_one_tunnel_carries_several_connections(pods: Pods, two: str) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "8080")], (SPDY,)) as door:
         spdy = Spdy(door)
         for number in range(3):
@@ -142,7 +148,7 @@ async def it_carries_many_connections(pods: Pods, two: str) -> None:
     assert all(found[4 * number + 1] == b"" for number in range(3))
 
 
-async def it_refuses_streams(pods: Pods, two: str) -> None:
+async def test_streams_to_closed_and_invalid_ports_are_reset(pods: Pods, two: str) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "81")], (SPDY,)) as door:
         spdy = Spdy(door)
         await spdy.begin(1, streamtype="error", port="81", requestid="0")
@@ -167,7 +173,7 @@ async def it_refuses_streams(pods: Pods, two: str) -> None:
         struct.pack(">II", 1, 0xFFFFFF),
     ],
 )
-async def it_hangs_up_on_what_is_no_spdy(pods: Pods, two: str, data: bytes) -> None:
+async def test_invalid_spdy_frames_close_the_connection(pods: Pods, two: str, data: bytes) -> None:
     async with pods.open(f"{two}/portforward", [("ports", "8080")], (SPDY,)) as door:
         await door.websocket.send_bytes(data)
         assert (await door.end()).close is not None

@@ -1,4 +1,4 @@
-"""KubeSphere's addresses lead to the page here that does the same."""
+"""Redirects from the URLs of the KubeSphere console to the equivalent pages."""
 
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ HOST = "/clusters/host"
 SHOP = f"{HOST}/projects/shop"
 TEAM = "/workspaces/team"
 IN_TEAM = "/team/clusters/host/projects/shop"
-#: The kinds that KubeSphere calls as Kubernetes does.
+#: Resource types whose URL segment in KubeSphere is the plural of the Kubernetes API.
 SAME = (
     "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "pods", "services", "ingresses",
     "secrets", "configmaps", "serviceaccounts", "networkpolicies",
@@ -134,7 +134,7 @@ THEIRS = {
     **{f"/team/federatedprojects/shop{rest}": to for rest, to in FEDERATED.items()},
     **{f"/team/clusters/host/devops/shop{rest}": to for rest, to in DEVOPS.items()},
 }
-#: Theirs that are ours as well.
+#: URLs that exist in both consoles.
 OURS = (
     "/login", "/login/confirm", "/password/confirm", "/dashboard", "/access/accounts", "/access/roles",
     HOST, SHOP, f"{HOST}/nodes", f"{HOST}/roles", f"{HOST}/storageclasses", f"{HOST}/nodes/node-1",
@@ -150,7 +150,7 @@ async def where(browser: Browser, path: str) -> str:
     return str(answer["Location"])
 
 
-async def test_every_address_of_theirs_leads_to_a_page_of_ours(browser: Browser) -> None:
+async def test_every_kubesphere_url_redirects_to_an_equivalent_page(browser: Browser) -> None:
     await browser.login("alice")
     assert {path: await where(browser, path) for path in THEIRS} == THEIRS
     for to in THEIRS.values():
@@ -158,11 +158,11 @@ async def test_every_address_of_theirs_leads_to_a_page_of_ours(browser: Browser)
 
 
 @pytest.mark.parametrize("path", OURS)
-def test_an_address_that_is_ours_as_well_is_ours(path: str) -> None:
+def test_urls_that_exist_in_both_consoles_are_not_redirected(path: str) -> None:
     assert resolve(path).func.__module__ != views.__name__
 
 
-def test_no_word_of_theirs_is_a_kind_or_a_tab_of_ours() -> None:
+def test_kubesphere_path_segments_do_not_collide_with_kinds_or_tabs() -> None:
     assert not {"projects", *OF_CLUSTER, *OF_PROJECT} & {kind.segment for kind in kinds}
     assert not set(TABS) & {tab.id for kind in kinds for tab in tabs_of(kind)}
 
@@ -175,7 +175,9 @@ def test_no_word_of_theirs_is_a_kind_or_a_tab_of_ours() -> None:
         ("/team/clusters/default/projects/shop/pods", f"{IN_TEAM}/pods"),
     ],
 )
-async def test_the_only_cluster_is_the_host(browser: Browser, path: str, to: str) -> None:
+async def test_root_of_the_single_cluster_redirects_to_the_host_cluster(
+    browser: Browser, path: str, to: str
+) -> None:
     await browser.login("alice")
     assert await where(browser, path) == to
 
@@ -190,19 +192,21 @@ async def test_the_only_cluster_is_the_host(browser: Browser, path: str, to: str
         ("namespace=other&next=//evil", ""),
     ],
 )
-async def test_what_narrows_the_list_is_kept(browser: Browser, query: str, kept: str) -> None:
+async def test_namespace_filter_is_kept_in_the_redirect(
+    browser: Browser, query: str, kept: str
+) -> None:
     await browser.login("alice")
     found = urlsplit(await where(browser, f"{IN_TEAM}/pods?{query}"))
     assert {*found.query.split("&")} == {"namespace=shop", *([kept] if kept else [])}
 
 
-async def test_a_list_of_all_projects_is_narrowed_as_it_was(browser: Browser) -> None:
+async def test_list_in_all_projects_keeps_its_namespace_filter(browser: Browser) -> None:
     await browser.login("alice")
     to = await where(browser, f"{HOST}/volumes?namespace=shop")
     assert to == f"{HOST}/persistentvolumeclaims?namespace=shop"
 
 
-async def test_whoever_is_not_signed_in_arrives_after_the_login(browser: Browser) -> None:
+async def test_redirect_continues_after_sign_in(browser: Browser) -> None:
     path = f"{IN_TEAM}/deployments/web/env"
     login = await where(browser, path)
     assert login.startswith("/login?next=")
@@ -223,11 +227,11 @@ async def test_whoever_is_not_signed_in_arrives_after_the_login(browser: Browser
         "/%5cevil/clusters/host/projects/shop",
     ],
 )
-async def test_what_is_no_address_of_theirs_leads_nowhere(browser: Browser, path: str) -> None:
+async def test_unknown_kubesphere_url_returns_404(browser: Browser, path: str) -> None:
     await browser.login("alice")
     assert (await browser.get(path)).status_code == 404
 
 
-async def test_only_reading_is_led_there(browser: Browser) -> None:
+async def test_only_get_requests_are_redirected(browser: Browser) -> None:
     await browser.login("alice")
     assert (await browser.post(f"{HOST}/volumes")).status_code == 405

@@ -1,4 +1,4 @@
-"""Where somebody begins after signing in."""
+"""The page that a user sees after signing in."""
 
 import pytest
 
@@ -21,7 +21,7 @@ PODS = rule("get list watch", "pods")
 
 
 def see(runtime: StaticRuntime, *workspaces: str) -> None:
-    """Alice may see these workspaces."""
+    """Allow Alice to see these workspaces."""
     for name in (*workspaces, "other"):
         runtime.console.put(WORKSPACES, workspace(name))
     found = rule("get", "workspaces", TENANT, names=" ".join(workspaces))
@@ -30,7 +30,7 @@ def see(runtime: StaticRuntime, *workspaces: str) -> None:
 
 
 def let_in(runtime: StaticRuntime, *projects: str) -> None:
-    """Alice may list pods in these projects."""
+    """Allow Alice to list pods in these projects."""
     runtime.console.put(CLUSTER_ROLES, native_role("pods", PODS))
     for name in projects:
         runtime.console.put(
@@ -39,13 +39,13 @@ def let_in(runtime: StaticRuntime, *projects: str) -> None:
 
 
 async def begins(browser: Browser, who: str = "alice") -> str:
-    """After signing in without a way to anywhere."""
+    """Sign in without a `next` URL and return the page that the user is redirected to."""
     first = (await browser.login(who))["Location"]
     assert first == "/"
     return str((await browser.get(first))["Location"])
 
 
-async def test_the_administrator_sees_the_platform(
+async def test_administrator_lands_on_the_platform_dashboard(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     runtime.console.put(WORKSPACES, workspace("team"))
@@ -63,7 +63,7 @@ async def test_the_administrator_sees_the_platform(
         ((), ("shop", "web"), "/dashboard"),
     ],
 )
-async def test_a_member_begins_where_they_belong(
+async def test_member_lands_on_their_workspace_or_project(
     browser: Browser,
     runtime: StaticRuntime,
     workspaces: tuple[str, ...],
@@ -77,7 +77,7 @@ async def test_a_member_begins_where_they_belong(
     assert (await browser.get(there)).status_code == 200
 
 
-async def test_whoever_sees_nothing_of_the_platform_is_led_to_what_they_see(
+async def test_user_without_platform_permissions_is_redirected_from_the_dashboard(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     see(runtime, "team")
@@ -85,10 +85,10 @@ async def test_whoever_sees_nothing_of_the_platform_is_led_to_what_they_see(
     assert (await browser.get("/dashboard"))["Location"] == "/workspaces/team"
 
 
-async def test_whoever_sees_nothing_learns_whom_to_ask(
+async def test_user_without_permissions_sees_whom_to_contact(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
-    """Of the administrators those who may sign in, by their names alone."""
+    """Only the names of enabled administrators are listed."""
     people = ("User admin", "User alice-the-boss", "User gone", "User disabled", "Group ops")
     runtime.console.put(GLOBAL_ROLE_BINDINGS, binding("admins", *(_pair(one) for one in people)))
     runtime.console.put(USERS, user("alice-the-boss", password=HASH, email="boss@example.com"))
@@ -108,7 +108,9 @@ def _pair(text: str) -> tuple[str, str]:
     return kind, name
 
 
-async def test_no_more_than_some_are_named(browser: Browser, runtime: StaticRuntime) -> None:
+async def test_administrators_to_contact_are_limited_to_five(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
     names = [f"boss-{number}" for number in range(9)]
     for name in names:
         runtime.console.put(USERS, user(name, password=HASH))

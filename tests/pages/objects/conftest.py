@@ -1,4 +1,4 @@
-"""The real URLconf and the real login."""
+"""Use the real URLconf and the real sign-in."""
 
 from tests.accounts.conftest import _site, browser, runtime, users
 

@@ -1,4 +1,6 @@
-"""A workspace and a project have one page each: the objects lead there, and it has their tabs."""
+"""A workspace or project and its Kubernetes object share one page: the object's URL redirects to
+it, and the page has the object's tabs.
+"""
 
 import re
 
@@ -40,7 +42,7 @@ def _team(runtime: StaticRuntime) -> None:
 
 
 def let_read(runtime: StaticRuntime, gvr: GVR, name: str) -> None:
-    """Alice may read one object, and nothing else."""
+    """Allow Alice to read one object and nothing else."""
     role = native_role("reader", rule("get", gvr.resource, gvr.group or "core", names=name))
     runtime.console.put(CLUSTER_ROLES, role)
     runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("reader", "reader", "User alice"))
@@ -66,18 +68,20 @@ def tabs_in(text: str, label: str = "Pages of this object") -> list[str]:
         (f"{NAMESPACE}?format=html", SHOP),
     ],
 )
-async def test_the_object_leads_to_the_page(browser: Browser, old: str, page: str) -> None:
+async def test_object_url_redirects_to_the_workspace_or_project_page(
+    browser: Browser, old: str, page: str
+) -> None:
     await browser.login("alice")
     assert (await browser.get(old))["Location"] == page
 
 
-async def test_as_data_it_is_where_it_was(browser: Browser) -> None:
+async def test_object_as_yaml_keeps_its_url(browser: Browser) -> None:
     await browser.login("admin")
     for url in (TEMPLATE, NAMESPACE):
         assert (await browser.get(f"{url}?format=yaml")).status_code == 200
 
 
-async def test_a_workspace_has_the_tabs_and_the_actions_of_its_template(browser: Browser) -> None:
+async def test_workspace_page_has_the_tabs_and_actions_of_its_template(browser: Browser) -> None:
     await browser.login("admin")
     text = await text_of(browser, TEAM)
     tabs = tabs_in(text)
@@ -89,7 +93,7 @@ async def test_a_workspace_has_the_tabs_and_the_actions_of_its_template(browser:
         assert tabs_in(await text_of(browser, tab)) == tabs
 
 
-async def test_a_project_has_the_tabs_and_the_actions_of_its_namespace(browser: Browser) -> None:
+async def test_project_page_has_the_tabs_and_actions_of_its_namespace(browser: Browser) -> None:
     await browser.login("admin")
     text = await text_of(browser, SHOP)
     tabs = tabs_in(text)
@@ -103,21 +107,23 @@ async def test_a_project_has_the_tabs_and_the_actions_of_its_namespace(browser: 
 @pytest.mark.parametrize(
     "path", ["namespaces", "workspaces.tenant.kubesphere.io", "workspacetemplates.tenant.kubesphere.io"]
 )  # fmt: skip
-async def test_lists_lead_there(browser: Browser, path: str) -> None:
+async def test_lists_link_to_the_workspace_or_project_page(browser: Browser, path: str) -> None:
     await browser.login("admin")
     text = await text_of(browser, f"/clusters/host/{path}")
     assert f'href="{SHOP if path == "namespaces" else TEAM}"' in text
     assert not re.search(r'href="[^"]*/(team|shop)"', text.replace(TEAM, "").replace(SHOP, ""))
 
 
-async def test_search_leads_there(browser: Browser) -> None:
+async def test_search_results_link_to_the_workspace_or_project_page(browser: Browser) -> None:
     await browser.login("admin")
     for word, page in (("shop", SHOP), ("team", TEAM)):
         assert f'href="{page}"' in await text_of(browser, f"/search?q={word}")
 
 
-async def test_without_a_page_it_is_the_object(browser: Browser, runtime: StaticRuntime) -> None:
-    """No controller has made a workspace of it."""
+async def test_template_without_a_workspace_shows_the_object_page(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    """No controller has created the workspace yet."""
     await browser.login("admin")
     assert (await browser.get("/workspaces/later")).status_code == 404
     runtime.console.put(WORKSPACE_TEMPLATES, template("later"))
@@ -130,7 +136,7 @@ async def test_without_a_page_it_is_the_object(browser: Browser, runtime: Static
     ("gvr", "name", "page", "object_"),
     [(NAMESPACES, "shop", SHOP, NAMESPACE), (WORKSPACE_TEMPLATES, "team", TEAM, TEMPLATE)],
 )
-async def test_whoever_may_see_the_object_alone_sees_that(
+async def test_user_with_access_to_the_object_only_sees_the_object_page(
     browser: Browser, runtime: StaticRuntime, gvr: GVR, name: str, page: str, object_: str
 ) -> None:
     await browser.login("alice")
@@ -143,7 +149,7 @@ async def test_whoever_may_see_the_object_alone_sees_that(
 @pytest.mark.parametrize(
     ("kind", "page"), [("users.iam.kubesphere.io", "/access/accounts/users/alice"), ("namespaces", SHOP)]
 )  # fmt: skip
-async def test_the_way_up_is_the_list_that_one_came_from(
+async def test_up_link_leads_to_the_list_the_user_came_from(
     browser: Browser, kind: str, page: str
 ) -> None:
     await browser.login("admin")
@@ -154,8 +160,10 @@ async def test_the_way_up_is_the_list_that_one_came_from(
         assert re.findall(r'href="([^"]*)" data-up', text) == [came]
 
 
-async def test_members_go_up_to_their_workspace(browser: Browser, runtime: StaticRuntime) -> None:
-    """Whoever may not list projects."""
+async def test_up_link_of_members_leads_to_their_workspace(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    """They have no permission to list all projects."""
     rules = (
         rule("get", "workspaces", WORKSPACES.group, names="team"),
         rule("get", "namespaces", names="shop"),
@@ -167,7 +175,7 @@ async def test_members_go_up_to_their_workspace(browser: Browser, runtime: Stati
     assert f'href="{TEAM}/projects" data-up' in await text_of(browser, SHOP)
 
 
-async def test_whose_a_project_is_is_told_to_those_who_may_see_the_workspace(
+async def test_workspace_of_a_project_is_shown_only_to_users_who_can_see_it(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     rules = rule("get", "namespaces", names="shop"), rule("list", "pods")
@@ -178,7 +186,7 @@ async def test_whose_a_project_is_is_told_to_those_who_may_see_the_workspace(
         assert (TEAM in await text_of(browser, SHOP)) is told
 
 
-async def test_how_many_members_there_are_is_told_to_those_who_may_list_them(
+async def test_member_count_is_shown_only_to_users_who_can_list_members(
     browser: Browser, runtime: StaticRuntime
 ) -> None:
     let_read(runtime, WORKSPACES, "team")

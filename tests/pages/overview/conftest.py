@@ -1,4 +1,4 @@
-"""The overviews over a small world, with the cast of the generic pages."""
+"""The overview pages of a small cluster, with the users of the generic pages."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

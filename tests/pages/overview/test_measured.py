@@ -1,4 +1,4 @@
-"""What nodes and pods use, on the pages: told where it is known, and why not where it is not."""
+"""CPU and memory usage on the overview pages, and the note shown when usage is unavailable."""
 
 from collections.abc import Collection
 
@@ -26,7 +26,7 @@ NOTES: list[tuple[Measuring, str]] = [
 
 
 @pytest.mark.parametrize(("metrics", "note"), NOTES, ids=[note for _, note in NOTES])
-async def it_says_why_it_does_not_know_what_is_used(
+async def test_overview_explains_why_usage_is_unavailable(
     client_as: ClientAs, runtime: StaticRuntime, note: str
 ) -> None:
     assert "Usage is not known yet." in await page(client_as, CLUSTER)
@@ -41,7 +41,9 @@ MEASURED = pytest.mark.parametrize("metrics", [measured()], ids=["measured"])
 
 
 @MEASURED
-async def it_shows_what_is_used(client_as: ClientAs, runtime: StaticRuntime) -> None:
+async def test_overview_shows_usage_of_cluster_and_project(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
     await runtime.usage.take()
     html = await page(client_as, CLUSTER)
     assert gauge(html, "cpu").startswith("CPU of 12 Used 1.2 10 %")
@@ -49,7 +51,7 @@ async def it_shows_what_is_used(client_as: ClientAs, runtime: StaticRuntime) -> 
     shop = await page(client_as, SHOP)
     assert gauge(shop, "cpu").startswith("CPU Used 600m")
     assert gauge(shop, "memory").startswith("Memory Used 1Gi")
-    # One number makes no line.
+    # A single reading doesn't make a chart.
     assert "<figure" not in html
     await runtime.usage.take()
     html = await page(client_as, CLUSTER)
@@ -57,7 +59,7 @@ async def it_shows_what_is_used(client_as: ClientAs, runtime: StaticRuntime) -> 
 
 
 @MEASURED
-async def it_shows_a_viewer_only_what_their_projects_use(
+async def test_overview_shows_usage_of_the_viewers_projects_only(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     await runtime.usage.take()
@@ -67,10 +69,10 @@ async def it_shows_a_viewer_only_what_their_projects_use(
 
 
 @MEASURED
-async def it_tells_of_no_project_what_its_viewer_may_not_measure(
+async def test_overview_hides_usage_of_projects_without_metrics_permission(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who may list the pods of two projects, and what they use in one of them alone."""
+    """The user may list the pods of two projects but read the usage of one."""
     monkeypatch.setitem(CAST, "erin", lambda: But(POD_METRICS, "team-a"))
     await runtime.usage.take()
     html = await page(client_as, CLUSTER, "erin")
@@ -80,7 +82,7 @@ async def it_tells_of_no_project_what_its_viewer_may_not_measure(
 
 
 class _Past(Prometheus):
-    """One that answers what the test says."""
+    """A Prometheus with a fixed result."""
 
     def __init__(self, past: Past) -> None:
         self.past_ = past
@@ -91,7 +93,7 @@ class _Past(Prometheus):
         return self.past_
 
 
-async def it_goes_further_back_with_a_prometheus(
+async def test_overview_shows_longer_history_with_prometheus(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     assert "?range=" not in await page(client_as, CLUSTER)

@@ -1,4 +1,4 @@
-"""The three overviews: their numbers against a count by hand, for each of the cast."""
+"""The three overview pages: their numbers compared with expected values, for each test user."""
 
 import re
 from typing import Any
@@ -40,13 +40,13 @@ def text(html: str) -> str:
 
 
 def section(html: str, name: str) -> str:
-    """The text of one part, from its own heading to the end of the part."""
+    """Return the text of a section, from its heading to its end."""
     found = re.search(rf'<section[^>]*aria-labelledby="{name}".*?</section>', html, re.DOTALL)
     return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split()) if found else ""
 
 
 def lines(html: str) -> list[str]:
-    """What needs attention, a line each: state, object, how many, why; in the order of the page."""
+    """Return the lines of the attention list in page order: state, object, count, reason."""
     if 'class="troubles"' not in html:
         return []
     found = html.split('class="troubles"')[1].split("</ul>")[0].split("<li")[1:]
@@ -55,7 +55,7 @@ def lines(html: str) -> list[str]:
 
 
 def numbers(html: str) -> dict[str, str]:
-    """The links that count: what they say, by where they lead."""
+    """Return the texts of the links with counts, by URL."""
     found = re.findall(
         r'class="(?:why|status)".{,400}?<a class="link" href="([^"]+)">([^<]+)<', html, re.DOTALL
     )
@@ -69,11 +69,11 @@ def gauge(html: str, resource: str) -> str:
 
 
 @pytest.mark.parametrize("path", [PLATFORM, CLUSTER, SHOP, TEAM_A])
-async def it_says_it_in_the_readers_language(
+async def test_overview_is_translated(
     client_as: ClientAs, runtime: StaticRuntime, path: str
 ) -> None:
     bring(runtime.informer(DEPLOYMENTS), short())
-    # With another sort of trouble than its deployment, and more than are shown.
+    # Has a different problem than its deployment, and there are more problems than lines shown.
     bring(runtime.informer(PODS), of_deployment("web-5d4-a", "CrashLoopBackOff"))
     for one in range(MOST):
         bring(runtime.informer(PODS), pod(f"many-{one}", "shop", waiting="ImagePullBackOff"))
@@ -82,14 +82,14 @@ async def it_says_it_in_the_readers_language(
 
 
 def short() -> Obj:
-    """A deployment that lacks pods for no reason that Kubernetes gives."""
+    """Return a deployment that lacks pods without a reason from Kubernetes."""
     found = deployment("short", "shop")
     found["spec"]["replicas"] = 3
     found["status"] |= {"replicas": 3, "updatedReplicas": 3, "readyReplicas": 2}
     return found
 
 
-async def it_tells_first_what_is_not_well(client_as: ClientAs) -> None:
+async def test_attention_list_is_sorted_by_severity(client_as: ClientAs) -> None:
     found = lines(await page(client_as, CLUSTER))
     expected = [
         "Not ready node-3 node KubeletNotReady",
@@ -104,23 +104,25 @@ async def it_tells_first_what_is_not_well(client_as: ClientAs) -> None:
         assert line.startswith(begin)
 
 
-async def it_tells_why_a_claim_waits(client_as: ClientAs, runtime: StaticRuntime) -> None:
+async def test_attention_list_explains_pending_claims(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
     async def why(url: str, who: str = "admin") -> str:
         found = lines(await page(client_as, url, who))
         return next(line for line in found if "persistent volume claim" in line)
 
     for url in (CLUSTER, SHOP):
         assert "Storage class gone does not exist" in await why(url)
-        # It is as bad as on the claim's own page.
+        # The severity equals the one on the page of the claim.
         assert '<li data-severity="progress">' not in await page(client_as, url)
-    # Alice may not see classes.
+    # Alice may not read storage classes.
     bring(runtime.informer(PERSISTENT_VOLUME_CLAIMS), claim("own", "team-a"))
     assert (await why(TEAM_A, "alice")).endswith("Pending")
     assert '<li data-severity="progress">' in await page(client_as, TEAM_A, "alice")
 
 
 def of_deployment(name: str, state: str) -> Obj:
-    """A pod of deployment `web`, whose replica set is named after it."""
+    """Return a pod of the deployment `web`, owned by a replica set named after it."""
     made = pod(name, "shop", waiting=state)
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d4", "controller": True}
     made["metadata"] |= {"ownerReferences": [{**owner, "uid": "u"}]}
@@ -128,7 +130,7 @@ def of_deployment(name: str, state: str) -> Obj:
     return made
 
 
-async def it_tells_of_a_workload_and_its_pods_in_one_line(
+async def test_workload_and_its_pods_share_one_line(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     for name in ("web-5d4-a", "web-5d4-b"):
@@ -140,13 +142,13 @@ async def it_tells_of_a_workload_and_its_pods_in_one_line(
     assert found[0].endswith("+ Stuck rollout")
     url = "/clusters/host/pods?namespace=shop&state=Crash+loop&owner=ReplicaSet%2Fweb-5d4"
     assert numbers(html)[url] == "2 pods"
-    # Whoever may not see the deployment is told of the pods.
+    # Users without access to the deployment see its pods.
     take_away(runtime.informer(DEPLOYMENTS), deployment("web", "shop"))
     html = await page(client_as, SHOP)
     assert any(line.startswith("Crash loop web-5d4 2 pods") for line in lines(html))
 
 
-async def test_owners_count_where_the_viewer_may_see_them(
+async def test_pods_are_grouped_only_by_owners_the_viewer_can_see(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Erin may see deployments of another project."""
@@ -159,9 +161,7 @@ async def test_owners_count_where_the_viewer_may_see_them(
         assert found[0].startswith(f"Crash loop {told} 2 pods")
 
 
-async def it_counts_those_of_which_no_line_tells(
-    client_as: ClientAs, runtime: StaticRuntime
-) -> None:
+async def test_remaining_problems_are_counted(client_as: ClientAs, runtime: StaticRuntime) -> None:
     for number in range(30):
         bring(runtime.informer(PODS), pod(f"bad-{number}", "team-b", waiting="CrashLoopBackOff"))
     html = await page(client_as, CLUSTER)
@@ -170,7 +170,7 @@ async def it_counts_those_of_which_no_line_tells(
     assert numbers(html)["/clusters/host/pods?state=Crash+loop"] == f"{31 - told} pods more"
 
 
-async def test_of_several_projects_those_count_that_the_viewer_may_see(
+async def test_problems_are_counted_only_in_projects_the_viewer_can_see(
     runtime: StaticRuntime,
 ) -> None:
     both = ("shop", "team-a")
@@ -182,7 +182,7 @@ async def test_of_several_projects_those_count_that_the_viewer_may_see(
     assert (await look(charlie(), watched(in_projects=True), namespaces=both)).blind
 
 
-async def it_ends_with_owners_that_own_each_other(
+async def test_owner_reference_cycle_terminates(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     failed = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}
@@ -193,7 +193,9 @@ async def it_ends_with_owners_that_own_each_other(
     assert any(line.startswith("Failed") for line in lines(await page(client_as, SHOP)))
 
 
-async def it_links_to_exactly_what_it_counts(client_as: ClientAs, runtime: StaticRuntime) -> None:
+async def test_counts_match_the_lists_they_link_to(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
     for name in ("web-5d4-a", "web-5d4-b"):
         bring(runtime.informer(PODS), of_deployment(name, "CrashLoopBackOff"))
     for who in ("admin", "dora"):
@@ -210,9 +212,9 @@ async def _body(response: Any) -> str:
     return str(response.content.decode())
 
 
-async def it_adds_up_what_is_reserved(client_as: ClientAs) -> None:
+async def test_reserved_resources_are_summed_up(client_as: ClientAs) -> None:
     html = await page(client_as, CLUSTER)
-    # 1 + 0.5 + 0.25 of 3 nodes with 4 cores; the pod that has ended holds nothing.
+    # 1 + 0.5 + 0.25 of 3 nodes with 4 cores; a finished pod reserves nothing.
     assert gauge(html, "cpu") == "CPU of 12 Requested 1.8 14 % Limits 2 16 %"
     assert gauge(html, "memory") == "Memory of 24Gi Requested 1.6Gi 6 % Limits 2Gi 8 %"
     assert gauge(html, "pods") == "Pods of 330 Not ended 4 1 %"
@@ -221,7 +223,7 @@ async def it_adds_up_what_is_reserved(client_as: ClientAs) -> None:
     assert gauge(shop, "pods") == "Pods Not ended 2"
 
 
-async def it_follows_every_change(client_as: ClientAs, runtime: StaticRuntime) -> None:
+async def test_overview_reflects_every_change(client_as: ClientAs, runtime: StaticRuntime) -> None:
     await page(client_as, CLUSTER)
     take_away(runtime.informer(PODS), pod("web-2", "shop"))
     bring(runtime.informer(NODES), node("node-3", cpu="8"))
@@ -230,7 +232,7 @@ async def it_follows_every_change(client_as: ClientAs, runtime: StaticRuntime) -
     assert not any(what.startswith(("Crash", "Not ready")) for what in lines(html))
 
 
-async def test_a_viewer_of_one_project_sees_sums_over_that_alone(client_as: ClientAs) -> None:
+async def test_viewer_of_one_project_sees_sums_of_that_project_only(client_as: ClientAs) -> None:
     for path in (PLATFORM, CLUSTER):
         html = await page(client_as, path, "alice")
         assert [line.split(" · ")[0] for line in lines(html)] == [
@@ -247,10 +249,10 @@ async def test_a_viewer_of_one_project_sees_sums_over_that_alone(client_as: Clie
     assert section(html, "nodes") == ""
 
 
-async def test_of_the_quotas_of_a_project_those_are_told_that_the_viewer_may_see(
+async def test_only_quotas_the_viewer_may_see_are_shown(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where rights name single ones."""
+    """Including permissions limited to resource names."""
     status = {"hard": {"requests.memory": "8Gi"}, "used": {"requests.memory": "1Gi"}}
     another = {"metadata": meta("another", "team-a"), "status": status}
     bring(runtime.informer(RESOURCE_QUOTAS), another)
@@ -261,7 +263,7 @@ async def test_of_the_quotas_of_a_project_those_are_told_that_the_viewer_may_see
     assert "CPU request" in found and "Memory request" not in found
 
 
-async def test_what_is_forbidden_and_what_is_not_there_look_the_same(client_as: ClientAs) -> None:
+async def test_forbidden_and_missing_projects_look_identical(client_as: ClientAs) -> None:
     def blank(html: str) -> str:
         return re.sub(r"shop|nowhere", "X", text(html))
 
@@ -273,7 +275,7 @@ async def test_what_is_forbidden_and_what_is_not_there_look_the_same(client_as: 
     await page(client_as, "/clusters/elsewhere/projects/shop", "admin", 404)
 
 
-async def test_somebody_without_rights_is_told_what_to_do(client_as: ClientAs) -> None:
+async def test_user_without_permissions_sees_an_explanation(client_as: ClientAs) -> None:
     html = await page(client_as, PLATFORM, "charlie")
     assert "Nothing is shared with you yet" in html
     assert "You are logged in as charlie." in html
@@ -281,7 +283,7 @@ async def test_somebody_without_rights_is_told_what_to_do(client_as: ClientAs) -
     await page(client_as, SHOP, "charlie", 403)
 
 
-async def test_a_single_pod_is_all_that_is_counted_for_who_may_see_it(client_as: ClientAs) -> None:
+async def test_viewer_of_a_single_pod_sees_only_that_pod_counted(client_as: ClientAs) -> None:
     html = await page(client_as, PLATFORM, "dora")
     assert lines(html) == []
     assert section(html, "projects").endswith("shop 0 1 1Gi 1")
@@ -289,10 +291,10 @@ async def test_a_single_pod_is_all_that_is_counted_for_who_may_see_it(client_as:
     assert "team-a" not in html
 
 
-async def test_of_nodes_those_are_ranked_that_the_viewer_may_see(
+async def test_only_nodes_the_viewer_may_see_are_ranked(
     client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where rights name single ones."""
+    """Including permissions limited to resource names."""
     access = FakeAccess("erin", list_in=(), delete_in=(), names={Key("", "node-1")})
     monkeypatch.setitem(CAST, "erin", lambda: access)
     html = await page(client_as, CLUSTER, "erin")
@@ -300,14 +302,16 @@ async def test_of_nodes_those_are_ranked_that_the_viewer_may_see(
     assert "node-2" not in html and "node-3" not in html
 
 
-async def test_nobody_is_sent_to_the_login(client_as: ClientAs) -> None:
+async def test_anonymous_users_are_redirected_to_sign_in(client_as: ClientAs) -> None:
     for path in ("/", PLATFORM, CLUSTER, SHOP):
         response = await client_as("").get(path)
         assert response["Location"].startswith("/login?next=")
     assert (await client_as("admin").get("/"))["Location"] == PLATFORM
 
 
-async def it_tells_what_happened_of_late(client_as: ClientAs, runtime: StaticRuntime) -> None:
+async def test_overview_shows_recent_changes_and_warnings(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
     deployments = runtime.informer(DEPLOYMENTS)
     gone = deployment("old", "shop")
     bring(deployments, gone)
@@ -317,7 +321,7 @@ async def it_tells_what_happened_of_late(client_as: ClientAs, runtime: StaticRun
     changes = section(html, "changes")
     assert "Deleted deployment old shop" in changes
     assert "Created deployment api team-a" in changes
-    # Made months ago.
+    # Created months ago.
     assert "deployment web " not in changes
     warnings = section(html, "warnings")
     assert "BackOff ×12 web-2 shop Back-off restarting" in warnings
@@ -327,7 +331,7 @@ async def it_tells_what_happened_of_late(client_as: ClientAs, runtime: StaticRun
     assert section(seen, "warnings").endswith("None")
 
 
-async def it_escapes_what_tenants_write(client_as: ClientAs, runtime: StaticRuntime) -> None:
+async def test_tenant_input_is_escaped(client_as: ClientAs, runtime: StaticRuntime) -> None:
     bad = pod("web-3", "shop", waiting="CrashLoopBackOff")
     bad["status"]["containerStatuses"][0]["lastState"] = {
         "terminated": {"exitCode": 1, "reason": EVIL}
@@ -341,9 +345,7 @@ async def it_escapes_what_tenants_write(client_as: ClientAs, runtime: StaticRunt
     assert (await client_as("admin").get("/clusters/host/projects/%3Cscript%3E")).status_code == 404
 
 
-async def it_answers_304_until_something_changes(
-    client_as: ClientAs, runtime: StaticRuntime
-) -> None:
+async def test_unchanged_overview_returns_304(client_as: ClientAs, runtime: StaticRuntime) -> None:
     first = await client_as("admin").get(CLUSTER)
     tag = first["ETag"]
     assert f'data-etag="{tag.replace(chr(34), "&quot;")}"' in first.content.decode()
@@ -356,9 +358,7 @@ async def it_answers_304_until_something_changes(
     assert other.status_code == 200
 
 
-async def it_tells_when_the_cluster_does_not_answer(
-    client_as: ClientAs, runtime: StaticRuntime
-) -> None:
+async def test_stale_overview_is_marked(client_as: ClientAs, runtime: StaticRuntime) -> None:
     tag = (await client_as("admin").get(CLUSTER))["ETag"]
     set_stale(runtime.informer(PODS), runtime.answered, "it is away")
     response = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
@@ -366,7 +366,7 @@ async def it_tells_when_the_cluster_does_not_answer(
     assert 'data-live="stale"' in response.content.decode()
 
 
-async def it_lists_each_resource_of_quotas_once_by_the_tightest(
+async def test_quota_list_shows_the_tightest_quota_per_resource(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     quotas = runtime.informer(RESOURCE_QUOTAS)

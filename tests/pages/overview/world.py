@@ -1,4 +1,4 @@
-"""A small cluster with a little of every trouble, and a metrics-server that says what a test wants."""
+"""A small cluster with one example of each problem, and a configurable metrics-server."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -42,7 +42,7 @@ def meta(name: str, namespace: str = "", **more: Any) -> Obj:
 
 
 def sized(item: Obj, cpu: str, memory: str, /, **limits: str) -> Obj:
-    """The pod with requests and limits of its one container."""
+    """Add requests and limits to the pod's only container."""
     requests = {"cpu": cpu, "memory": memory}
     item["spec"]["containers"][0]["resources"] = {"requests": requests, "limits": limits}
     return item
@@ -59,7 +59,7 @@ def node(name: str, *, cpu: str = "4", memory: str = "8Gi", ready: str = "True")
 
 
 def claim(name: str, namespace: str) -> Obj:
-    """Of a class that there is not."""
+    """Return a claim with a storage class that does not exist."""
     return {
         "metadata": meta(name, namespace),
         "spec": {"storageClassName": "gone"},
@@ -68,7 +68,9 @@ def claim(name: str, namespace: str) -> Obj:
 
 
 def pods() -> list[Obj]:
-    """In shop 1.5 cores and 1.5Gi, in team-a 250m and 64Mi, in team-b nothing that counts."""
+    """Return pods that request 1.5 cores and 1.5Gi in shop, 250m and 64Mi in team-a, and nothing
+    counted in team-b.
+    """
     ended = sized(pod("done", "team-b"), "4", "4Gi")
     ended["status"]["phase"] = "Succeeded"
     return [
@@ -106,7 +108,7 @@ def warning(name: str, namespace: str, last: str, *, about: str = "web-2") -> Ob
 
 
 def objects(now: str) -> dict[GVR, list[Obj]]:
-    """`now`: RFC 3339, when the newest things happened."""
+    """Return the cluster's objects. `now` is the RFC 3339 time of the newest events."""
     failed = {"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}
     quota = {"hard": {"requests.cpu": "10", "pods": "20"}, "used": {"requests.cpu": "9.5"}}
     return {
@@ -135,7 +137,9 @@ def objects(now: str) -> dict[GVR, list[Obj]]:
 
 
 class Measuring:
-    """A metrics-server. `answers`: by the type's plural, objects, bytes, or what to raise."""
+    """A metrics-server. `answers` maps the plural of a type to objects, a response body, or an
+    exception to raise.
+    """
 
     def __init__(self, **answers: Any) -> None:
         self.answers = answers
@@ -180,7 +184,7 @@ def pod_usage(namespace: str, name: str, *containers: tuple[str, str]) -> Obj:
 
 
 def measured() -> Measuring:
-    """The nodes 1.25 cores and 3Gi, the pods 800m and 1088Mi."""
+    """Return usage readings: nodes use 1.25 cores and 3Gi, pods 800m and 1088Mi."""
     return Measuring(
         nodes=[
             node_usage("node-1", "1000m", "2Gi"),

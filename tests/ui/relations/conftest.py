@@ -1,4 +1,4 @@
-"""Static files by their own names: no manifest is needed."""
+"""Serve static files by their plain names, without a manifest."""
 
 import pytest
 from pytest_django import Settings

@@ -1,4 +1,4 @@
-"""A shop with everything that belongs together, and another project that has the same names."""
+"""A project `shop` with related objects of all kinds, and a second project with the same names."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from tests.ui.support import FakeAccess, admin, pod
 Obj = dict[str, Any]
 World = Mapping[GVR, Informer[Any]]
 
-#: The panels about what is around an object and about its past, of the kinds that have any.
+#: The panels about related objects and history, by type.
 PANELS = {
     kind.gvr: panels
     for kind in kinds
@@ -32,7 +32,7 @@ PANELS = {
         ]
     )
 }
-#: Every type that any of them looks at, and those that they are for.
+#: All types that these panels read or are shown for.
 TYPES = {
     gvr
     for kind in kinds
@@ -42,7 +42,7 @@ TYPES = {
 
 
 def targets(gvr: GVR, item: Any) -> set[Target]:
-    """What a projection names, worked out from it alone."""
+    """Return the references of an object, computed from its projection only."""
     kind = kinds.of(gvr)
     return {*named_by(uses_of(kind, item), item.namespace), *others(kind, item)}
 
@@ -65,13 +65,13 @@ def subject_of(
 
 
 def drawn(subject: Subject, *panels: Panel) -> str:
-    """All of the kind's panels, or those that are given."""
+    """Render all panels of the type, or the given ones."""
     chosen = panels or PANELS.get(subject.kind.gvr, ())
     return "\n".join(str(panel.html(subject)) for panel in chosen)
 
 
 def panel(gvr: GVR, panel_id: str) -> Panel:
-    """Of any tab, the first that has one."""
+    """Return the first panel with this ID in any tab."""
     kind = kinds.of(gvr)
     assert kind is not None
     found = (panel for tab in tabs_of(kind) for panel in tab.panels)
@@ -79,7 +79,9 @@ def panel(gvr: GVR, panel_id: str) -> Panel:
 
 
 class PerType(FakeAccess):
-    """May list some types in some namespaces: None for everywhere; what is not named, nowhere."""
+    """A user who may list some types in some namespaces. None means all namespaces; other types are
+    forbidden.
+    """
 
     def __init__(self, rights: Mapping[GVR, Iterable[str] | None]) -> None:
         super().__init__("tenant", list_in=(), delete_in=())
@@ -97,7 +99,7 @@ def named(
     labels: dict[str, str] | None = None,
     annotations: dict[str, str] | None = None,
 ) -> Obj:
-    """Metadata. `owner`: kind and name of what controls it, in the same namespace."""
+    """Return metadata. `owner` is kind and name of the controlling owner in the same namespace."""
     meta: Obj = {
         "name": name,
         "namespace": namespace,
@@ -116,7 +118,7 @@ def named(
 
 
 def spec(image: str = "shop/web:2") -> Obj:
-    """A pod's spec that names one of everything."""
+    """Return a pod spec with one reference of every kind."""
     return {
         "serviceAccountName": "web",
         "priorityClassName": "urgent",
@@ -269,7 +271,9 @@ def project(namespace: str) -> dict[GVR, list[Obj]]:
 
 
 def everything() -> dict[GVR, list[Obj]]:
-    """Two projects alike, `shop` and `team-b`, and what is in none."""
+    """Return the objects of two identical projects, `shop` and `team-b`, and cluster-scoped
+    objects.
+    """
     first, second = project("shop"), project("team-b")
     found = {gvr: [*first[gvr], *second[gvr]] for gvr in first}
     allocatable = {"cpu": "2", "memory": "1Gi", "pods": "110"}

@@ -1,4 +1,4 @@
-"""What the real controllers make of workloads is found, and compared, as it is."""
+"""Revisions created by the real workload controllers are found and compared."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -61,7 +61,7 @@ def owned(cluster: ControlPlane, gvr: GVR, uid: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("gvr", WORKLOADS, ids=lambda gvr: gvr.resource)
-def test_revisions_of_real_controllers(cluster: ControlPlane, gvr: GVR) -> None:
+def test_revisions_of_real_controllers_are_compared(cluster: ControlPlane, gvr: GVR) -> None:
     kept_in, path = WORKLOADS[gvr][1], gvr.path(NAMESPACE)
     made = cluster.api.request("POST", path, workload(gvr, "example/web:1"))
     assert made.status == 201, made.body

@@ -1,4 +1,4 @@
-"""What an object does not know of itself, and others tell; and what a ConfigMap holds."""
+"""Panels about an object that use data of other objects, and the values of a ConfigMap."""
 
 import pytest
 
@@ -13,7 +13,7 @@ CLAIM = Key("shop", "web-data")
 
 
 def answering(*ready: bool) -> dict[GVR, list[Obj]]:
-    """The shop, whose service has endpoints that are ready or not."""
+    """Return the shop with ready and unready endpoints of its service."""
     found = everything()
     labels = {"kubernetes.io/service-name": "web"}
     endpoints = [
@@ -35,19 +35,19 @@ def answering(*ready: bool) -> dict[GVR, list[Obj]]:
         ((), "Nobody answers: no pod that runs has its labels."),
     ],
 )
-def test_a_service_says_whether_anybody_answers(ready: tuple[bool, ...], said: str) -> None:
+def test_service_shows_whether_it_has_ready_endpoints(ready: tuple[bool, ...], said: str) -> None:
     subject = subject_of(world(answering(*ready)), types.SERVICES, WEB)
     assert text(drawn(subject, panel(types.SERVICES, "cause"))) == said
 
 
-def test_a_service_without_a_selector_is_left_to_whoever_fills_it() -> None:
+def test_service_without_a_selector_shows_no_endpoint_problem() -> None:
     objects = answering()
     objects[types.SERVICES] = [{**named("web"), "spec": {}}]
     subject = subject_of(world(objects), types.SERVICES, WEB)
     assert text(drawn(subject, panel(types.SERVICES, "cause"))) == ""
 
 
-def test_nothing_is_told_of_endpoints_that_the_viewer_may_not_see() -> None:
+def test_endpoints_are_hidden_without_permission() -> None:
     tenant = PerType({types.SERVICES: ("shop",), types.ENDPOINT_SLICES: ("team-b",)})
     subject = subject_of(world(answering(False)), types.SERVICES, WEB, tenant)
     assert text(drawn(subject, panel(types.SERVICES, "cause"))) == ""
@@ -64,7 +64,7 @@ def a_claim(**spec: str) -> dict[GVR, list[Obj]]:
     }
 
 
-def test_a_claim_says_that_its_class_does_not_exist() -> None:
+def test_claim_explains_its_missing_storage_class() -> None:
     cause = panel(types.PERSISTENT_VOLUME_CLAIMS, "cause")
 
     def said(objects: dict[GVR, list[Obj]], access: PerType | None = None) -> str:
@@ -90,7 +90,7 @@ def test_a_claim_says_that_its_class_does_not_exist() -> None:
     assert gone not in said(a_claim(storageClassName="gone"), tenant)
 
 
-def test_the_first_tab_of_a_config_map_has_its_values() -> None:
+def test_first_tab_of_a_config_map_shows_its_values() -> None:
     data = {"b": "two\nlines\n", "a": "one", "evil": "\u202e<script>", "none": ""}
     found = {**named("web-conf"), "data": data, "binaryData": {"icon": "AAECAw=="}}
     subject = subject_of(
@@ -104,7 +104,7 @@ def test_the_first_tab_of_a_config_map_has_its_values() -> None:
     )
 
 
-def test_long_values_and_many_keys_are_cut() -> None:
+def test_long_values_and_many_keys_are_truncated() -> None:
     data = {f"k{at:03}": "x" * (LONGEST + 1) for at in range(MOST + 2)}
     found = {**named("web-conf"), "data": data}
     subject = subject_of(

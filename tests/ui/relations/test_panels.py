@@ -1,4 +1,4 @@
-"""What the panels say of a shop, and whom they say it to."""
+"""Relation panels of the shop, and their permissions."""
 
 import re
 from collections.abc import Iterable
@@ -42,11 +42,11 @@ def shop() -> World:
 
 
 def text(html: str) -> str:
-    """What is read of it."""
+    """Return the visible text."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
 
 
-def test_used_by_counts_each_kind_and_links_to_exactly_those(shop: World) -> None:
+def test_used_by_counts_each_kind_and_links_to_the_objects(shop: World) -> None:
     html = drawn(subject_of(shop, types.CONFIG_MAPS, Key("shop", "web-conf")))
     assert "Deployments 1 " in text(html)
     assert "ReplicaSets 2 " in text(html)
@@ -54,13 +54,15 @@ def test_used_by_counts_each_kind_and_links_to_exactly_those(shop: World) -> Non
     assert "team-b" not in html
 
 
-def test_the_link_to_all_shows_as_many_as_are_counted(shop: World) -> None:
+def test_link_to_all_shows_as_many_objects_as_counted(shop: World) -> None:
     pods = [a_pod(f"web-2-{number:05}") for number in range(12)]
     many = world({**everything(), types.PODS: [*pods, *everything()[types.PODS][2:]]})
     subject = subject_of(many, types.CONFIG_MAPS, Key("shop", "web-conf"))
     html = drawn(subject, panel(types.CONFIG_MAPS, "used-by"))
     assert "Pods 12 " in text(html)
-    assert html.count("web-2-0000") == 20  # ten of them, in the address and in the text
+    assert (
+        html.count("web-2-0000") == 20
+    )  # Ten rows, each with the name in the URL and in the text.
     assert 'href="/clusters/host/pods?namespace=shop&amp;uses=ConfigMap%2Fweb-conf"' in html
     assert "All 12" in html
     kind = kinds.of(types.PODS)
@@ -71,7 +73,7 @@ def test_the_link_to_all_shows_as_many_as_are_counted(shop: World) -> None:
     assert sum(test(entry) for entry in entries if entry.key.namespace == "shop") == 12
 
 
-def test_no_link_leads_to_a_list_that_lacks_those_that_are_counted() -> None:
+def test_link_to_all_is_omitted_if_the_list_has_no_such_filter() -> None:
     sets = [{**named(f"db-{n}"), "spec": {"serviceName": "web"}} for n in range(12)]
     many = world({**everything(), types.STATEFUL_SETS: sets})
     subject = subject_of(many, types.SERVICES, WEB)
@@ -80,7 +82,7 @@ def test_no_link_leads_to_a_list_that_lacks_those_that_are_counted() -> None:
     assert "uses=Service" not in html
 
 
-def test_nobody_is_said_to_use_it_only_where_that_is_known(shop: World) -> None:
+def test_unused_is_stated_only_if_all_referrers_are_visible(shop: World) -> None:
     gvr, lonely = types.CONFIG_MAPS, named("lonely")
     informers = world({**everything(), gvr: [lonely]})
     says = "No use of it is known here."
@@ -92,24 +94,24 @@ def test_nobody_is_said_to_use_it_only_where_that_is_known(shop: World) -> None:
     assert says not in html and "No use of it is in sight" in html
 
 
-def test_the_worst_come_first(shop: World) -> None:
+def test_used_by_lists_the_worst_status_first(shop: World) -> None:
     html = drawn(subject_of(shop, types.SERVICES, WEB), panel(types.SERVICES, "selected"))
     assert html.index("web-2-bbbbb") < html.index("web-2-aaaaa")
     assert "Crash loop" in html
 
 
-def test_uses_says_how_and_what_is_missing(shop: World) -> None:
+def test_uses_shows_how_an_object_is_used_and_whether_it_is_missing(shop: World) -> None:
     subject = subject_of(shop, types.PODS, Key("shop", "web-2-aaaaa"))
     html = text(drawn(subject, panel(types.PODS, "uses")))
     assert "web-conf volume conf, environment of app" in html
     assert "web-2-aaaaa-scratch volume scratch Missing" in html
     assert "web-ca volume both" in html and "web-ca volume both Missing" not in html
-    # Nobody knows of Secrets whether they exist.
+    # The existence of Secrets is unknown.
     assert "Secrets 6" in html and "web-env environment of app Missing" not in html
 
 
 @pytest.mark.parametrize("gvr", PANELS, ids=lambda gvr: gvr.resource)
-def test_states_are_said_in_the_readers_language(shop: World, gvr: GVR) -> None:
+def test_statuses_are_translated(shop: World, gvr: GVR) -> None:
     for entry in shop[gvr].store.snapshot().entries.values() if gvr in shop else ():
         with override("zh-hans"):
             html = drawn(subject_of(shop, gvr, entry.key))
@@ -118,7 +120,7 @@ def test_states_are_said_in_the_readers_language(shop: World, gvr: GVR) -> None:
 
 
 @pytest.mark.parametrize("id", ["uses", "map"])
-def test_a_secret_is_a_link_for_whoever_may_list_secrets(shop: World, id: str) -> None:
+def test_secret_is_linked_for_users_who_may_list_secrets(shop: World, id: str) -> None:
     pod = Key("shop", "web-2-aaaaa")
     page = target_url("host", Target("secrets", "shop", "web-tls"))
     assert page in drawn(subject_of(shop, types.PODS, pod), panel(types.PODS, id))
@@ -127,14 +129,14 @@ def test_a_secret_is_a_link_for_whoever_may_list_secrets(shop: World, id: str) -
     assert page not in html and "web-tls" in html
 
 
-def test_a_deployment_owns_its_replica_sets_and_their_pods(shop: World) -> None:
+def test_deployment_owns_its_replica_sets_and_their_pods(shop: World) -> None:
     html = drawn(subject_of(shop, types.DEPLOYMENTS, WEB), panel(types.DEPLOYMENTS, "owned"))
     said = text(html)
     assert said.index("revision 2") < said.index("Crash loop") < said.index("revision 1")
     assert "team-b" not in html
 
 
-def test_who_claims_a_foreign_owner_is_not_shown_as_owned() -> None:
+def test_object_with_a_forged_owner_reference_is_not_listed() -> None:
     objects = everything()
     stranger = a_pod("stranger", "team-b")
     stranger["metadata"]["ownerReferences"][0]["uid"] = "uid-shop-web-2"
@@ -143,7 +145,7 @@ def test_who_claims_a_foreign_owner_is_not_shown_as_owned() -> None:
     assert "stranger" not in drawn(subject_of(found, types.REPLICA_SETS, Key("shop", "web-2")))
 
 
-def test_what_selects_a_pod(shop: World) -> None:
+def test_selectors_of_a_pod_are_listed(shop: World) -> None:
     subject = subject_of(shop, types.PODS, Key("shop", "web-2-aaaaa"))
     said = text(drawn(subject, panel(types.PODS, "used-by")))
     assert "Services 1 web" in said
@@ -155,7 +157,7 @@ def test_what_selects_a_pod(shop: World) -> None:
 
 
 @pytest.mark.parametrize(("selector", "selects"), [({}, True), (None, False)])
-def test_a_budget_without_a_selector_selects_nothing(selector: Any, selects: bool) -> None:
+def test_disruption_budget_without_a_selector_selects_nothing(selector: Any, selects: bool) -> None:
     budget = {**named("keep"), "spec": {"minAvailable": 1}}
     if selector is not None:
         budget["spec"]["selector"] = selector
@@ -164,13 +166,13 @@ def test_a_budget_without_a_selector_selects_nothing(selector: Any, selects: boo
     assert ("keep" in drawn(subject, panel(types.PODS, "used-by"))) is selects
 
 
-def test_endpoints_with_their_readiness_and_pods(shop: World) -> None:
+def test_endpoints_show_readiness_and_pods(shop: World) -> None:
     said = text(drawn(subject_of(shop, types.SERVICES, WEB), panel(types.SERVICES, "endpoints")))
     assert "1 of 2 ready" in said
     assert said.index("10.0.0.8 8080 Not ready web-2-bbbbb") < said.index("10.0.0.7 8080 Ready")
 
 
-def test_a_node_sums_what_its_pods_request() -> None:
+def test_node_sums_the_requests_of_its_pods() -> None:
     objects = everything()
     ended = a_pod("web-2-ended")
     ended["status"]["phase"] = "Succeeded"
@@ -183,7 +185,8 @@ def test_a_node_sums_what_its_pods_request() -> None:
     objects[types.PODS] += [ended, init, elsewhere]
     found = world(objects)
     said = text(drawn(subject_of(found, types.NODES, Key("", "node-1"))))
-    # Four of 250m, and one whose init container, beside a sidecar, needs more than all that runs later.
+    # Four pods of 250m, and one whose init container and sidecar together request more than its
+    # later containers.
     assert "CPU requested 2.1 of 2, 105 %" in said
     assert "Memory requested 640Mi of 1Gi, 62 %" in said
     assert "Pods 5 of 110, 4 %" in said
@@ -191,7 +194,7 @@ def test_a_node_sums_what_its_pods_request() -> None:
     assert "Only pods in projects" not in said
 
 
-def test_a_node_shows_a_tenant_the_tenants_own(shop: World) -> None:
+def test_node_shows_a_tenant_only_the_tenants_pods(shop: World) -> None:
     access = PerType({types.NODES: None, types.PODS: ("team-b",)})
     html = drawn(subject_of(shop, types.NODES, Key("", "node-1"), access))
     assert "Pods 2 of 110" in text(html)
@@ -199,7 +202,7 @@ def test_a_node_shows_a_tenant_the_tenants_own(shop: World) -> None:
     assert "shop" not in text(html)
 
 
-def test_of_many_pods_a_node_counts_those_that_the_viewer_may_see() -> None:
+def test_node_counts_only_pods_the_viewer_may_see() -> None:
     objects = everything()
     objects[types.PODS] = [
         a_pod(f"web-{at}", namespace)
@@ -217,7 +220,7 @@ def test_of_many_pods_a_node_counts_those_that_the_viewer_may_see() -> None:
     assert "All " not in few and "more" not in few
 
 
-def test_a_map_leads_to_its_neighbours_and_says_the_same_in_words(shop: World) -> None:
+def test_map_links_to_neighbors_and_describes_relations_in_words(shop: World) -> None:
     html = drawn(
         subject_of(shop, types.REPLICA_SETS, Key("shop", "web-2")), panel(types.REPLICA_SETS, "map")
     )
@@ -230,7 +233,7 @@ def test_a_map_leads_to_its_neighbours_and_says_the_same_in_words(shop: World) -
     assert "service web — selects — replicaset web-2" in said.lower()
 
 
-def test_a_map_stays_small() -> None:
+def test_map_is_limited_in_size() -> None:
     objects = everything()
     objects[types.PODS] = [a_pod(f"web-2-{number:05}") for number in range(40)]
     objects[types.CONFIG_MAPS] = []
@@ -244,8 +247,7 @@ def test_a_map_stays_small() -> None:
     assert f"and {40 - 6 + 11 - 7} more" in html
 
 
-def test_nothing_is_asked_of_what_is_not_there_yet() -> None:
-    """Informers that do not run, or have yet to sync, are no reason to fail."""
+def test_panels_render_while_informers_are_missing_or_unsynced() -> None:
     found = world(everything())
     for gvr, panels in PANELS.items():
         for key in found[gvr].store.snapshot().entries if gvr in found else ():
@@ -257,7 +259,7 @@ def test_nothing_is_asked_of_what_is_not_there_yet() -> None:
 @pytest.mark.parametrize(
     "kind", [k for k in kinds if k.gvr in PANELS], ids=lambda kind: kind.segment
 )
-def test_hostile_text_stays_text(kind: ResourceKind) -> None:
+def test_hostile_text_of_the_object_is_escaped(kind: ResourceKind) -> None:
     informers = dict(world(everything()))
     informers[kind.gvr] = informer_of(kind)
     for key in informers[kind.gvr].store.snapshot().entries:
@@ -269,7 +271,7 @@ def test_hostile_text_stays_text(kind: ResourceKind) -> None:
         assert "49=1+1" not in html
 
 
-def test_hostile_text_of_others_stays_text() -> None:
+def test_hostile_text_of_related_objects_is_escaped() -> None:
     objects = everything()
     for listed in objects.values():
         for item in listed:
@@ -290,10 +292,10 @@ def all_subjects(informers: World) -> Iterable[tuple[GVR, Key]]:
             yield from ((gvr, key) for key in informers[gvr].store.snapshot().entries)
 
 
-def test_who_sees_one_project_learns_nothing_of_another() -> None:
-    """Whatever is in the other project, what is drawn is the same to the letter."""
+def test_panels_reveal_nothing_about_other_projects() -> None:
+    """The rendering is byte-identical with and without objects in the other project."""
     objects = everything()
-    # In both worlds: what is in no project. In the first alone: the other project.
+    # `bare` contains cluster-scoped objects only; the full world also contains the other project.
     without = {
         gvr: [o for o in listed if o["metadata"]["namespace"] != "shop"]
         for gvr, listed in objects.items()
@@ -314,7 +316,7 @@ def test_who_sees_one_project_learns_nothing_of_another() -> None:
     assert seen > 15
 
 
-def test_who_may_list_nothing_else_sees_only_what_the_object_says() -> None:
+def test_user_without_further_permissions_sees_only_references_of_the_object() -> None:
     full = world(everything())
     for gvr, key in all_subjects(full):
         html = drawn(subject_of(full, gvr, key, charlie()))
@@ -324,12 +326,12 @@ def test_who_may_list_nothing_else_sees_only_what_the_object_says() -> None:
 
 
 def _own_box(html: str) -> str:
-    """The shown object itself stands in its map, with its state."""
+    """Return the box of the displayed object in its map, including its status."""
     match = re.search(r'<rect class="map-box here".*?</g>', html, re.DOTALL)
     return match[0] if match else ""
 
 
-def test_single_objects_that_may_be_seen_are_seen() -> None:
+def test_objects_permitted_by_name_are_shown() -> None:
     access = PerType({types.CONFIG_MAPS: None})
     access.names = [Key("shop", "web-2-aaaaa")]
     subject = subject_of(world(everything()), types.CONFIG_MAPS, Key("shop", "web-conf"), access)
@@ -339,7 +341,7 @@ def test_single_objects_that_may_be_seen_are_seen() -> None:
 
 
 class Asked(PerType):
-    """May do everything, and remembers of which types that was asked."""
+    """A user with all permissions that records the checked types."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -350,8 +352,8 @@ class Asked(PerType):
         return None
 
 
-def test_panels_look_at_nothing_that_they_have_not_said() -> None:
-    """Drawings are shared by those whose rights to these types are equal."""
+def test_panels_check_only_permissions_of_their_declared_types() -> None:
+    """Renderings are shared between users with equal permissions for these types."""
     full = world(everything())
     for gvr, key in all_subjects(full):
         for one in PANELS[gvr]:
@@ -362,7 +364,7 @@ def test_panels_look_at_nothing_that_they_have_not_said() -> None:
 
 
 class Looked(dict[GVR, Informer[Any]]):
-    """The informers of a world, which remembers those that were asked for."""
+    """The informers of a world, with a record of the requested types."""
 
     def __init__(self, full: World) -> None:
         super().__init__(full)
@@ -373,8 +375,10 @@ class Looked(dict[GVR, Informer[Any]]):
         return super().get(gvr, default)
 
 
-def test_each_panel_follows_what_it_looks_at() -> None:
-    """What another panel of the page follows has that one alone drawn anew."""
+def test_each_panel_reads_only_its_declared_types() -> None:
+    """A panel is updated only for changes of its own types, even if another panel of the page reads
+    more types.
+    """
     full = world(everything())
     for gvr, key in all_subjects(full):
         subject = subject_of(full, gvr, key)
@@ -385,8 +389,8 @@ def test_each_panel_follows_what_it_looks_at() -> None:
 
 
 @pytest.mark.parametrize("kind", [*kinds], ids=lambda kind: kind.segment)
-def test_tabs_and_their_panels_have_ids_of_their_own(kind: ResourceKind) -> None:
-    """A tab's is the last part of its address, where other pages of an object have theirs."""
+def test_tabs_and_panels_have_unique_ids(kind: ResourceKind) -> None:
+    """The ID of a tab is the last segment of its URL, where other pages of an object have theirs."""
     tabs = [tab.id for tab in tabs_of(kind)]
     others = {"account", "actions", "delete", "edit", "new", *kind.shown_actions}
     assert len(set(tabs)) == len(tabs) and others.isdisjoint(tabs)
@@ -396,8 +400,8 @@ def test_tabs_and_their_panels_have_ids_of_their_own(kind: ResourceKind) -> None
         assert all(name.replace("-", "").isidentifier() for name in (tab.id, *ids))
 
 
-def test_alice_is_no_exception() -> None:
-    """`readable` refuses whoever sees nothing; panels then say nothing instead of failing."""
+def test_panels_are_empty_for_a_user_without_permissions() -> None:
+    """`readable` raises Denied, which must not break the panels."""
     subject = subject_of(world(everything()), types.SERVICES, WEB, alice())
     try:
         html = drawn(subject)
@@ -406,7 +410,7 @@ def test_alice_is_no_exception() -> None:
     assert "web-2-aaaaa" not in html
 
 
-def test_a_pod_tells_of_its_containers_before_its_ports() -> None:
+def test_pod_shows_its_containers_before_its_ports() -> None:
     kind = kinds.of(types.PODS)
     assert kind is not None
     shown = [panel.id for panel in tabs_of(kind)[0].panels if panel.place == "left"]

@@ -1,4 +1,4 @@
-"""What an object names, told from its projection and from the whole of it."""
+"""References of an object, computed from its projection and from the whole object."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def entry_of(gvr: GVR, key: Key) -> Entry[Any]:
     return found
 
 
-def test_a_pod_names_all_that_its_spec_does() -> None:
+def test_pod_references_everything_in_its_spec() -> None:
     found = references(types.PODS, entry_of(types.PODS, Key("shop", "web-2-aaaaa")))
     said = {(ref.gvr.resource, str(ref.key), ref.how, ref.where, ref.optional) for ref in found}
     assert said == {
@@ -47,7 +47,7 @@ def test_a_pod_names_all_that_its_spec_does() -> None:
     }
 
 
-def test_a_template_names_the_same_but_what_is_the_pods_own() -> None:
+def test_template_has_the_references_of_a_pod_except_the_pods_own() -> None:
     def found(gvr: GVR, name: str) -> set[tuple[GVR, Key]]:
         return {(ref.gvr, ref.key) for ref in references(gvr, entry_of(gvr, Key("shop", name)))}
 
@@ -60,7 +60,7 @@ def test_a_template_names_the_same_but_what_is_the_pods_own() -> None:
     assert deployment < pod
 
 
-def test_a_cron_jobs_template_is_found_where_it_is() -> None:
+def test_template_of_a_cron_job_is_found() -> None:
     inner = everything()[types.DEPLOYMENTS][0]["spec"]
     item = {
         "metadata": {"name": "nightly", "namespace": "shop"},
@@ -109,12 +109,12 @@ def test_a_cron_jobs_template_is_found_where_it_is() -> None:
     ],
     ids=lambda value: getattr(value, "resource", None),
 )
-def test_other_kinds(gvr: GVR, name: str, expected: set[Any]) -> None:
+def test_references_of_other_kinds(gvr: GVR, name: str, expected: set[Any]) -> None:
     found = references(gvr, entry_of(gvr, Key("shop", name)))
     assert {(ref.gvr, str(ref.key), ref.how) for ref in found} == expected
 
 
-def test_a_route_may_name_what_is_in_another_namespace() -> None:
+def test_route_may_reference_other_namespaces() -> None:
     item = {
         "metadata": {"name": "r", "namespace": "shop"},
         "spec": {
@@ -135,8 +135,8 @@ def test_a_route_may_name_what_is_in_another_namespace() -> None:
 
 
 @pytest.mark.parametrize("kind", NAMING, ids=lambda kind: kind.segment)
-def test_both_readings_of_a_fixture_agree(kind: ResourceKind) -> None:
-    """The worst that tenants can write is among the fixtures."""
+def test_both_computations_agree_on_every_fixture(kind: ResourceKind) -> None:
+    """The fixtures include hostile objects."""
     count = 0
     for entry in (
         informer_of(kind, [*objects_of(kind), _naming(kind)]).store.snapshot().entries.values()
@@ -151,7 +151,7 @@ def test_both_readings_of_a_fixture_agree(kind: ResourceKind) -> None:
 
 
 def _naming(kind: ResourceKind) -> Obj:
-    """An object of any kind that makes pods."""
+    """Return an object of any kind with a pod template."""
     holder = item = named("naming")
     *parts, last = kind.pod_spec if kind.makes_pods else ("spec",)
     for part in parts:
@@ -161,7 +161,7 @@ def _naming(kind: ResourceKind) -> Obj:
     return item
 
 
-def test_who_can_be_named_by_whom() -> None:
+def test_kinds_that_can_reference_a_kind_are_known() -> None:
     secrets, events = kinds.of(types.SECRETS), kinds.of(types.EVENTS)
     assert secrets is not None and events is not None
     assert set(naming(secrets)) >= {types.PODS, types.DEPLOYMENTS, types.INGRESSES}
@@ -174,7 +174,7 @@ def test_who_can_be_named_by_whom() -> None:
      {"volumes": [{"configMap": {}}, {"secret": None}, {"projected": {"sources": [{}]}}]}],
     ids=str,
 )  # fmt: skip
-def test_what_is_not_there_is_not_named(spec: Any) -> None:
+def test_empty_reference_is_ignored(spec: Any) -> None:
     item = {**a_pod("p"), "spec": spec}
     if spec is None:
         del item["spec"]
@@ -183,7 +183,7 @@ def test_what_is_not_there_is_not_named(spec: Any) -> None:
     assert references(types.PODS, entry) == ()
 
 
-def test_a_slash_leads_into_no_other_namespace() -> None:
+def test_slash_in_a_name_does_not_change_the_namespace() -> None:
     item = a_pod("p", "team-b")
     item["spec"] = {"volumes": [{"name": "v", "secret": {"secretName": "shop/web-tls"}}]}
     entry = preloaded(types.PODS, [item]).store.get(Key("team-b", "p"))

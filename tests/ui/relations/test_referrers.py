@@ -1,4 +1,4 @@
-"""Who names an object, after any changes: the same as if everything were looked at."""
+"""The incremental index of referrers equals one computed from all objects after any changes."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from tests.ui.relations.shop import everything, targets
 from tests.ui.support import pod
 
 _NAMES = st.sampled_from(["a", "b", "c"])
-#: A pod's name and namespace, and the config maps that it names; or the end of one; or a relist.
+#: A pod's name and namespace and the ConfigMaps it references, a deletion, or a relist.
 _PUT = st.tuples(
     st.just("put"), _NAMES, st.sampled_from(["shop", "team-b"]), st.lists(_NAMES, max_size=3)
 )
@@ -56,7 +56,9 @@ def kept(referrers: Referrers) -> dict[Target, set[Key]]:
 
 
 @given(_STEPS, st.integers(1, 6))
-def it_equals_a_fresh_look_after_any_changes(steps: list[Any], remembered: int) -> None:
+def test_index_equals_a_new_computation_after_any_changes(
+    steps: list[Any], remembered: int
+) -> None:
     informer = preloaded(types.PODS)
     referrers = referrers_of(informer)
     with pytest.MonkeyPatch.context() as patch:
@@ -82,7 +84,7 @@ def _raw(entry: Entry[Any]) -> Any:
     return msgspec.Raw(msgspec.json.encode(entry.original()))
 
 
-def it_follows_changes_without_starting_over() -> None:
+def test_changes_do_not_rebuild_the_index() -> None:
     informer = preloaded(types.PODS, everything()[types.PODS])
     referrers = referrers_of(informer)
     target = (types.CONFIG_MAPS, Key("shop", "late"))
@@ -93,7 +95,7 @@ def it_follows_changes_without_starting_over() -> None:
     assert referrers.rebuilds == 1
 
 
-def it_forgets_what_nobody_names_any_more() -> None:
+def test_target_without_referrers_is_removed() -> None:
     informer = preloaded(types.PODS, [a_pod("p", "shop", ["a"])])
     referrers = referrers_of(informer)
     assert len(referrers.of((types.CONFIG_MAPS, Key("shop", "a")))) == 1
@@ -102,7 +104,7 @@ def it_forgets_what_nobody_names_any_more() -> None:
     assert not referrers._naming and not referrers._groups and not referrers._group_of
 
 
-def it_shares_what_replicas_name() -> None:
+def test_replicas_share_their_references() -> None:
     pods = [a_pod(f"p{number}", "shop", ["a", "b"]) for number in range(20)]
     informer = preloaded(types.PODS, pods)
     referrers = referrers_of(informer)

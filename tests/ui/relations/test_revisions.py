@@ -1,4 +1,4 @@
-"""Revisions and what differs between them."""
+"""Revisions of workloads and their differences."""
 
 import re
 from typing import Any
@@ -40,7 +40,7 @@ def shown(
 
 
 def differing(html: str) -> list[tuple[str, str]]:
-    """Sign and text of the lines that differ."""
+    """Return sign and text of the different lines."""
     found = re.findall(r'data-change="([+-])".*?<(?:ins|del)>(.*?)</', html)
     return [(sign, line.strip()) for sign, line in found]
 
@@ -51,7 +51,7 @@ def three() -> World:
     return world(objects)
 
 
-def test_the_newest_comes_first_and_is_compared_with_the_one_before() -> None:
+def test_newest_revision_is_first_and_compared_with_its_predecessor() -> None:
     html = shown(three())
     assert re.findall(r'<a class="link" href="[^"]*">(\d)</a>', html) == ["3", "2", "1"]
     assert "release 2" in html and "shop/web:1" in html
@@ -59,27 +59,27 @@ def test_the_newest_comes_first_and_is_compared_with_the_one_before() -> None:
     assert ("+", "image: shop/web:3") in differing(html)
 
 
-def test_any_two_can_be_compared() -> None:
+def test_any_two_revisions_can_be_compared() -> None:
     html = shown(three(), since="3", to="1")
     assert {("-", "image: shop/web:3"), ("+", "image: shop/web:1")} == set(differing(html))
     assert '<option value="3" selected>' in html
 
 
 @pytest.mark.parametrize("asked", ["", "x", "-1", "9" * 40, "٣", "99", "<b>"])
-def test_what_is_no_revision_is_not_asked_for(asked: str) -> None:
+def test_invalid_revision_numbers_are_ignored(asked: str) -> None:
     assert differing(shown(three(), since=asked, to=asked)) == differing(shown(three()))
 
 
-def test_two_that_are_the_same_say_so() -> None:
+def test_identical_revisions_are_reported() -> None:
     assert "Their pod templates are the same." in shown(three(), since="2", to="2")
 
 
-def test_going_back_is_offered_to_whoever_may() -> None:
+def test_rollback_is_offered_to_permitted_users() -> None:
     html = shown(three()), shown(three(), access=bob())
     assert ["/actions/rollback" in one for one in html] == [True, False]
 
 
-def test_one_alone_is_compared_with_nothing() -> None:
+def test_single_revision_is_not_compared() -> None:
     objects = everything()
     objects[types.REPLICA_SETS] = [replica_set(1)]
     html = shown(world(objects))
@@ -89,7 +89,7 @@ def test_one_alone_is_compared_with_nothing() -> None:
 @pytest.mark.parametrize(
     ("gvr", "kind"), [(types.STATEFUL_SETS, "StatefulSet"), (types.DAEMON_SETS, "DaemonSet")]
 )
-def test_controller_revisions_are_those_of_other_workloads(gvr: GVR, kind: str) -> None:
+def test_controller_revisions_are_shown_for_other_workloads(gvr: GVR, kind: str) -> None:
     kept = [
         {
             **named(f"web-{number}", owner=(kind, "web")),
@@ -106,13 +106,13 @@ def test_controller_revisions_are_those_of_other_workloads(gvr: GVR, kind: str) 
     assert "$patch" not in html and ">9<" not in html
 
 
-def test_none_at_all() -> None:
+def test_missing_revisions_are_reported() -> None:
     objects = everything()
     objects[types.REPLICA_SETS] = []
     assert "No revisions are kept." in shown(world(objects))
 
 
-def test_nothing_is_said_before_they_have_arrived() -> None:
+def test_unsynced_revisions_are_reported_as_loading() -> None:
     informers = world(everything())
     own = {types.DEPLOYMENTS: informers[types.DEPLOYMENTS]}
     assert "have not arrived yet" in shown(own)
@@ -124,7 +124,7 @@ def test_nothing_is_said_before_they_have_arrived() -> None:
      {"spec": {"template": {"spec": {"containers": [None]}}}}],
     ids=str,
 )  # fmt: skip
-def test_a_revision_may_hold_anything(strange: dict[str, Any]) -> None:
+def test_malformed_revision_is_handled(strange: dict[str, Any]) -> None:
     own = {**named("web"), "spec": {"template": template()}}
     kept = [
         {**named(f"web-{number}", owner=("DaemonSet", "web")), "revision": number, "data": strange}
@@ -134,7 +134,7 @@ def test_a_revision_may_hold_anything(strange: dict[str, Any]) -> None:
     assert "Revision" in shown(informers, types.DAEMON_SETS)
 
 
-def test_hostile_text_is_text_and_visible() -> None:
+def test_hostile_text_is_escaped_and_visible() -> None:
     objects = everything()
     worst = replica_set(3)
     worst["spec"]["template"]["spec"]["containers"][0]["command"] = [POLYGLOT, "\u202e"]
@@ -144,14 +144,14 @@ def test_hostile_text_is_text_and_visible() -> None:
     assert "<img" not in html and "\u202e" not in html and "⟨U+202E⟩" in html
 
 
-def test_which_revision_it_is_makes_no_difference() -> None:
+def test_revision_labels_are_excluded_from_the_comparison() -> None:
     first, second = template(), template()
     first["metadata"]["labels"]["pod-template-hash"] = "1"
     second["metadata"]["labels"]["pod-template-hash"] = "2"
     assert compared(template_lines(first), template_lines(second)) == []
 
 
-def test_line_numbers_and_gaps() -> None:
+def test_line_numbers_and_gaps_are_correct() -> None:
     before = [f"line {number}" for number in range(1, 41)]
     after = [*before[:4], "new", *before[4:29], "other", *before[30:]]
     found = compared(before, after)
@@ -166,7 +166,7 @@ def test_line_numbers_and_gaps() -> None:
     )
 
 
-def test_what_nobody_could_read_is_not_compared() -> None:
+def test_very_long_templates_are_not_compared() -> None:
     long = {"spec": {"containers": [spec()["containers"][0] for _ in range(LONGEST)]}}
     with pytest.raises(TooLong):
         template_lines(long)

@@ -1,4 +1,4 @@
-"""What a form offers to do to other objects: what its viewer may do to them."""
+"""Forms offer changes of other objects only with permission for those objects."""
 
 from console.kube import gvr as types
 from console.kube.gvr import Key
@@ -8,7 +8,7 @@ from tests.ui.relations.shop import everything, named, subject_of, world
 from tests.ui.support import FakeAccess, admin, bob
 
 
-def test_a_restart_of_what_uses_it_is_offered_to_whoever_may() -> None:
+def test_restart_of_dependent_workloads_is_offered_with_permission() -> None:
     def offered(access: FakeAccess) -> list[str]:
         conf = Key("shop", "web-conf")
         found = offers_of(subject_of(world(everything()), types.CONFIG_MAPS, conf, access))
@@ -18,7 +18,7 @@ def test_a_restart_of_what_uses_it_is_offered_to_whoever_may() -> None:
     assert offered(bob()) == []
 
 
-def test_another_default_is_taken_away_by_whoever_may() -> None:
+def test_removing_another_default_class_is_offered_with_permission() -> None:
     fast, slow = ({**named(name), "provisioner": "example"} for name in ("fast", "slow"))
     for one in (fast, slow):
         del one["metadata"]["namespace"]

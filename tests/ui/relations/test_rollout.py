@@ -1,4 +1,4 @@
-"""How far a rollout is, as the page of a workload says."""
+"""The rollout panel of a workload."""
 
 import re
 from typing import Any
@@ -35,7 +35,7 @@ NO_NODE = {
 
 
 def rolling(*pods: Any, updated: int = 3, ready: int = 2, **status: Any) -> World:
-    """A deployment of 5 pods, whose newest revision is the third."""
+    """Return a deployment of 5 pods whose newest revision is the third."""
     objects = everything()
     found = {
         **named("web"),
@@ -67,27 +67,27 @@ def shown(informers: World, *, rights: dict[GVR, Any] | None = None) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
 
 
-def test_bars_say_how_far_it_is_and_pods_why_they_wait() -> None:
+def test_progress_bars_and_reasons_of_waiting_pods_are_shown() -> None:
     text = shown(rolling(unscheduled("web-3-aaaaa"), unscheduled("web-3-bbbbb")))
     assert "Up to date 3 of 5, 60 %" in text
     assert "Ready 2 of 5, 40 %" in text
     assert "web-3-aaaaa" in text and "and 1 more" in text
     assert "too little CPU left" in text
-    # What the revision before it lacks is over.
+    # Missing pods of the previous revision no longer matter.
     assert "web-2-bbbbb" not in text
 
 
-def test_two_causes_are_told_apart() -> None:
+def test_pods_with_different_problems_are_listed_separately() -> None:
     crashing = a_pod("web-3-ccccc", owner="web-3", waiting="CrashLoopBackOff")
     text = shown(rolling(unscheduled("web-3-aaaaa"), crashing))
     assert "too little CPU left" in text and "keeps ending" in text and "more" not in text
 
 
-def test_what_is_done_is_one_line() -> None:
+def test_finished_rollout_is_one_line() -> None:
     assert shown(rolling(updated=5, ready=5)) == "All 5 pods are up to date and ready."
 
 
-def test_nothing_is_told_of_pods_that_the_viewer_may_not_list() -> None:
+def test_pods_are_hidden_without_permission() -> None:
     waiting = rolling(unscheduled("web-3-aaaaa"))
     rights = dict.fromkeys(ALL, ["shop"])
     assert "web-3-aaaaa" in shown(waiting, rights=rights)
@@ -97,7 +97,7 @@ def test_nothing_is_told_of_pods_that_the_viewer_may_not_list() -> None:
 
 
 @pytest.mark.parametrize("gvr", [types.STATEFUL_SETS, types.DAEMON_SETS])
-def test_other_workloads_own_their_pods_themselves(gvr: GVR) -> None:
+def test_workloads_without_replica_sets_own_their_pods_directly(gvr: GVR) -> None:
     owner = {types.STATEFUL_SETS: "StatefulSet", types.DAEMON_SETS: "DaemonSet"}[gvr]
     mine = unscheduled("web-0")
     mine["metadata"] |= named("web-0", owner=(owner, "web"))["metadata"]
@@ -115,13 +115,13 @@ def test_other_workloads_own_their_pods_themselves(gvr: GVR) -> None:
     assert "1 of 2" in html and "web-0" in html and "Insufficient cpu" in html
 
 
-def test_no_pods_are_waited_for_where_none_are_wanted() -> None:
+def test_workload_with_zero_replicas_shows_no_rollout() -> None:
     objects = everything()
     objects[types.DEPLOYMENTS][0]["spec"]["replicas"] = 0
     assert shown(world(objects)) == ""
 
 
-def test_the_cause_is_what_most_of_its_pods_say() -> None:
+def test_diagnosis_is_the_most_frequent_problem_of_the_pods() -> None:
     cause = panel(types.DEPLOYMENTS, "cause")
 
     def said(informers: World) -> str:
@@ -140,7 +140,7 @@ def test_the_cause_is_what_most_of_its_pods_say() -> None:
     assert "nodes" not in html
 
 
-def test_cause_and_rollout_read_each_pod_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diagnosis_and_rollout_read_each_pod_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Key] = []
     original = Entry.original
 

@@ -1,4 +1,4 @@
-"""Templates as files and as drawn, without a cluster and without collected static files."""
+"""Template rendering without a cluster and without collected static files."""
 
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -13,13 +13,13 @@ SINCE = datetime(2026, 11, 21, 10, 12, 41, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def plain_static(settings: Settings) -> None:
-    """Static files by their own names: no manifest is needed."""
+    """Serve static files by their plain names, without a manifest."""
     storage = "django.contrib.staticfiles.storage.StaticFilesStorage"
     settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": storage}}
 
 
 class Thing(SimpleNamespace):
-    """Equal to itself alone, as what is drawn once must be hashable."""
+    """A context object with identity equality, because cached renderings must be hashable."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
@@ -31,7 +31,7 @@ def a_cell(column: str, template: str, value: object, **other: Any) -> Thing:
 
 
 def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
-    """A row with every kind of cell, in which `text` stands wherever a cluster's text can stand."""
+    """Return a row with every kind of cell. `text` is used wherever cluster data can occur."""
     status = Thing(severity="error", word="Crash loop", reason=text)
     return Thing(
         id="pods-shop_2fcart",
@@ -66,7 +66,7 @@ def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
 
 
 def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> Thing:
-    """A list of one row; `text` as in `a_row`, and in every filter."""
+    """Return a list of one row. `text` is used as in `a_row` and in every filter."""
     kind = Thing(plural="pods", segment="pods", title="Pods", singular=gettext_lazy("pod"))
     tally = Thing(
         severity="error", label="Failing", count=1, url="/l?status=error", active=True,

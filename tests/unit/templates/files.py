@@ -1,4 +1,4 @@
-"""The front end's files, and the few questions that several tests ask of them."""
+"""The front-end files, and queries shared by several tests."""
 
 import re
 from functools import cache
@@ -10,7 +10,7 @@ STATIC = ROOT / "static"
 LOCALE = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
 
 ALL = sorted(path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.html"))
-#: What the socket may send: drawn without a request.
+#: Templates that the websocket sends, rendered without a request.
 PARTIALS = [name for name in ALL if re.match(r"ui/(_|cells/)", name)]
 
 _TAG = re.compile(r"{%.*?%}|{{.*?}}", re.DOTALL)
@@ -26,13 +26,13 @@ def line_of(text: str, found: re.Match[str]) -> int:
 
 
 def stylesheets() -> str:
-    """All own CSS, without comments."""
+    """Return all CSS of the console without comments."""
     text = "\n".join(path.read_text() for path in sorted((STATIC / "css").rglob("*.css")))
     return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
 def selectors_with(declaration: str) -> set[str]:
-    """Of the rules that have what this expression describes."""
+    """Return the selectors of rules with a declaration that matches this expression."""
     rules = re.findall(r"([^{};/]+){([^{}]*)}", stylesheets())
     return {" ".join(one.split()) for one, rule in rules if re.search(declaration, rule)}
 
@@ -42,7 +42,7 @@ def scripts() -> str:
 
 
 def classes_in(html: str) -> set[str]:
-    """Names in `class` attributes and in `class=` arguments of includes."""
+    """Return names in `class` attributes and `class=` arguments of includes."""
     found: set[str] = set()
     for value in re.findall(r'\bclass="([^"]*)"', html):
         found.update(_TAG.sub(" ", value).split())

@@ -1,4 +1,4 @@
-"""What templates draw: hooks, fragments, foreign text, and error pages when nothing else works."""
+"""Rendered templates: hooks for scripts, fragments, escaping, and error pages without context."""
 
 import re
 from html.parser import HTMLParser
@@ -19,7 +19,7 @@ VOID = {"input", "img", "link", "meta", "br", "hr", "use", "rect"}
 
 
 class Elements(HTMLParser):
-    """Every start tag with its attributes, and the depth at which it stands."""
+    """Collect start tags with their attributes and nesting depth."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -61,14 +61,14 @@ def draw(name: str, **context: object) -> str:
         ),
     ],
 )
-def test_a_frame_has_one_root_with_its_id(
+def test_frame_has_one_root_element_with_its_id(
     name: str, context: dict[str, object], root: tuple[str, str]
 ) -> None:
     assert Elements(draw(name, **context)).roots() == [root]
 
 
 @pytest.mark.parametrize("part", ["_summary", "_pager"])
-def test_the_results_contain_each_part_as_the_socket_sends_it(part: str) -> None:
+def test_results_contain_each_part_as_sent_by_the_websocket(part: str) -> None:
     def squeezed(html: str) -> str:
         return re.sub(r"\s+", " ", html).strip()
 
@@ -77,7 +77,7 @@ def test_the_results_contain_each_part_as_the_socket_sends_it(part: str) -> None
     assert squeezed(draw("ui/_row.html", row=a_row())) in results
 
 
-def test_the_table_and_its_rows_carry_the_hooks() -> None:
+def test_table_and_rows_have_the_hooks_for_scripts() -> None:
     found = Elements(draw("ui/_results.html", table=a_table())).found
     table = next(attributes for _, tag, attributes in found if tag == "table")
     hooks = {name: value for name, value in table.items() if name.startswith("data-")}
@@ -93,7 +93,7 @@ def test_the_table_and_its_rows_carry_the_hooks() -> None:
     assert (row["data-severity"], row["data-v"]) == ("error", "5ae1")
 
 
-def test_an_empty_list_keeps_its_table_for_what_comes_later() -> None:
+def test_empty_list_keeps_its_table_for_later_rows() -> None:
     state = SimpleNamespace(
         kind="no-match", title="No pods match", text="None.", action_url="/l", action_label="All"
     )
@@ -115,7 +115,7 @@ def test_an_empty_list_keeps_its_table_for_what_comes_later() -> None:
         ("errors/page.html", {"title": POLYGLOT, "text": POLYGLOT, "request_id": POLYGLOT}),
     ],
 )  # fmt: skip
-def test_foreign_text_stays_text(name: str, context: dict[str, object]) -> None:
+def test_cluster_data_is_escaped(name: str, context: dict[str, object]) -> None:
     html = draw(name, **context)
     found = Elements(html).found
     assert not [tag for _, tag, _ in found if tag in {"script", "img"}]
@@ -125,8 +125,8 @@ def test_foreign_text_stays_text(name: str, context: dict[str, object]) -> None:
     assert "alert(1)" in html
 
 
-def test_rows_are_out_of_htmxs_reach() -> None:
-    """Rows hold nothing but foreign text and plain links: htmx need not look there at all."""
+def test_htmx_is_disabled_in_rows() -> None:
+    """Rows contain only cluster data and plain links, so htmx need not process them."""
     found = Elements(draw("ui/_results.html", table=a_table())).found
     body = next(attributes for _, tag, attributes in found if tag == "tbody")
     assert "hx-disable" in body
@@ -136,7 +136,7 @@ def test_rows_are_out_of_htmxs_reach() -> None:
 
 @pytest.mark.parametrize("code", [400, 403, 404, 500, 503])
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_error_pages_need_nothing(code: int, language: str) -> None:
+def test_error_pages_render_without_context(code: int, language: str) -> None:
     with translation.override(language):
         html = draw("errors/page.html", code=code)
     found = Elements(html).found
@@ -148,12 +148,12 @@ def test_error_pages_need_nothing(code: int, language: str) -> None:
     assert bool(re.search("[\u4e00-\u9fff]", html)) is (language == "zh-hans")
 
 
-def test_the_title_counts_what_fails() -> None:
+def test_title_contains_the_number_of_failing_objects() -> None:
     html = draw("ui/_summary.html", table=a_table())
     assert 'data-title="1 ◆ Pods · cart-6b7d9f-l8vnz"' in html
 
 
-def test_chinese_headings_add_the_kind_once() -> None:
+def test_chinese_headings_contain_the_english_kind_once() -> None:
     with translation.override("zh-hans"):
         assert '<span class="kind" lang="en">Pod</span>' in draw(
             "ui/_summary.html", table=a_table()

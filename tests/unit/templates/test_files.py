@@ -1,4 +1,4 @@
-"""What holds for every template, whoever wrote it."""
+"""Rules for every template."""
 
 import re
 
@@ -31,7 +31,7 @@ FORBIDDEN = {
 REQUEST_BOUND = re.compile(r"\brequest\b|csrf|hx-swap-oob|\bmessages\.|\{% extends")
 
 
-def test_they_compile() -> None:
+def test_templates_compile() -> None:
     broken = []
     for name in ALL:
         try:
@@ -41,7 +41,7 @@ def test_they_compile() -> None:
     assert not broken, "\n".join(broken)
 
 
-def test_they_are_clean_of_what_evaluates_or_does_not_escape() -> None:
+def test_templates_do_not_evaluate_or_disable_escaping() -> None:
     wrong = [
         f"{name}:{line_of(text, found)}: {what}: {found.group()}"
         for name in ALL
@@ -52,7 +52,7 @@ def test_they_are_clean_of_what_evaluates_or_does_not_escape() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_they_open_with_a_comment_and_stay_short() -> None:
+def test_templates_start_with_a_comment_and_stay_short() -> None:
     opening = re.compile(r"({% extends [^%]*%}\n)?{% comment %}")
     wrong = [f"{name} says nothing of itself" for name in ALL if not opening.match(source(name))]
     lengths = {name: len(source(name).splitlines()) for name in ALL}
@@ -60,7 +60,7 @@ def test_they_open_with_a_comment_and_stay_short() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_they_give_their_scripts_the_nonce() -> None:
+def test_scripts_have_the_nonce() -> None:
     nonce = re.compile(r'nonce="({{|{% given) request.csp_nonce (}}|%})"')
     wrong = [
         f"{name}: {tag}"
@@ -71,8 +71,8 @@ def test_they_give_their_scripts_the_nonce() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_partials_need_no_request() -> None:
-    """Else the socket could not send them."""
+def test_partials_do_not_use_the_request() -> None:
+    """Otherwise the websocket could not send them."""
     comment = re.compile(r"{% comment %}.*?{% endcomment %}", re.DOTALL)
     wrong = [
         f"{name}: {word}"
@@ -82,7 +82,7 @@ def test_partials_need_no_request() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_class_has_a_rule_and_every_rule_a_use() -> None:
+def test_every_class_has_a_rule_and_every_rule_is_used() -> None:
     used = {name for template in ALL for name in classes_in(source(template))}
     written = re.findall(r'className ?[:=] (?:[\w.]+ \? )?"([\w -]+)"', scripts())
     used.update(name for value in written for name in value.split())
@@ -96,23 +96,23 @@ def test_every_class_has_a_rule_and_every_rule_a_use() -> None:
     defined = set(
         re.findall(r"\.([a-z][\w-]*)", re.sub(r"url\([^)]*\)|@import[^;]*;", "", selectors))
     )
-    # Classes that scripts from elsewhere set.
+    # Classes set by third-party scripts.
     markers = {"htmx-request", "xterm-viewport"}
     assert used - defined - {"clock", "moment"} == set(), "no stylesheet knows these"
     assert defined - used - markers == set(), "no template uses these"
 
 
-#: Of the narrowest phone that counts, without the gaps at its sides.
+#: The width of the narrowest supported phone, without side margins.
 PHONE = 22.0
 _WIDE_ALONE = re.compile(r"@media[^{]*\(min-width[^{]*{(?:[^{}]*{[^{}]*})*[^{}]*}")
-#: What is as wide as it says, however little room there is.
+#: Declarations with a fixed minimum width.
 _WIDTH = re.compile(
     r"(?:minmax\(|(?<![\w(-])(?:min-)?(?:width|inline-size):\s*)(\d*\.?\d+)rem[^;}]*"
 )
 
 
-def test_nothing_asks_for_more_room_than_a_phone_has() -> None:
-    """Also on pages that are seen once, and in states that no test sees."""
+def test_no_fixed_width_exceeds_a_phone_screen() -> None:
+    """Including rarely visited pages and states that no browser test covers."""
     css = _WIDE_ALONE.sub("", stylesheets())
     found = list(_WIDTH.finditer(css))
     assert len(found) > 20
@@ -120,13 +120,13 @@ def test_nothing_asks_for_more_room_than_a_phone_has() -> None:
     assert not wide, "\n".join(wide)
 
 
-#: What the script gives the focus to, so that nobody has to find it.
+#: Elements that the script focuses, so users don't have to find them.
 _WITHOUT_RING = {
     ".main:focus-visible, .dialog:focus-visible", ".docked > .main",
 }  # fmt: skip
 
 
-def test_whatever_can_have_the_focus_shows_that_it_has_it() -> None:
-    """Also with a pointer's rule, which would count for the keyboard as well."""
+def test_every_focusable_element_has_a_visible_focus_ring() -> None:
+    """Including rules for pointers, which would apply to the keyboard as well."""
     bare = r"outline(-style|-width)?:\s*(0|none|transparent)\b"
     assert selectors_with(bare) == _WITHOUT_RING

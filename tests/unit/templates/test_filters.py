@@ -1,4 +1,4 @@
-"""Ages and counts, as a browser without scripts shows them."""
+"""Ages and counts as displayed without scripts."""
 
 import re
 from datetime import timedelta
@@ -19,38 +19,38 @@ from tests.unit.templates.files import STATIC
         (3 * 365 * 86_400, "3y"),
     ],
 )  # fmt: skip
-def test_an_age_is_its_largest_unit(seconds: int, shown: str) -> None:
+def test_age_is_shown_in_its_largest_unit(seconds: int, shown: str) -> None:
     assert age(SINCE, SINCE + timedelta(seconds=seconds)) == shown
 
 
-def test_an_age_in_chinese_has_spaces() -> None:
+def test_chinese_age_contains_a_space() -> None:
     with translation.override("zh-hans"):
         assert age(SINCE, SINCE + timedelta(minutes=12)) == "12 分钟"
 
 
-def test_no_age_is_a_dash() -> None:
+def test_missing_age_is_a_dash() -> None:
     assert age(None) == "—"
 
 
-def test_the_script_counts_in_the_same_steps() -> None:
+def test_script_uses_the_same_units() -> None:
     script = (STATIC / "js" / "ages.js").read_text()
     assert re.search(r"STEPS = \[60, 3600, 86_400, 365 \* 86_400\]", script)
 
 
-def test_counts_have_commas_in_every_language() -> None:
+def test_counts_have_thousands_separators_in_every_language() -> None:
     with translation.override("zh-hans"):
         assert thousands(12840) == "12,840"
     assert thousands(0) == "0"
     assert thousands(None) == "?"
 
 
-def test_a_line_opens_with_a_capital_but_for_names_that_have_their_own() -> None:
+def test_first_word_is_capitalized_except_for_proper_names() -> None:
     assert [opening(words) for words in ("pod", "HTTP route", "gRPC route", "")] == [
         *("Pod", "HTTP route", "gRPC route", ""),
     ]
 
 
-def test_what_is_the_same_in_english_is_not_said_twice() -> None:
+def test_english_kind_is_omitted_if_it_equals_the_title() -> None:
     deployment = translation.gettext_lazy("deployment")
     assert in_english(deployment) == ""
     with translation.override("zh-hans"):

@@ -1,4 +1,4 @@
-"""The Chinese catalogue: complete, compiled, and in keeping with its own typography."""
+"""The Chinese catalog: completeness, compilation and typography."""
 
 import gettext
 import re
@@ -19,7 +19,9 @@ PLACEHOLDER = re.compile(r"%\(\w+\)s|{\w+}")
 
 
 class Message(NamedTuple):
-    """`source`: what `text` is made of: for a count, which Chinese has one form for, its plural."""
+    """A catalog entry. `source` is the original text; for counts its plural, because Chinese has
+    one form.
+    """
 
     context: str
     id: str
@@ -54,28 +56,28 @@ def _messages(catalogue: Path = LOCALE / "django.po") -> Iterator[Message]:
 MESSAGES = list(_messages())
 PACKAGES = ("console", "access", "accounts", "rbac", "workspaces")
 
-#: What templates say alike in every language: names, keys, and what is typed.
+#: Template texts identical in every language: names, keys and literal input.
 SAME = {
     *("CSV", "Ctrl", "Ctrl K", "Esc", "Quarterdeck", "Tab", "UTC", "metrics-server", "pods/log"),
     *("label:app, label:tier", "po checkout", "team in (a, b)"),
 }
-#: What is no text, the longest first.
+#: Template parts that are not text, the longest first.
 _MARKUP = (
     r"{% comment %}.*?{% endcomment %}|{% blocktranslate.*?{% endblocktranslate %}",
     r"{%.*?%}|{{.*?}}",
     r"<script\b.*?</script>|&\w+;",
 )
-#: Attributes that are read out or shown.
+#: Attributes that are displayed or read by screen readers.
 _SHOWN = re.compile(r'\s(?:alt|aria-label|label|placeholder|title)="([^"]*)"')
 
 
-def test_the_catalogue_is_read() -> None:
+def test_catalog_is_loaded() -> None:
     assert len(MESSAGES) > 150
 
 
 @pytest.mark.programs
-def test_it_has_every_string_of_the_code_and_no_other(tmp_path: Path) -> None:
-    """What nothing gives to the translation any more may still be said, as it is."""
+def test_catalog_contains_exactly_the_strings_of_the_code(tmp_path: Path) -> None:
+    """Obsolete entries are an error unless the text still occurs literally."""
     if shutil.which("xgettext") is None:
         left_out("strings that were never translated", "xgettext is missing (Debian's gettext)")
         pytest.skip("xgettext is missing")
@@ -94,7 +96,7 @@ def test_it_has_every_string_of_the_code_and_no_other(tmp_path: Path) -> None:
     assert not unsaid, "\n".join(["mark it, or run `make messages`", *unsaid])
 
 
-def test_templates_say_nothing_that_is_not_translated() -> None:
+def test_templates_contain_no_untranslated_text() -> None:
     wrong = []
     for name in ALL:
         text = source(name)
@@ -102,28 +104,28 @@ def test_templates_say_nothing_that_is_not_translated() -> None:
             text = re.sub(markup, "\0", text, flags=re.DOTALL)
         shown = "\0".join([*_SHOWN.findall(text), re.sub(r"<[^>]*>", "\0", text)])
         words = {word.strip(" …\n") for word in shown.split("\0")}
-        # Not the attribute that a block fills in, nor a label.
+        # Excludes attributes filled in by a block, and labels.
         said = [word for word in words - SAME if not re.match(r"[\w-]+!?=", word)]
         wrong += [f"{name}: {word}" for word in said if re.search("[A-Za-z]{2}", word)]
     assert not wrong, "\n".join(wrong)
 
 
-def test_templates_tell_others_to_say_nothing_that_is_not_translated() -> None:
+def test_template_arguments_contain_no_untranslated_text() -> None:
     wrong = []
     for name in ALL:
         for tag in re.findall(r"{%\s*(?:include|part|with|firstof)\b.*?%}|{{.*?}}", source(name)):
             words = re.findall(r'(?<!_\()"([A-Z][a-z][^"]*)"', tag)
-            # Each language is called as it calls itself.
+            # Each language is named in its own language.
             wrong += [f"{name}: {word}" for word in words if word not in {*SAME, "English"}]
     assert not wrong, "\n".join(wrong)
 
 
-def test_nothing_is_left_out_or_guessed() -> None:
+def test_no_entry_is_missing_or_fuzzy() -> None:
     wrong = [m.id for m in MESSAGES if not m.text or m.fuzzy]
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_compiled_catalogue_is_of_this_text() -> None:
+def test_compiled_catalog_is_up_to_date() -> None:
     with (LOCALE / "django.mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)
     stale = [m.id for m in MESSAGES if _compiled(m, compiled) != m.text]
@@ -148,7 +150,7 @@ def test_every_placeholder_is_kept() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_chinese_typography_is_followed() -> None:
+def test_chinese_typography_rules_are_followed() -> None:
     rules = {
         "a space between Han and Latin": rf"{HAN}[A-Za-z0-9]|[A-Za-z0-9]{HAN}",
         "full-width punctuation": rf"{HAN}\s?[,;:?!()]|\.$",

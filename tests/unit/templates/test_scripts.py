@@ -1,4 +1,4 @@
-"""Settings of htmx, and what the scripts may not do."""
+"""Configuration of htmx, and restrictions on scripts."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def htmx_settings() -> dict[str, object]:
     return settings
 
 
-def test_htmx_evaluates_nothing_and_keeps_nothing() -> None:
+def test_htmx_evaluates_no_code_and_keeps_no_history() -> None:
     wanted = {
         "allowEval": False,
         "allowScriptTags": False,
@@ -31,14 +31,14 @@ def test_htmx_evaluates_nothing_and_keeps_nothing() -> None:
     assert "inlineScriptNonce" not in settings
 
 
-def test_htmx_knows_every_setting() -> None:
-    """A setting with a wrong name would be taken without a word."""
+def test_htmx_supports_every_setting() -> None:
+    """htmx silently ignores misspelled settings."""
     library = (STATIC / "vendor" / "htmx" / "htmx.min.js").read_text()
     for name in htmx_settings():
         assert re.search(rf"\b{name}\b", library), name
 
 
-def test_refusals_are_shown_and_failures_are_not_swapped() -> None:
+def test_refusals_are_swapped_and_failures_are_not() -> None:
     rules = htmx_settings()["responseHandling"]
     assert isinstance(rules, list)
 
@@ -51,24 +51,24 @@ def test_refusals_are_shown_and_failures_are_not_swapped() -> None:
     }  # fmt: skip
 
 
-def test_scripts_write_no_markup_and_evaluate_nothing() -> None:
-    """The one `innerHTML` is of a detached template, whose content neither runs nor loads."""
+def test_scripts_write_no_markup_and_evaluate_no_code() -> None:
+    """The only `innerHTML` is that of a detached template, whose content neither runs nor loads."""
     text = scripts()
     runs = r"\beval\(|new Function|document\.write|srcdoc|createContextualFragment"
     assert not re.search(rf"{runs}|insertAdjacentHTML|setHTML|outerHTML\s*\+?=", text)
     assert re.findall(r"(\w+)\.innerHTML\s*\+?=", text) == ["frame"]
 
 
-def test_scripts_have_no_words_of_their_own() -> None:
-    """Words come from the page, in its reader's language; names of keys and states are one word."""
+def test_scripts_contain_no_visible_texts() -> None:
+    """Texts come from the page in the user's language. Names of keys and states are single words."""
     code = re.sub(r"^\s*(//|/?\*).*$|\s// .*$", "", scripts(), flags=re.MULTILINE)
     assert not re.findall(r"""["'`>]([A-Z]\w+ [\w ]*)""", code)
 
 
-def test_each_word_that_scripts_say_is_in_the_page() -> None:
+def test_each_text_used_by_scripts_is_in_the_page() -> None:
     said = set(re.findall(r'\bword\("(\w+)"', scripts()))
     given = set(re.findall(r'data-word="(\w+)"', source("ui/_words.html")))
-    # Named by a variable: the states of the chip, the two counts of the pill.
+    # Referenced by a variable: the states of the connection chip, the two counts of the pill.
     assert said <= given
     assert given - said == {
         "live",
@@ -82,8 +82,8 @@ def test_each_word_that_scripts_say_is_in_the_page() -> None:
     }
 
 
-def test_each_phrase_that_the_editor_says_is_in_its_part() -> None:
-    """Its own by names; CodeMirror's by what they are in English."""
+def test_each_phrase_of_the_editor_is_in_its_template() -> None:
+    """The console's own phrases by name, those of CodeMirror by their English text."""
     given = set(re.findall(r'data-phrase="([^"]+)"', source("ui/_editor_phrases.html")))
     own = set(re.findall(r'(?:\bsay\("|#say\("|\breport\([^"]*, ")(\w+)"', scripts()))
     library = (STATIC / "vendor" / "codemirror" / "codemirror.js").read_text()
@@ -91,8 +91,8 @@ def test_each_phrase_that_the_editor_says_is_in_its_part() -> None:
     assert {phrase for phrase in given - own if f'"{phrase}"' not in library} == set()
 
 
-def test_codemirror_says_nothing_in_english_alone() -> None:
-    """Whatever its parts say when they are built in, whether or not a page of a test opens them."""
+def test_each_phrase_of_codemirror_is_translated() -> None:
+    """All phrases of the bundled modules, whether or not a page uses them."""
     given = set(re.findall(r'data-phrase="([^"]+)"', source("ui/_editor_phrases.html")))
     library = (STATIC / "vendor" / "codemirror" / "codemirror.js").read_text()
     shorter = re.findall(r"function ([\w$]+)\(\w,\w\){return \w\.state\.phrase\(\w\)}", library)
@@ -100,11 +100,11 @@ def test_codemirror_says_nothing_in_english_alone() -> None:
     asked = re.findall(rf'(?:{calls})[^"()]*("[^()]*")', library)
     said = {phrase for found in asked for phrase in re.findall(r'"([^"]+)"', found)}
     assert {"Find", "Fold line", "current match"} <= said, "they are found"
-    # Of the buttons of a merge, which there are none of, and of what is written as its code point.
+    # Buttons of the merge view, which is not used, and a label replaced by the code point.
     assert said - given == {"Accept", "Reject", "Control character"}
 
 
-def test_scripts_run_in_the_order_of_what_they_need() -> None:
+def test_scripts_are_loaded_in_dependency_order() -> None:
     order = re.findall(r'static "([^"]+)"', source("ui/scripts.html"))
     assert [path.rpartition("/")[2] for path in order] == [
         "dockearly.js", "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",

@@ -1,4 +1,4 @@
-"""Contrast by WCAG 2.2, computed from the tokens themselves."""
+"""Contrast according to WCAG 2.2, computed from the color tokens."""
 
 import re
 
@@ -23,12 +23,12 @@ PAIRS = [
     ("surface", "ink", 4.5),
     *((f"ansi-{ink}", "sunken", 4.5) for ink in ("red", "green", "yellow", "blue", "magenta", "cyan")),
 ]  # fmt: skip
-#: Colours that have a name, of those that somebody would write by it.
+#: Named colors that might be used in CSS.
 _NAMED = {"white": "#fff", "black": "#000"}
 
 
 def _tokens() -> dict[str, tuple[str, str]]:
-    """Colour tokens as (light, dark)."""
+    """Return the color tokens as (light, dark)."""
     text = (STATIC / "css" / "tokens.css").read_text()
     both = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", text)
     one = re.findall(r"--([\w-]+): (#\w{6});", text)
@@ -46,12 +46,12 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_contrast_is_wcags() -> None:
+def test_contrast_matches_wcag_examples() -> None:
     assert contrast("#ffffff", "#000000") == pytest.approx(21)
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
 
 
-def test_everything_can_be_read() -> None:
+def test_all_token_combinations_are_readable() -> None:
     tokens, wrong = _tokens(), []
     for front, back, least in PAIRS:
         for at, theme in enumerate(("light", "dark")):
@@ -61,8 +61,8 @@ def test_everything_can_be_read() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_what_a_rule_paints_itself_can_be_read() -> None:
-    """Also where no test looks: a rule that has both the ground and the text on it."""
+def test_colors_set_by_a_rule_are_readable() -> None:
+    """Including states that no browser test covers: rules that set both background and text color."""
     tokens, wrong = _tokens(), []
     painted = 0
     for rule in re.findall(r"{([^{}]*)}", stylesheets()):
@@ -80,18 +80,18 @@ def test_what_a_rule_paints_itself_can_be_read() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-#: Shapes, and rows in whose place others come in a moment.
+#: Shapes, and rows that are about to be replaced.
 _FADED = {".bar-requested", ".lines > .area", ".list.htmx-request .table tbody"}
 
 
-def test_no_text_is_faded() -> None:
-    """Also in states that no test sees: through what is half transparent its ink is another one."""
+def test_no_text_is_semi_transparent() -> None:
+    """Including states that no browser test covers, because opacity changes the contrast."""
     faded = r"(?:^|[;\s])(?:opacity:(?!\s*[01]\s*(?:;|$))|filter:)"
     assert selectors_with(faded) == _FADED
 
 
 def _colours(text: str, tokens: dict[str, tuple[str, str]]) -> tuple[str, ...]:
-    """In the light theme and in the dark one; none of what is another thing."""
+    """Return the colors in the light and the dark theme, or nothing if the value is no color."""
     token = re.fullmatch(r"var\(--([\w-]+)\)", text)
     if token is not None:
         return tokens.get(token[1], ())

@@ -1,4 +1,4 @@
-"""Files of other projects: unchanged, licensed, and all of them used."""
+"""Third-party files: unmodified, licensed and used."""
 
 import importlib.util
 import json
@@ -29,11 +29,11 @@ def vendor() -> ModuleType:
     return module
 
 
-def test_files_are_those_of_the_manifest(vendor: ModuleType) -> None:
+def test_files_match_the_manifest(vendor: ModuleType) -> None:
     assert vendor.problems_in(VENDOR) == []
 
 
-def test_the_check_sees_each_kind_of_difference(vendor: ModuleType, tmp_path: Path) -> None:
+def test_check_detects_each_kind_of_difference(vendor: ModuleType, tmp_path: Path) -> None:
     copy = tmp_path / "vendor"
     shutil.copytree(VENDOR, copy)
     (copy / "htmx" / "htmx.min.js").write_text("")
@@ -48,7 +48,7 @@ def test_the_check_sees_each_kind_of_difference(vendor: ModuleType, tmp_path: Pa
     assert "is missing" in vendor.problems_in(copy)[0]
 
 
-def test_each_package_has_its_licence_beside_it() -> None:
+def test_each_package_has_a_license_file() -> None:
     entries = json.loads((VENDOR / "manifest.json").read_text())["files"]
     folders = {entry["file"].partition("/")[0] for entry in entries}
     for folder in folders:
@@ -56,7 +56,7 @@ def test_each_package_has_its_licence_beside_it() -> None:
     assert {entry["licence"] for entry in entries} <= {"0BSD", "ISC", "MIT", "OFL-1.1"}
 
 
-def test_the_manifest_is_of_the_pinned_versions() -> None:
+def test_manifest_matches_the_pinned_versions() -> None:
     plan = tomllib.loads((ROOT / "scripts" / "vendor.toml").read_text())
     pinned = {package["name"]: package["version"] for package in plan["package"]}
     for entry in json.loads((VENDOR / "manifest.json").read_text())["files"]:
@@ -64,7 +64,7 @@ def test_the_manifest_is_of_the_pinned_versions() -> None:
 
 
 @pytest.mark.programs
-def test_the_bundles_are_what_their_packages_make(vendor: ModuleType, tmp_path: Path) -> None:
+def test_bundles_are_reproducible(vendor: ModuleType, tmp_path: Path) -> None:
     plan = tomllib.loads((ROOT / "scripts" / "vendor.toml").read_text())
     try:
         folder = npm.installed(ROOT / plan["bundles"], "frontend")
@@ -86,7 +86,7 @@ def test_every_package_of_the_bundles_is_pinned() -> None:
         assert package["integrity"].startswith("sha512-")
 
 
-def test_icons_are_exactly_those_that_templates_name() -> None:
+def test_icons_are_exactly_those_used_in_templates() -> None:
     named = {
         icon
         for template in ALL
