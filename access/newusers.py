@@ -60,7 +60,7 @@ class NewAccountForm(NewUserForm):
             self.fields["role"] = ChoiceField(
                 label=_("Platform role"),
                 choices=choices,
-                help_text=_("What is allowed outside of workspaces. It can be changed later."),
+                help_text=_("Permissions outside of workspaces. You can change the role later."),
             )
 
 
@@ -149,7 +149,7 @@ async def _give(
     except (ApiError, AuditUnavailable) as error:
         why = problems.words(error)
     except (Denied, Escalation):
-        why = _("You may not give it any more.")
+        why = _("You no longer have permission to assign this role.")
     if why:
         text = _("Created user %(name)s, but without the role %(role)s.") % words
         messages.warning(request, f"{text} {why}")

@@ -128,9 +128,9 @@ class TokenForm(ConsoleForm):
 
     name = TextField(
         label=gettext_lazy("Name"),
-        help_text=gettext_lazy("What it is for."),
+        help_text=gettext_lazy("The purpose of the token."),
         max_length=MAX_NAME,
-        error_messages={"required": gettext_lazy("Give it a name.")},
+        error_messages={"required": gettext_lazy("Enter a name.")},
     )
     days = ChoiceField(
         label=gettext_lazy("Expires in"),

@@ -48,7 +48,7 @@ class AccountMiddleware(AsyncMiddleware):
             return self._one_page(request, step)
         state: State = request.session_state  # type: ignore[attr-defined]
         if state is State.UNKNOWN:
-            text = _("Who you are cannot be checked at this moment. Try again in a few seconds.")
+            text = _("Could not verify your session. Try again in a few seconds.")
             return error_page(request, 503, text)
         response = refuse_anonymous(request)
         if response is not None and state is State.ENDED:

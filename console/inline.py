@@ -99,7 +99,7 @@ class InlineSessionMiddleware(SessionMiddleware):
                 return await sync_to_async(self.process_response)(request, response)
             except DatabaseError as error:
                 log.error("Cannot save the session: %s", error)
-                return error_page(request, 503, _("The database cannot be used."))
+                return error_page(request, 503, _("The database is not available."))
         if getattr(session, "used", False):
             await sync_to_async(session.save_use)()
         return self.process_response(request, response)

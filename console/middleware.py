@@ -183,7 +183,9 @@ class EncodingMiddleware(_Middleware):
         charset = (request.content_params or {}).get("charset", "utf-8")
         if charset.lower() in ("utf-8", "utf8"):
             return None
-        return _plain_text(415, _("This request is not in UTF-8, in which the console reads all."))
+        return _plain_text(
+            415, _("The request is not encoded in UTF-8. The console accepts only UTF-8.")
+        )
 
 
 def _has_our_origin(request: HttpRequest) -> bool:
@@ -192,7 +194,7 @@ def _has_our_origin(request: HttpRequest) -> bool:
 
 
 def _refuse() -> HttpResponse:
-    text = _("This request comes from another site and was refused. Open the console at {url}.")
+    text = _("The request came from another site and was rejected. Open the console at {url}.")
     return _plain_text(403, text.format(url=settings.BASE_URL))
 
 

@@ -110,5 +110,5 @@ async def _review(runtime: Runtime, identity: Identity, asked: Question) -> bool
     answer = await runtime.as_user(identity).create(REVIEWS, body, stored=False)
     status = answer.get("status")
     if not isinstance(status, dict) or not isinstance(status.get("allowed"), bool):
-        raise ServerError(502, Sentence("An answer of the Kubernetes API was not understood"))
+        raise ServerError(502, Sentence("The response from the Kubernetes API could not be parsed"))
     return bool(status["allowed"])

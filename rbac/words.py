@@ -42,8 +42,8 @@ def rule_text(rule: Rule) -> str:
     if rule.non_resource_urls:
         words = {"verbs": _verbs(rule.verbs), "paths": _joined(rule.non_resource_urls)}
         if ALL in rule.verbs:
-            return _("request the paths %(paths)s") % words
-        return spaced(_("%(verbs)s the paths %(paths)s") % words)
+            return _("request paths %(paths)s") % words
+        return spaced(_("%(verbs)s paths %(paths)s") % words)
     text = _done(rule.verbs, _things(rule.api_groups, rule.resources))
     if rule.resource_names:
         names = _joined(rule.resource_names[:MOST])
@@ -73,8 +73,8 @@ def resource_text(group: str, resource: str) -> str:
     """Return the console's name for a resource, or the resource name such as `pods`."""
     if resource == ALL:
         if group == ALL:
-            return _("everything")
-        return _("everything of %(group)s") % {"group": group or "core"}
+            return _("all resources")
+        return _("all resources in %(group)s") % {"group": group or "core"}
     plural, slash, sub = resource.partition("/")
     kind = _kind(group, plural)
     # A rule for all groups matches every type with this name.
@@ -86,7 +86,7 @@ def resource_text(group: str, resource: str) -> str:
 def _done(verbs: Iterable[str], things: str) -> str:
     given, words = set(verbs), {"things": things}
     if ALL in given:
-        text = _("do everything with %(things)s")
+        text = _("perform all actions on %(things)s")
     elif given >= set(MANAGE):
         text = _("manage %(things)s")
     elif given == set(READ):

@@ -75,9 +75,9 @@ def _type_of(qualified: str) -> tuple[str, str, bool | None]:
 
 def _problem(asked: Asked) -> str:
     if not _VERB.fullmatch(asked.verb):
-        return _("A verb is a word like get, list or delete.")
+        return _("Enter a valid verb, such as get, list or delete.")
     if not _RESOURCE.fullmatch(asked.resource):
-        return _("A resource is written like pods, deployments.apps or pods/log.")
+        return _("Enter a valid resource, such as pods, deployments.apps or pods/log.")
     if max(len(asked.namespace), len(asked.name)) > MAX_TEXT:
-        return _("Names have at most %(max)s characters.") % {"max": MAX_TEXT}
+        return _("Names can have at most %(max)s characters.") % {"max": MAX_TEXT}
     return ""

@@ -36,7 +36,7 @@ class DeleteRole(Delete):
     """
 
     level: Level
-    effect_text = gettext_lazy("A role that somebody holds stays.")
+    effect_text = gettext_lazy("Roles that are assigned to users or groups are not deleted.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return role_of(self.level, entry).origin is Origin.OWN
@@ -61,15 +61,17 @@ class DeleteRole(Delete):
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
         role = self._found(access, gvr, key)
         if role.origin is not Origin.OWN:
-            raise Refused(_("This role is not yours to delete."))
+            raise Refused(_("Only custom roles can be deleted."))
         held = list(holders(access.cluster.runtime, role.place, role.name))
         if not held:
             return
         seen: list[Holding] = []
         if may(access, "list", TYPES[self.level].bindings, role.place):
             seen = list(seen_holders(access, role))
-        names = list(dict.fromkeys(visible(one.name) for one in seen)) or [_("somebody")]
-        text = _("This role is held by %(names)s. It can be deleted when nobody holds it.")
+        names = list(dict.fromkeys(visible(one.name) for one in seen)) or [_("some users")]
+        text = _(
+            "This role is assigned to %(names)s. Remove all assignments before you delete the role."
+        )
         raise Refused(text % {"names": ", ".join(names[:MOST])})
 
     async def run(self, context: Context) -> Outcome:
@@ -97,5 +99,5 @@ class DeleteRole(Delete):
         """Return the role. Raise `NotFound`."""
         entry = access.cluster.runtime.informer(gvr).store.get(key)
         if entry is None:
-            raise NotFound(404, _("There is no role %(name)s.") % {"name": visible(key.name)})
+            raise NotFound(404, _("Role %(name)s not found.") % {"name": visible(key.name)})
         return role_of(self.level, entry)

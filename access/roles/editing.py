@@ -80,7 +80,7 @@ async def edit(request: ConsoleRequest, level: str, name: str, namespace: str = 
     if not may(access, "update", gvr, found.place, name):
         raise Denied("update", gvr, namespace)
     if found.origin is not Origin.OWN:
-        text = _("This role is not yours to change. Copy it and change the copy.")
+        text = _("Only custom roles can be edited. Copy this role and edit the copy.")
         return error_page(request, 403, text)
     known = templates_for(get_runtime(), found.place)
     form = RoleForm(posted(request), known, _content(found, known))
@@ -174,11 +174,11 @@ async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> 
     except Escalation as error:
         form.add_error("template", _beyond(error))
     except Conflict:
-        form.add_error("name", _("There is a role of this name already."))
+        form.add_error("name", _("A role with this name already exists."))
     except ApiError as error:
         problems.apply(error, form)
     else:
-        what = _("made role %(name)s") % {"name": name}
+        what = _("created role %(name)s") % {"name": name}
         await remember(request, what, (place, name), types.roles, before=None, after=made)
     return not form.errors
 
@@ -205,7 +205,7 @@ async def _save(request: ConsoleRequest, found: Role, form: RoleForm) -> bool:
         form.add_error("template", _beyond(error))
     except Conflict:
         form.status = 409
-        form.add_error(None, _("Somebody else changed this role since it was opened here."))
+        form.add_error(None, _("Another user changed this role after you opened it."))
     except ApiError as error:
         problems.apply(error, form)
     else:
@@ -249,7 +249,7 @@ def _annotations(form: RoleForm) -> dict[str, str]:
 def _beyond(error: Escalation) -> str:
     rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
     left = len(error.beyond) - MOST
-    text = _("You cannot give rights that you do not have: %(rights)s.")
+    text = _("You cannot grant permissions that you don't have: %(rights)s.")
     if left > 0:
         rights = _("%(things)s and %(left)s more") % {"things": rights, "left": left}
     return text % {"rights": visible(rights)}
@@ -302,8 +302,8 @@ def _differences(
     now = _content(theirs, known)
     there, here = now["template"], form.chosen
     found = [
-        (_("Only there: %(title)s"), [name for name in there if name not in here]),
-        (_("Only here: %(title)s"), [name for name in here if name not in there]),
+        (_("Only in the saved role: %(title)s"), [name for name in there if name not in here]),
+        (_("Only in your changes: %(title)s"), [name for name in here if name not in there]),
     ]
     lines = [
         ("", text % {"title": title}) for text, names in found for title in titles(names, known)
@@ -311,5 +311,5 @@ def _differences(
     for name in ("alias", "description", "further"):
         typed = (form[name].value() or "").replace("\r\n", "\n")
         if now[name].strip() != typed.strip():
-            lines.append((str(form[name].label), now[name].strip() or _("nothing")))
+            lines.append((str(form[name].label), now[name].strip() or _("none")))
     return lines

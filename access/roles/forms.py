@@ -55,14 +55,12 @@ class RoleForm(ConsoleForm):
     template = forms.MultipleChoiceField(
         label=gettext_lazy("Permissions"),
         required=False,
-        error_messages={
-            "invalid_choice": gettext_lazy("A permission that was chosen is not there any more.")
-        },
+        error_messages={"invalid_choice": gettext_lazy("A selected permission no longer exists.")},
     )
     further = _RulesField(
-        label=gettext_lazy("Further rules"),
+        label=gettext_lazy("Additional rules"),
         help_text=gettext_lazy(
-            "A list of rules in YAML, as in a Role. For what no permission above has."
+            "A list of rules in YAML, as in a Role. Add permissions here that are not listed above."
         ),
         required=False,
         strip=False,
@@ -85,8 +83,12 @@ class RoleForm(ConsoleForm):
         if prefix is None:
             del self.fields["name"]
             return
-        hint = _("Lower-case letters, digits, - and .; it cannot be changed later.")
-        before = _("%(prefix)s comes before it.") % {"prefix": visible(prefix)} if prefix else ""
+        hint = _("Use lowercase letters, digits, - and . only. The name cannot be changed later.")
+        before = (
+            _("The prefix %(prefix)s is added to the name.") % {"prefix": visible(prefix)}
+            if prefix
+            else ""
+        )
         self.fields["name"].help_text = f"{before} {hint}".strip()
 
     def clean_name(self) -> str:
@@ -94,7 +96,7 @@ class RoleForm(ConsoleForm):
         name = f"{self._before}{typed}"
         if "preview" in self.data or (typed and len(name) <= MAX_NAME and _NAME.fullmatch(name)):
             return name
-        text = _("Use lower-case letters, digits, - and ., at most %(max)s characters.")
+        text = _("Use lowercase letters, digits, - and . only, at most %(max)s characters.")
         raise ValidationError(text % {"max": MAX_NAME - len(self._before)})
 
     def clean(self) -> None:
@@ -113,17 +115,19 @@ def further_text(rules: Iterable[Rule]) -> str:
 
 def _read(text: str) -> Rules:
     if len(text) > MAX_RULES:
-        raise ValidationError(_("These are more than %(max)s characters.") % {"max": MAX_RULES})
+        raise ValidationError(
+            _("The rules are longer than %(max)s characters.") % {"max": MAX_RULES}
+        )
     try:
         found = read_yaml(text)
         rules = msgspec.convert(found or [], tuple[_Strict, ...])
     except (yaml.YAMLError, msgspec.ValidationError) as error:
-        text = _("This is no list of rules: %(problem)s") % {"problem": _first_line(error)}
+        text = _("Not a valid list of rules: %(problem)s") % {"problem": _first_line(error)}
         raise ValidationError(text) from error
     for rule in rules:
         if not rule.verbs or not (rule.nonResourceURLs or (rule.apiGroups and rule.resources)):
             raise ValidationError(
-                _("A rule needs verbs, and apiGroups with resources or nonResourceURLs.")
+                _("Each rule needs verbs, and either apiGroups and resources, or nonResourceURLs.")
             )
     return tuple(_rule(rule) for rule in rules)
 

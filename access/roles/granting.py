@@ -57,23 +57,30 @@ async def grant(
     status = 400
     other = _other_role(found.place, kind, subject, name)
     if not problem and other:
-        text = _("%(name)s has a role in this workspace already. Change it among its members.")
+        text = _(
+            "%(name)s already has a role in this workspace. Change the role on the Members page "
+            "of the workspace."
+        )
         if may(access, "list", bindings, found.place):
             text = _(
-                "%(name)s has the role %(role)s in this workspace. Change it among its members."
+                "%(name)s already has the role %(role)s in this workspace. Change the role on the "
+                "Members page of the workspace."
             )
         problem, status = text % {"name": visible(subject), "role": visible(other)}, 409
     if not problem:
         try:
             await bind(request, found, kind, subject)
             words = {"name": subject, "role": name}
-            return finished(request, _("%(name)s has the role %(role)s now.") % words, found.url)
+            return finished(request, _("%(name)s now has the role %(role)s.") % words, found.url)
         except Escalation as error:
             rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
-            text = _("You cannot give rights that you do not have. This role has more: %(rights)s.")
+            text = _(
+                "You cannot grant permissions that you don't have. This role also includes: "
+                "%(rights)s."
+            )
             problem, status = text % {"rights": rights}, 403
         except Conflict:
-            problem, status = _("%(name)s has this role already.") % {"name": subject}, 409
+            problem, status = _("%(name)s already has this role.") % {"name": subject}, 409
         except ApiError as error:
             problem, status = problems.words(error), error.page_code
     given = {"kind": kind, "subject": visible(subject)}
@@ -100,7 +107,7 @@ async def revoke(
         (one for one in all_of_them if (one.namespace, one.binding, one.subject) == wanted), None
     )
     if holding is None:
-        raise Refused(_("This is not so any more: load the page again."))
+        raise Refused(_("This role assignment no longer exists. Reload the page."))
     _check_removable(found, holding, all_of_them)
     await _unbind(request, found, holding)
     words = {"name": holding.name, "role": name}
@@ -109,20 +116,22 @@ async def revoke(
 
 def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> str:
     if found.origin in (Origin.TEMPLATE, Origin.PROJECTED):
-        return _("This role is not for people. Give the one that it was made of.")
+        return _(
+            "Templates and derived roles cannot be assigned. Assign the original role instead."
+        )
     if kind not in ("User", "Group"):
         return _("Choose a user or a group.")
     try:
         Identity("anybody", (subject,)) if kind == "Group" else Identity(subject)
     except InvalidIdentity:
-        return _("This name is empty, or one of Kubernetes' own.")
+        return _("The name is empty or reserved by Kubernetes.")
     # The existence of users is not revealed to viewers who may not list users.
     if kind == "User" and access_of(request).can("list", USERS):
         entry = users().store.get(Key("", subject))
         if entry is None:
-            return _("There is no user %(name)s.") % {"name": visible(subject)}
+            return _("User %(name)s not found.") % {"name": visible(subject)}
         if not is_usable(entry.projection):
-            return _("The user %(name)s is disabled.") % {"name": visible(subject)}
+            return _("User %(name)s is disabled.") % {"name": visible(subject)}
     return ""
 
 
@@ -174,7 +183,7 @@ async def bind(
 
     name = body["metadata"]["name"]
     made = await write(request, "create", types.bindings, place, name, do, decided=first)
-    what = _("gave %(role)s to %(name)s") % {"role": found.name, "name": subject}
+    what = _("assigned role %(role)s to %(name)s") % {"role": found.name, "name": subject}
     await remember(request, what, (place, found.name), types.bindings, before=None, after=made)
 
 
@@ -215,9 +224,17 @@ def _labels(place: RoleScope, kind: str, subject: str) -> dict[str, str]:
 def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) -> None:
     """Raise `Refused` if the binding must not be removed."""
     if holding.source is not None:
-        raise Refused(_("The controllers made this of another role: take that one away."))
+        raise Refused(
+            _(
+                "A controller created this assignment from another role. Remove the assignment of "
+                "that role instead."
+            )
+        )
     if is_managers(found, holding):
-        text = _("%(name)s manages the workspace. Choose another manager in its settings first.")
+        text = _(
+            "%(name)s is the manager of the workspace. Choose another manager in the workspace "
+            "settings first."
+        )
         raise Refused(text % {"name": holding.name})
     if found.place.level is not Level.GLOBAL or found.name != PLATFORM_ADMIN:
         return
@@ -225,7 +242,9 @@ def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) 
     store = users().store
     entries = (store.get(Key("", name)) for name in left)
     if not any(entry is not None and is_usable(entry.projection) for entry in entries):
-        text = _("This is the last platform administrator. Give the role to somebody else first.")
+        text = _(
+            "This user is the last platform administrator. Assign the role to another user first."
+        )
         raise Refused(text)
 
 
@@ -260,7 +279,7 @@ async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> Non
 
     verb = "update" if others else "delete"
     after = await write(request, verb, gvr, place, holding.binding, do)
-    what = _("took %(role)s from %(name)s") % {"role": found.name, "name": holding.name}
+    what = _("removed role %(role)s from %(name)s") % {"role": found.name, "name": holding.name}
     role = (found.place, found.name)
     await remember(request, what, role, gvr, before=clean(before), after=after)
 

@@ -26,7 +26,7 @@ from rbac.rules import Question, Rules, parse_rules
 class RolesUnknown(NotArrived):
     """A required list of roles or bindings is not loaded yet."""
 
-    text = gettext_lazy("The roles have not arrived from the cluster.")
+    text = gettext_lazy("The roles have not been loaded from the cluster yet.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ async def role(request: ConsoleRequest, level: str, name: str, namespace: str = 
 
 
 def nothing(request: ConsoleRequest, name: str) -> HttpResponse:
-    return error_page(request, 404, _("There is no role %(name)s.") % {"name": visible(name)})
+    return error_page(request, 404, _("Role %(name)s not found.") % {"name": visible(name)})
 
 
 async def shown(
@@ -217,7 +217,7 @@ def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
     if level in NATIVE:
         source = source_of(name)
         if source is None:
-            return [(_("In Kubernetes"), _("it is a role of Kubernetes' own"), "")]
+            return [(_("In Kubernetes"), _("a built-in Kubernetes role"), "")]
         known = {GLOBAL_ROLE: Level.GLOBAL, WORKSPACE_ROLE: Level.WORKSPACE}
         of = known.get(source.level)
         url = shown_url(access, RoleScope(of), source.name) if of else ""
@@ -227,8 +227,8 @@ def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
     source_level = GLOBAL_ROLE if level is Level.GLOBAL else WORKSPACE_ROLE
     line = _object(access, CLUSTER_ROLES, projected_name(source_level, name))
     if level is Level.WORKSPACE:
-        where = _("bound in each project of the workspace")
-        return [line, (_("Counts"), where, "")]
+        where = _("every project of the workspace")
+        return [line, (_("Applies in"), where, "")]
     return [line]
 
 
@@ -239,7 +239,11 @@ def _object(access: Access, gvr: GVR, name: str) -> tuple[str, str, str]:
         there = False
     label = _("In Kubernetes")
     if not there:
-        return label, _("nothing: it has no rules, or the controllers have not come to it"), ""
+        return (
+            label,
+            _("none: the role has no rules, or the controllers have not processed the role yet"),
+            "",
+        )
     kind = kinds.of(gvr)
     shown = kind is not None and access.can("get", gvr, name=name)
     url = object_url(HOST, kind.segment, Key("", name)) if kind and shown else ""

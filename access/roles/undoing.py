@@ -82,13 +82,19 @@ async def _kept(request: ConsoleRequest) -> dict[str, Any] | None:
 async def undo(request: ConsoleRequest) -> HttpResponse:
     kept = await _kept(request)
     if kept is None:
-        return error_page(request, 403, _("There is nothing to undo any more."))
+        return error_page(
+            request,
+            403,
+            _("There is nothing to undo. The change is too old or was already undone."),
+        )
     level, workspace, namespace = kept["place"]
     place = RoleScope(Level(level), workspace, namespace)
     try:
         await _undo(request, kept, place)
     except Escalation:
-        return error_page(request, 403, _("This would give rights that you do not hold."))
+        return error_page(
+            request, 403, _("Undoing this change would grant permissions that you don't have.")
+        )
     await request.session.apop(UNDO, None)
     there = informer_of(TYPES[place.level].roles).store.get(Key(namespace, kept["role"]))
     url = role_url(place, kept["role"]) if there else list_url(place)

@@ -30,31 +30,33 @@ SUBJECTS: dict[str, str | Promise] = {
 #: listed without the workspace prefix.
 _BUILT_IN: dict[Level, dict[str, str | Promise]] = {
     Level.GLOBAL: {
-        "platform-admin": gettext_lazy("May do everything on the platform."),
-        "platform-self-provisioner": gettext_lazy("May create workspaces and manages those."),
-        "platform-regular": gettext_lazy(
-            "Has no rights beyond those of the workspaces that it is invited to."
+        "platform-admin": gettext_lazy("Can do everything on the platform."),
+        "platform-self-provisioner": gettext_lazy(
+            "Can create workspaces and manage the created workspaces."
         ),
-        "authenticated": gettext_lazy("What everybody who is signed in may do."),
-        "anonymous": gettext_lazy("What whoever is not signed in may do."),
-        "pre-registration": gettext_lazy("For whoever signs in for the first time."),
+        "platform-regular": gettext_lazy(
+            "Has no permissions outside the workspaces that the user is invited to."
+        ),
+        "authenticated": gettext_lazy("Permissions of all users who are signed in."),
+        "anonymous": gettext_lazy("Permissions of visitors who are not signed in."),
+        "pre-registration": gettext_lazy("Permissions of users who sign in for the first time."),
     },
     Level.CLUSTER: {
-        "cluster-admin": gettext_lazy("May do everything in the cluster."),
-        "cluster-viewer": gettext_lazy("May view everything in the cluster."),
+        "cluster-admin": gettext_lazy("Can do everything in the cluster."),
+        "cluster-viewer": gettext_lazy("Can view everything in the cluster."),
     },
     Level.WORKSPACE: {
-        "admin": gettext_lazy("May do everything in the workspace."),
-        "self-provisioner": gettext_lazy("May create projects and manages those."),
-        "viewer": gettext_lazy("May view everything in the workspace."),
-        "regular": gettext_lazy("May view the workspace. Its projects give further rights."),
+        "admin": gettext_lazy("Can do everything in the workspace."),
+        "self-provisioner": gettext_lazy("Can create projects and manage the created projects."),
+        "viewer": gettext_lazy("Can view everything in the workspace."),
+        "regular": gettext_lazy("Can view the workspace. Project roles grant further permissions."),
     },
     Level.PROJECT: {
-        "admin": gettext_lazy("May do everything in the project."),
+        "admin": gettext_lazy("Can do everything in the project."),
         "operator": gettext_lazy(
-            "May manage what runs in the project, but not its members and quota."
+            "Can manage the resources in the project, but not its members and quota."
         ),
-        "viewer": gettext_lazy("May view everything in the project."),
+        "viewer": gettext_lazy("Can view everything in the project."),
     },
 }
 

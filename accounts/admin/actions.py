@@ -115,10 +115,12 @@ class Disable(OfOthers, UserAction):
     name, trail = "disable", ("patch", "disable")
     label = pgettext_lazy("action", "Disable")
     weight = 2
-    done = gettext_lazy("Disabled user %(name)s. All sessions and tokens have ended.")
+    done = gettext_lazy("Disabled user %(name)s. All sessions and tokens of the user have ended.")
     state, reason = DISABLED, _ENDED
     places = EVERYWHERE
-    effect_text = gettext_lazy("All sessions and tokens end. Disabled users cannot log in.")
+    effect_text = gettext_lazy(
+        "All sessions and tokens of the user end. Disabled users cannot sign in."
+    )
 
 
 class Unlock(UserAction):
@@ -148,7 +150,9 @@ class EndSessions(UserAction):
     reason = _ENDED
     places = EVERYWHERE
     title_text = gettext_lazy("%(action)s of %(kind)s %(name)s")
-    effect_text = gettext_lazy("All sessions and tokens end. Users can log in again.")
+    effect_text = gettext_lazy(
+        "All sessions and tokens of the user end. The user can sign in again."
+    )
 
     def titles(self, kind: ResourceKind, total: str) -> str:
         words = {"action": self.label, "total": total, "nouns": kind.nouns}
@@ -198,7 +202,9 @@ class ResetPassword(OfOthers, UserFormAction, EndSessions):
     name, trail = "password", ("patch", "password")
     label = gettext_lazy("Reset password")
     weight = 2
-    done = gettext_lazy("Reset the password of user %(name)s. All sessions and tokens have ended.")
+    done = gettext_lazy(
+        "Reset the password of user %(name)s. All sessions and tokens of the user have ended."
+    )
     reason = "PasswordReset"
     form = PasswordForm
     places = frozenset()
@@ -218,11 +224,11 @@ class ResetSecondFactor(OfOthers, EndSessions):
     name, trail = "reset-second-factor", ("patch", "reset-second-factor")
     label = gettext_lazy("Reset second factor")
     done = gettext_lazy(
-        "Reset the second factor of user %(name)s. All sessions and tokens have ended."
+        "Reset the second factor of user %(name)s. All sessions and tokens of the user have ended."
     )
     places = frozenset()
     effect_text = gettext_lazy(
-        "All sessions and tokens end. The password alone is enough to log in again."
+        "All sessions and tokens of the user end. The user can then sign in with only a password."
     )
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:

@@ -80,9 +80,16 @@ def check_not_beyond(beyond: Rules | None, name: str) -> None:
     unknown.
     """
     if beyond is None:
-        raise Exempt(_("It is not known what %(name)s may do.") % {"name": visible(name)})
+        raise Exempt(
+            _(
+                "This action is not available because the permissions of %(name)s could not be "
+                "determined."
+            )
+            % {"name": visible(name)}
+        )
     if beyond:
         text = _(
-            "%(name)s has rights that you do not have, and is for those to change who have them."
+            "%(name)s has permissions that you don't have. Only users who have the same "
+            "permissions can change this user."
         )
         raise Exempt(text % {"name": visible(name)})

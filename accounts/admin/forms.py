@@ -25,7 +25,7 @@ _PROFILE = ("email", "displayName", "description")
 
 
 def _name_rule() -> str:
-    text = _("Use lower-case letters, digits, - and ., at most %(max)s characters.")
+    text = _("Use lowercase letters, digits, - and . only, at most %(max)s characters.")
     return text % {"max": MAX_NAME}
 
 
@@ -61,9 +61,9 @@ class ProfileForm(UserForm):
         email: str = self.cleaned_data["email"]
         if email and email != self.stored_email:
             if not is_address(email):
-                raise ValidationError(_("This is not an email address."))
+                raise ValidationError(_("Enter a valid email address."))
             if has_address(trusted_users(), email, but=self.user_name):
-                raise ValidationError(_("Another user has this address."))
+                raise ValidationError(_("Another user already has this email address."))
         return email
 
 
@@ -75,7 +75,9 @@ def profile_spec(found: Mapping[str, Any]) -> dict[str, Any]:
 
 class PasswordForm(UserForm):
     password = NewPasswordField(label=gettext_lazy("Password"))
-    change = CheckField(label=gettext_lazy("Must change at the next login"), initial=True)
+    change = CheckField(
+        label=gettext_lazy("Require a new password at the next sign-in"), initial=True
+    )
 
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
@@ -92,7 +94,9 @@ class NewUserForm(PasswordForm, ProfileForm):
 
     name = TextField(
         label=gettext_lazy("Name"),
-        help_text=gettext_lazy("Lower-case letters, digits, - and .; it cannot be changed later."),
+        help_text=gettext_lazy(
+            "Use lowercase letters, digits, - and . only. The name cannot be changed later."
+        ),
         error_messages={"required": lazy(_name_rule, str)()},
     )
 
@@ -101,5 +105,5 @@ class NewUserForm(PasswordForm, ProfileForm):
         if len(name) > MAX_NAME or not _NAME.fullmatch(name):
             raise ValidationError(_name_rule())
         if trusted_users().store.get(Key("", name)) is not None:
-            raise ValidationError(_("There is a user of this name already."))
+            raise ValidationError(_("A user with this name already exists."))
         return name

@@ -77,13 +77,13 @@ def show_url(name: str) -> str:
 
 
 def nobody(request: ConsoleRequest, name: str) -> HttpResponse:
-    return error_page(request, 404, _("There is no user %(name)s.") % {"name": visible(name)})
+    return error_page(request, 404, _("User %(name)s not found.") % {"name": visible(name)})
 
 
 async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> HttpResponse:
     name = entry.key.name
     # The permissions page belongs to an app above this package.
-    links = [ActionButton(_("Rights"), reverse("access:rights", args=(name,)))]
+    links = [ActionButton(_("Permissions"), reverse("access:rights", args=(name,)))]
     if name != access.identity.name and may_view(access.identity, name):
         url = reverse("accounts:viewing:begin", args=(name,))
         links.append(ActionButton(_("View as %(name)s") % {"name": visible(name)}, url))
@@ -159,7 +159,7 @@ async def _facts(entry: Entry[User]) -> list[tuple[str, str]]:
         (_("Password"), _password_text(user)),
         (_("Second factor"), _("On") if await has_factor(user) else _("Off")),
         (_("Password changed"), _moment(user.annotations.get(CHANGED_ANNOTATION))),
-        (_("Last login"), _moment(status.get("lastLoginTime"))),
+        (_("Last sign-in"), _moment(status.get("lastLoginTime"))),
     ]
     return [(label, visible(text)) for label, text in facts if text]
 
@@ -174,7 +174,7 @@ def _state_text(user: User) -> str:
 def _password_text(user: User) -> str:
     if not user.has_password:
         return _("none")
-    return _("must change at the next login") if has_first_password(user) else ""
+    return _("must be changed at the next sign-in") if has_first_password(user) else ""
 
 
 def _moment(text: object) -> str:

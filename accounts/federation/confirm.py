@@ -84,7 +84,7 @@ async def _choose(
 
 
 def _gone(request: HttpRequest) -> HttpResponse:
-    text = _("This login is too old or came from elsewhere. Start again.")
+    text = _("This sign-in request has expired or is not valid. Sign in again.")
     response = login_page(request, LoginForm(error=text), 403)
     onetime.drop(response, onetime.PENDING)
     return response

@@ -142,11 +142,11 @@ def name_problem(name: str, *, taken: bool = False) -> str:
     """
     if not _is_name(name):
         return _(
-            "A name has up to 63 lower-case letters, digits, hyphens and dots, and begins and ends with "
-            "a letter or digit."
+            "A name can have up to 63 lowercase letters, digits, hyphens and dots. It must start "
+            "and end with a letter or digit."
         )
     if taken or trusted_users().store.get(Key("", name)) is not None or _has_rights(name):
-        return _("This name cannot be used. Choose another one.")
+        return _("This name is not available. Choose another name.")
     return ""
 
 
@@ -157,10 +157,10 @@ def email_problem(email: str) -> str:
             raise ValidationError("")
         validate_email(email)
     except ValidationError:
-        return _("This is not an email address.")
+        return _("Enter a valid email address.")
     entries = trusted_users().store.snapshot().entries.values()
     if any(entry.projection.email.lower() == email.lower() for entry in entries):
-        return _("This email address cannot be used. Choose another one.")
+        return _("This email address is not available. Use another email address.")
     return ""
 
 

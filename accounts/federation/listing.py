@@ -24,11 +24,11 @@ from console.views.denial import withheld_page
 from console.views.guard import access_of
 
 _MAPPINGS: dict[tuple[str, bool], str | Promise] = {
-    (AUTO, False): gettext_lazy("Makes a user"),
-    (AUTO, True): gettext_lazy("Makes a user after asking for a name"),
-    (MIXED, True): gettext_lazy("Makes a user after asking for a name"),
-    (LOOKUP, False): gettext_lazy("Lets in nobody new"),
-    (LOOKUP, True): gettext_lazy("Lets in nobody new"),
+    (AUTO, False): gettext_lazy("Creates a user"),
+    (AUTO, True): gettext_lazy("Creates a user after asking for a username"),
+    (MIXED, True): gettext_lazy("Creates a user after asking for a username"),
+    (LOOKUP, False): gettext_lazy("Cannot sign in"),
+    (LOOKUP, True): gettext_lazy("Cannot sign in"),
 }
 
 
@@ -52,7 +52,9 @@ class Row:
 @require_safe
 async def providers(request: ConsoleRequest) -> HttpResponse:
     if not may_list_everything(access_of(request)):
-        text = _("Identity providers are for those who may list everything in the cluster.")
+        text = _(
+            "Only users who can list all resources in the cluster can view identity providers."
+        )
         return withheld_page(request, text, _("Identity providers"))
     found = await catalogue()
     rows = [_wrong(problem) for problem in found.problems if problem.name or problem.kind]
@@ -74,7 +76,11 @@ def _row(entry: Entry) -> Row:
         kind=entry.kind,
         severity=Severity.WARN if insecure else Severity.OK,
         word=_("Not verified") if insecure else _("In use"),
-        reason=_("insecureSkipVerify: anybody could answer in its place") if insecure else "",
+        reason=_(
+            "insecureSkipVerify is set: the certificate of the identity provider is not verified"
+        )
+        if insecure
+        else "",
         people=_MAPPINGS[entry.mapping, entry.confirms],
         callback=provider.callback if isinstance(provider, RedirectProvider) else "",
     )
@@ -82,12 +88,15 @@ def _row(entry: Entry) -> Row:
 
 def _wrong(problem: Problem) -> Row:
     text = visible(problem.text)
-    return Row(problem.name or "—", problem.kind, Severity.ERROR, _("Left out"), text, "—", "")
+    return Row(problem.name or "—", problem.kind, Severity.ERROR, _("Ignored"), text, "—", "")
 
 
 def _nothing() -> StateBlock:
     return StateBlock(
         "first-use",
-        _("There are no identity providers"),
-        _("People log in with a password of this console until authentication.yaml names others."),
+        _("No identity providers"),
+        _(
+            "Users sign in with a password of this console until you add identity providers to "
+            "authentication.yaml."
+        ),
     )

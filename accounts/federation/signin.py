@@ -62,11 +62,14 @@ PENDING, MAKING = "pending", "making"
 #: Time after which every replica has cached a new User.
 _ARRIVED = timedelta(seconds=30)
 _TEXTS: dict[int, str | Promise] = {
-    400: gettext_lazy("The login through %(provider)s did not succeed. Start again."),
-    401: gettext_lazy("Wrong name or password."),
-    403: gettext_lazy("%(provider)s knows you, but you may not log in here."),
+    400: gettext_lazy("Could not sign in through %(provider)s. Try again."),
+    401: gettext_lazy("Incorrect username or password."),
+    403: gettext_lazy(
+        "%(provider)s verified your identity, but you don't have permission to sign in to "
+        "this console."
+    ),
     503: gettext_lazy(
-        "%(provider)s does not answer. Try again in a few seconds, or log in another way."
+        "%(provider)s is not responding. Try again in a few seconds, or sign in another way."
     ),
 }
 
@@ -187,14 +190,18 @@ def guarded(view: View) -> View:
         try:
             return await view(request, *args, **kwargs)
         except UsersUnknown:
-            text = _("Nobody can log in yet: the users have not arrived from the cluster.")
+            text = _(
+                "Signing in is not possible yet: the users have not been loaded from the cluster."
+            )
             return error_page(request, 503, text)
         except (AuditUnavailable, DatabaseError) as error:
             log.error("Sign-in failed because the database is unavailable: %s", error)
-            return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
+            return error_page(
+                request, 503, _("Signing in is not possible: the database is not available.")
+            )
         except ApiError as error:
             log.error("Sign-in failed because the User could not be created: %s", error)
-            return error_page(request, 503, _("Your account could not be made. Try again later."))
+            return error_page(request, 503, _("Could not create your account. Try again later."))
 
     return answered
 
@@ -228,7 +235,7 @@ async def refuse(
 
 def not_arrived(request: HttpRequest, next_url: str) -> HttpResponse:
     """Render the sign-in page for a User that was just created and is not cached yet."""
-    text = _("Your account is being made. Log in again in a moment.")
+    text = _("Your account is being created. Sign in again in a moment.")
     return login_page(request, LoginForm(error=text, next=next_url), 503)
 
 
@@ -246,7 +253,9 @@ async def sign_in_through(
     entry = (await catalogue()).entries.get(name)
     shown = username if username.isprintable() and len(username) <= MAX_NAME else ""
     if entry is None or not isinstance(entry.provider, PasswordProvider):
-        return login_page(request, LoginForm(shown, _("Wrong name or password."), next_url), 401)
+        return login_page(
+            request, LoginForm(shown, _("Incorrect username or password."), next_url), 401
+        )
     ticket = await sync_to_async(attempts.begin)(
         f"{entry.name}/{username}", origin_of(request).network, options().limits, now()
     )

@@ -50,7 +50,7 @@ class ViewingMiddleware(AsyncMiddleware):
         if viewing.identity is None:
             return await _ended(request, viewing)
         if name.startswith(PRIVATE) and name not in HARMLESS:
-            text = _("This is not shown while you view the console as %(name)s.")
+            text = _("This page is not available while you view the console as %(name)s.")
             return error_page(request, 403, text % {"name": viewing.name})
         if request.method not in SAFE_METHODS and name not in HARMLESS and not viewing.writes:
             return _read_only(request, viewing)
@@ -65,7 +65,7 @@ async def _ended(request: ConsoleRequest, viewing: Viewing) -> HttpResponseBase 
     del request.session[VIEWING]
     await request.session.asave()
     request.viewing = None  # type: ignore[attr-defined]
-    text = _("You view the console as yourself again: viewing as %(name)s has ended.")
+    text = _("Viewing as %(name)s has ended. You are using the console as yourself again.")
     text %= {"name": viewing.name}
     if request.method not in SAFE_METHODS:
         return error_page(request, 403, text)
@@ -78,7 +78,7 @@ async def _ended(request: ConsoleRequest, viewing: Viewing) -> HttpResponseBase 
 
 def _read_only(request: ConsoleRequest, viewing: Viewing) -> HttpResponse:
     if wants_status(request) or request.htmx:
-        text = _("You view the console as %(name)s, so nothing is changed.")
+        text = _("No changes were made because you are viewing the console as %(name)s.")
         return status_response(403, text % {"name": viewing.name})
     return render(
         request, "accounts/impersonation/read_only.html", {"name": viewing.name}, status=403

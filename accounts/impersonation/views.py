@@ -38,7 +38,9 @@ async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
     """Explain viewing as another user (GET) or start it (POST)."""
     viewer = _viewer(request)
     if _viewing(request) is not None:
-        text = _("You view the console as somebody else already. Stop that first.")
+        text = _(
+            "You are already viewing the console as another user. Stop viewing as that user first."
+        )
         return error_page(request, 403, text)
     require(request, "get", name)
     if not may_view(viewer, name):
@@ -80,7 +82,7 @@ async def end(request: ConsoleRequest) -> HttpResponse:
         return HttpResponseRedirect(reverse("dashboard"))
     async with record(_action(request, "impersonate", viewing.name, "end")):
         await request.session.apop(VIEWING, None)
-    messages.success(request, _("You view the console as yourself again."))
+    messages.success(request, _("You are using the console as yourself again."))
     return HttpResponseRedirect(show_url(viewing.name))
 
 
@@ -99,9 +101,9 @@ def _action(request: ConsoleRequest, verb: str, name: str, what: str = "") -> An
 
 def _problem(refusal: Refusal, name: str) -> str:
     if refusal.is_self:
-        return _("This is you.")
+        return _("You cannot view the console as yourself.")
     rights = "; ".join(rule_text(rule) for rule in refusal.beyond[:MOST])
-    text = _("%(name)s has rights that you do not have: %(rights)s.")
+    text = _("%(name)s has permissions that you don't have: %(rights)s.")
     return text % {"name": name, "rights": rights}
 
 

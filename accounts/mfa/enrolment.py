@@ -50,7 +50,9 @@ class CodeForm(ConsoleForm):
 
     code = CodeField(
         label=gettext_lazy("Code"),
-        help_text=gettext_lazy("Of your authenticator app, or one of your recovery codes."),
+        help_text=gettext_lazy(
+            "Enter a code from your authenticator app, or one of your recovery codes."
+        ),
     )
 
 
@@ -59,7 +61,7 @@ class EnrolmentForm(ConsoleForm):
 
     ids = "factor-%s"
 
-    code = CodeField(label=gettext_lazy("Code that the app shows"), keyboard="numeric")
+    code = CodeField(label=gettext_lazy("Code from the app"), keyboard="numeric")
 
 
 async def secret_for(request: HttpRequest, user: User) -> Secret:
@@ -93,7 +95,7 @@ async def turn_on(request: HttpRequest, user: User, form: ConsoleForm) -> list[s
         )
         if codes is None:
             recording.answered(400, "WrongSecondFactor")
-            form.add_error("code", _("This is not the present code. Try the next one."))
+            form.add_error("code", _("Incorrect code. Enter the next code that the app shows."))
             return []
         await sync_to_async(attempts.succeeded)(ticket)
         await request.session.apop(_WAITING, "")

@@ -50,7 +50,9 @@ async def second_factor(request: ConsoleRequest) -> HttpResponse:
     except (ApiError, UsersUnknown):
         return error_page(request, 503, _("The users are not loaded yet. Try again later."))
     except (AuditUnavailable, DatabaseError):
-        return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
+        return error_page(
+            request, 503, _("Signing in is not possible: the database is not available.")
+        )
 
 
 async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpResponse:
@@ -75,7 +77,7 @@ async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
             form.add_error(None, too_many(attempt.wait))
             recording.answered(429, attempt.reason)
         elif attempt.user is None:
-            form.add_error("code", _("This code is wrong, or was used already."))
+            form.add_error("code", _("The code is incorrect or has already been used."))
             recording.answered(401, attempt.reason)
         else:
             await sessions.complete(request.session, now())

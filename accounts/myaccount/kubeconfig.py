@@ -44,10 +44,10 @@ async def kubeconfig(request: ConsoleRequest) -> HttpResponse:
             if kept is None:
                 recording.answered(504, "Timeout")
     except ApiError:
-        messages.warning(request, _("The kubeconfig cannot be made at this moment."))
+        messages.warning(request, _("Could not create the kubeconfig. Try again later."))
         return _back()
     if kept is None:
-        messages.warning(request, _("The certificate is not there yet. Try again in a moment."))
+        messages.warning(request, _("The certificate is not ready yet. Try again in a moment."))
         return _back()
     endpoint = runtime.endpoint()
     if settings.KUBECONFIG_SERVER:

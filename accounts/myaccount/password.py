@@ -73,7 +73,7 @@ class PresentPasswordForm(ConsoleForm):
         if attempt.wait is not None:
             self.add_error(None, too_many(attempt.wait))
         elif attempt.user is None:
-            self.add_error("current", _("This is not the current password."))
+            self.add_error("current", _("The current password is incorrect."))
         return self.is_valid()
 
 
@@ -81,13 +81,13 @@ class OwnPasswordForm(PresentPasswordForm):
     ids = "password-%s"
 
     password = NewPasswordField(label=gettext_lazy("New password"))
-    again = SecretField(label=gettext_lazy("New password again"), autocomplete="new-password")
+    again = SecretField(label=gettext_lazy("Confirm new password"), autocomplete="new-password")
 
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
         problem = new_password_problem(password, name=self.user.name, email=self.user.email)
         if not problem and password == self.cleaned_data.get("current"):
-            problem = _("This is the current password.")
+            problem = _("The new password must be different from the current password.")
         if problem:
             raise ValidationError(problem)
         return password
@@ -95,7 +95,7 @@ class OwnPasswordForm(PresentPasswordForm):
     def clean_again(self) -> str:
         again: str = self.cleaned_data["again"]
         if again != self.cleaned_data.get("password", again):
-            raise ValidationError(_("This is not the same password."))
+            raise ValidationError(_("The passwords don't match."))
         return again
 
 
@@ -137,15 +137,15 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
             return HttpResponseRedirect(await onward(request.session, next_url))
         form = OwnPasswordForm(user, posted(request), auto_id="choose-%s")
         if await change_password(request, form):
-            messages.success(request, _("The password is changed."))
+            messages.success(request, _("Password changed."))
             return HttpResponseRedirect(await onward(request.session, next_url))
     except (ApiError, UsersUnknown):
         return error_page(request, 503, _("The users are not loaded yet. Try again later."))
     except DatabaseError:
-        return error_page(request, 503, _("The database cannot be used."))
+        return error_page(request, 503, _("The database is not available."))
     except AuditUnavailable:
         return error_page(
-            request, 503, _("Nothing was done, because the audit trail cannot be written.")
+            request, 503, _("No changes were made because the audit trail cannot be written.")
         )
     context = {
         "form": form,

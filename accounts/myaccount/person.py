@@ -38,7 +38,7 @@ def own_user(request: ConsoleRequest) -> Entry[User]:
     """Return the session's user. Raise `UsersUnknown`, or `NotFound` if the user was deleted."""
     entry: Entry[User] | None = trusted_users().store.get(Key("", own_name(request)))
     if entry is None:
-        raise NotFound(404, Sentence(gettext_noop("there is no such user any more")))
+        raise NotFound(404, Sentence(gettext_noop("the user no longer exists")))
     return entry
 
 
@@ -72,7 +72,7 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> None:
 async def _read(client: ConsoleClient, entry: Entry[User]) -> Manifest:
     user = await client.get(USERS, name=entry.key.name)
     if user["metadata"]["uid"] != entry.projection.uid:
-        raise NotFound(404, Sentence(gettext_noop("there is no such user any more")))
+        raise NotFound(404, Sentence(gettext_noop("the user no longer exists")))
     return user
 
 

@@ -56,7 +56,7 @@ class OwnProfileForm(ConsoleForm):
         choices=(
             ("light", gettext_lazy("Light")),
             ("dark", gettext_lazy("Dark")),
-            ("auto", gettext_lazy("As the system")),
+            ("auto", gettext_lazy("Match system")),
         ),
     )
 
@@ -68,7 +68,9 @@ class OwnProfileForm(ConsoleForm):
         email: str = self.cleaned_data["email"]
         # Same message for both errors, so that the form doesn't reveal other users' addresses.
         if email not in ("", self._user.email) and not _may_have(email, self._user.name):
-            raise ValidationError(_("This address cannot be used."))
+            raise ValidationError(
+                _("This email address cannot be used. Enter another email address.")
+            )
         return email
 
 

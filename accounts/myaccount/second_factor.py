@@ -64,9 +64,14 @@ async def _change(request: ConsoleRequest, user: User) -> HttpResponse:
     form, act = ChangeForm(user, posted(request)), request.POST.get("act")
     required = options().requires_factor
     if form.is_bound and act not in (OFF, CODES):
-        form.add_error(None, _("Choose what to do."))
+        form.add_error(None, _("Choose an action."))
     elif act == OFF and required:
-        form.add_error(None, _("A second factor is required here."))
+        form.add_error(
+            None,
+            _(
+                "You cannot turn off the second factor because this console requires a second factor."
+            ),
+        )
     elif await _shows_both(request, form):
         if act == CODES:
             return await _renew(request, user)
@@ -91,7 +96,7 @@ async def _renew(request: ConsoleRequest, user: User) -> HttpResponse:
 async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
     async with record(factor_action(request, "delete", user)):
         await sync_to_async(register.turn_off)(user.name)
-    messages.success(request, _("The second factor is off."))
+    messages.success(request, _("The second factor is turned off."))
     return HttpResponseRedirect(reverse("accounts:own:account") + "#factor")
 
 
@@ -103,7 +108,7 @@ async def _shows_both(request: ConsoleRequest, form: ChangeForm) -> bool:
     if checked.wait is not None:
         form.add_error(None, too_many(checked.wait))
     elif not checked.is_right:
-        form.add_error("code", _("This code is wrong, or was used already."))
+        form.add_error("code", _("The code is incorrect or has already been used."))
     return form.is_valid()
 
 

@@ -55,7 +55,7 @@ async def profile(request: ConsoleRequest) -> HttpResponse:
         return await account_page(request, entry, profile=form)
     language, theme = form.cleaned_data["language"], form.cleaned_data["theme"]
     with override(language):
-        messages.success(request, _("The profile is saved."))
+        messages.success(request, _("Profile saved."))
     response = HttpResponseRedirect(reverse("accounts:own:account"))
     set_language(response, language)
     secure = bool(settings.SESSION_COOKIE_SECURE)
@@ -72,7 +72,7 @@ async def password(request: ConsoleRequest) -> HttpResponse:
     form = OwnPasswordForm(entry.projection, request.POST)
     if not await change_password(request, form):
         return await account_page(request, entry, password=form)
-    messages.success(request, _("The password is changed. All other sessions have ended."))
+    messages.success(request, _("Password changed. All other sessions have ended."))
     return HttpResponseRedirect(reverse("accounts:own:account"))
 
 
@@ -92,7 +92,7 @@ async def end_sessions(request: ConsoleRequest) -> HttpResponse:
         await tell_replicas(get_runtime().console, name, now())
     text = ngettext("Ended %(number)s session.", "Ended %(number)s sessions.", ended)
     done = text % {"number": ended} if ended else ""
-    return _told(request, done, _("There is no such session any more."), "sessions")
+    return _told(request, done, _("The session no longer exists."), "sessions")
 
 
 def _told(request: ConsoleRequest, done: str, gone: str, part: str) -> HttpResponse:
@@ -161,10 +161,12 @@ async def make_token(request: ConsoleRequest) -> HttpResponse:
                     read_only=form.cleaned_data["scope"] != FULL,
                 )
             except apitokens.NameTaken:
-                form.add_error("name", _("You have a token of this name."))
+                form.add_error("name", _("You already have a token with this name."))
                 recording.answered(409, "NameTaken")
             except apitokens.TooMany:
-                form.add_error(None, _("These are too many tokens. Revoke one first."))
+                form.add_error(
+                    None, _("You have reached the maximum number of tokens. Revoke a token first.")
+                )
                 recording.answered(403, "TooManyTokens")
     if not fresh:
         return await account_page(request, entry, token=form)
@@ -180,8 +182,8 @@ async def end_token(request: ConsoleRequest) -> HttpResponse:
         ended = is_id(given) and await sync_to_async(apitokens.end_one)(name, given)
         if not ended:
             recording.answered(404, "NotFound")
-    done = _("The token is revoked.") if ended else ""
-    return _told(request, done, _("There is no such token any more."), "tokens")
+    done = _("Token revoked.") if ended else ""
+    return _told(request, done, _("The token no longer exists."), "tokens")
 
 
 # Forwarded ports that are open in the browser.
@@ -195,5 +197,5 @@ async def close_port(request: ConsoleRequest) -> HttpResponse:
     found = [one for one in own if one.label == given]
     for one in found:
         await close(one, BY_USER)
-    done = _("The port is closed.") if found else ""
-    return _told(request, done, _("There is no such open port any more."), "ports")
+    done = _("Port closed.") if found else ""
+    return _told(request, done, _("The port is no longer open."), "ports")

@@ -64,7 +64,7 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
         return error_page(
             request,
             400,
-            _("This application is not known here, or asks wrongly.") + f" {error.description}",
+            _("Unknown client, or invalid authorization request.") + f" {error.description}",
         )
     try:
         return await _confirmed(request, asked, read_wanted(asked, fields))
@@ -73,7 +73,9 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
             request, location(asked, error=error.error, error_description=error.description)
         )
     except (UsersUnknown, AuditUnavailable, DatabaseError):
-        return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
+        return error_page(
+            request, 503, _("Signing in is not possible: the database is not available.")
+        )
 
 
 async def _confirmed(request: ConsoleRequest, asked: Asked, wanted: CodeRequest) -> HttpResponse:

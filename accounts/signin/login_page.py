@@ -66,8 +66,8 @@ def locked_page(request: HttpRequest, form: LoginForm, wait: float) -> HttpRespo
 def too_many(wait: float) -> str:
     minutes = math.ceil(wait / 60)
     text = ngettext(
-        "There were too many failed attempts. Try again in %(minutes)s minute.",
-        "There were too many failed attempts. Try again in %(minutes)s minutes.",
+        "Too many failed attempts. Try again in %(minutes)s minute.",
+        "Too many failed attempts. Try again in %(minutes)s minutes.",
         minutes,
     )
     return text % {"minutes": minutes}

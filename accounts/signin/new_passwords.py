@@ -38,7 +38,7 @@ class NewPasswordField(SecretField):
 
     def __init__(self, *, label: Promise) -> None:
         hint = gettext_lazy(
-            "8 to 64 characters, with a lower-case letter, an upper-case letter and a digit."
+            "Use 8 to 64 characters, including a lowercase letter, an uppercase letter and a digit."
         )
         super().__init__(label=label, help_text=hint, autocomplete="new-password")
 
@@ -50,21 +50,24 @@ def new_password_problem(password: str, *, name: str, email: str = "") -> str:
         return _("Use %(min)s to %(max)s characters.") % words
     if len(password.encode("utf-8", "replace")) > MAX_BYTES:
         return (
-            _("Use at most %(bytes)s bytes; letters with accents and Han count more than one.")
+            _(
+                "Use at most %(bytes)s bytes. Accented letters and Chinese characters count as more "
+                "than one byte."
+            )
             % words
         )
     if password_problem(password):
-        return _("Use a lower-case letter, an upper-case letter and a digit.")
+        return _("Use at least one lowercase letter, one uppercase letter and one digit.")
     if _is_personal(password, name, email):
-        return _("This is too much like the name of the user.")
+        return _("The password is too similar to the username or email address.")
     if _is_common(password):
-        return _("This is one of the passwords that many people use.")
+        return _("This password is too common.")
     return ""
 
 
 def busy_text() -> str:
     """Return the message to display for `TooBusy`."""
-    return _("Too many passwords are being checked at this moment. Try again soon.")
+    return _("Too many passwords are being checked. Try again in a few seconds.")
 
 
 async def set_password(

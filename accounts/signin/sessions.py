@@ -217,8 +217,8 @@ async def touch(session: SessionBase, now: datetime) -> None:
 
 #: View name and error message for API clients, by step.
 STEPS: Mapping[Step, tuple[str, str | Promise]] = {
-    Step.PASSWORD: ("accounts:choose_password", gettext_lazy("Choose a password first.")),
-    Step.FACTOR: ("accounts:second_factor", gettext_lazy("Show your second factor first.")),
+    Step.PASSWORD: ("accounts:choose_password", gettext_lazy("Choose a new password first.")),
+    Step.FACTOR: ("accounts:second_factor", gettext_lazy("Enter your second factor first.")),
 }
 
 

@@ -52,11 +52,15 @@ async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
             return await _sign_in(request, provider)
     except UsersUnknown:
         return error_page(
-            request, 503, _("Nobody can log in yet: the users have not arrived from the cluster.")
+            request,
+            503,
+            _("Signing in is not possible yet: the users have not been loaded from the cluster."),
         )
     except (AuditUnavailable, DatabaseError) as error:
         log.error("Sign-in failed because the database is unavailable: %s", error)
-        return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
+        return error_page(
+            request, 503, _("Signing in is not possible: the database is not available.")
+        )
     return _offer(request, provider)
 
 
@@ -68,7 +72,7 @@ def _offer(request: ConsoleRequest, provider: str) -> HttpResponse:
         return HttpResponseRedirect(next_url)
     state: State = request.session_state  # type: ignore[attr-defined]
     ended = "ended" in request.GET or state is State.ENDED
-    error = _("Your session has ended. Log in again.") if ended else None
+    error = _("Your session has ended. Sign in again.") if ended else None
     form = LoginForm(error=error, next=next_url, provider=provider)
     return login_page(request, form)
 
@@ -88,7 +92,7 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
     try:
         attempt = await first_step(request, username, password)
     except TooBusy:
-        text = _("Too many people log in at this moment. Try again in a few seconds.")
+        text = _("Too many users are signing in. Try again in a few seconds.")
         return login_page(request, LoginForm(username, text, next_url), status=503)
     if await _admit(request, attempt):
         response = HttpResponseRedirect(await onward(request.session, next_url))
@@ -97,7 +101,7 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
     shown = username if username.isprintable() and len(username) <= 253 else ""
     if attempt.wait is not None:
         return locked_page(request, LoginForm(shown, next=next_url), attempt.wait)
-    text = _("Wrong name or password.")
+    text = _("Incorrect username or password.")
     return login_page(request, LoginForm(shown, text, next_url), status=401)
 
 

@@ -26,7 +26,7 @@ from console.ui.subject import Subject
 
 
 class PodsUnknown(NotArrived):
-    text = gettext_lazy("The pods have not arrived from the cluster.")
+    text = gettext_lazy("The pods have not been loaded from the cluster yet.")
 
 
 class Drain(Action):
@@ -43,9 +43,9 @@ class Drain(Action):
     trail = ("patch", "drain")
     reads_also = (PODS, POD_DISRUPTION_BUDGETS)
     effect_text = gettext_lazy(
-        "It is cordoned, then its pods are evicted as far as their disruption budgets allow it, "
-        "again and again until all are gone. It goes on when you leave this page, and ends when "
-        "you log out."
+        "The node is cordoned, and its pods are evicted as far as their disruption budgets "
+        "allow. Evictions are retried until all pods have left the node. Draining continues "
+        "if you leave this page, and stops when you sign out."
     )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
@@ -73,7 +73,7 @@ class Drain(Action):
         node = ObjectReference(access.cluster.name, gvr, key, entry.projection.uid)
         found = await sync_to_async(latest)(node, self.name)
         if found is not None and found.running:
-            raise Refused(_("It is being drained already."))
+            raise Refused(_("The node is already being drained."))
 
     async def run(self, context: Context) -> Outcome:
         return await _start(context, context.data)
@@ -89,13 +89,13 @@ class ResumeDrain(_OnPanel):
     """Starts a drain with the options of the last one."""
 
     name = "resume-drain"
-    label = pgettext_lazy("action", "Go on")
+    label = pgettext_lazy("action", "Resume drain")
     trail = ("patch", "resume-drain")
 
     async def run(self, context: Context) -> Outcome:
         found = await sync_to_async(latest)(_node(context), Drain.name)
         if found is None or found.running:
-            raise Refused(_("This cannot be done to it as it is now."))
+            raise Refused(_("The current state of the object doesn't allow this action."))
         return await _start(context, found.data)
 
 
@@ -109,9 +109,9 @@ class StopDrain(_OnPanel):
     async def run(self, context: Context) -> Outcome:
         actor = context.request.account or ""
         if not await sync_to_async(ask_to_stop)(_node(context), Drain.name, actor):
-            raise Refused(_("It is not being drained."))
+            raise Refused(_("The node is not being drained."))
         return Follow(
-            _("Stopped draining %(kind)s %(name)s, which stays cordoned.") % context.words
+            _("Stopped draining %(kind)s %(name)s. The node stays cordoned.") % context.words
         )
 
 
@@ -122,13 +122,13 @@ def _node(context: Context) -> ObjectReference:
 async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
     presence = context.request.presence
     if presence is None:
-        raise Refused(_("You may not do this."))
+        raise Refused(_("You don't have permission to do this."))
     request, cluster = context.request, context.access.cluster
     recorded = request_action(request, "create", PODS, subresource="eviction")
     try:
         number = await sync_to_async(begin)(_node(context), Drain.name, recorded.actor, dict(data))
     except Running as error:
-        raise Refused(_("It is being drained already.")) from error
+        raise Refused(_("The node is already being drained.")) from error
     try:
         node = await context.patch({"spec": {"unschedulable": True}})
     except BaseException:
@@ -148,4 +148,4 @@ async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
         recorded=recorded,
     )
     get_drains().start(order)
-    return Follow(_("Began to drain %(kind)s %(name)s.") % context.words)
+    return Follow(_("Started draining %(kind)s %(name)s.") % context.words)

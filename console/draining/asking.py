@@ -20,21 +20,21 @@ MOST = 50
 
 _TITLES: dict[Fate, tuple[str | Promise, str | Promise]] = {
     Fate.LOST: (
-        gettext_lazy("Are lost"),
-        gettext_lazy("Nothing controls them, so that no others take their place."),
+        gettext_lazy("Pods that will be lost"),
+        gettext_lazy("These pods have no controller, so they are not recreated on another node."),
     ),
     Fate.MOVES: (
-        gettext_lazy("Are evicted"),
-        gettext_lazy("What controls them makes others, which run elsewhere."),
+        gettext_lazy("Pods that will be evicted"),
+        gettext_lazy("The controllers of these pods create replacements on other nodes."),
     ),
-    Fate.ENDED: (gettext_lazy("Have ended"), gettext_lazy("They are deleted.")),
+    Fate.ENDED: (gettext_lazy("Finished pods"), gettext_lazy("These pods will be deleted.")),
     Fate.DAEMON: (
-        gettext_lazy("Stay, of DaemonSets"),
-        gettext_lazy("Others would be placed there at once."),
+        gettext_lazy("DaemonSet pods (not evicted)"),
+        gettext_lazy("A DaemonSet would immediately recreate its pods on this node."),
     ),
     Fate.STATIC: (
-        gettext_lazy("Stay, of the node itself"),
-        gettext_lazy("Its kubelet runs them from its own files."),
+        gettext_lazy("Static pods (not evicted)"),
+        gettext_lazy("The kubelet runs these pods from local manifest files."),
     ),
 }
 

@@ -18,15 +18,13 @@ class DrainForm(ConsoleForm):
     """Drain options. Consent fields are only included if the plan requires them."""
 
     grace = NumberField(
-        label=gettext_lazy("Seconds that each pod has to end"),
-        help_text=gettext_lazy("Empty: as the pod itself says."),
+        label=gettext_lazy("Grace period per pod (seconds)"),
+        help_text=gettext_lazy("Leave empty to use the grace period of each pod."),
         least=1,
         most=LONGEST_GRACE,
         required=False,
     )
-    minutes = NumberField(
-        label=gettext_lazy("Minutes after which it gives up"), least=1, most=LONGEST
-    )
+    minutes = NumberField(label=gettext_lazy("Timeout (minutes)"), least=1, most=LONGEST)
 
     def __init__(self, data: QueryDict | None, plan: Plan) -> None:
         super().__init__(data, initial={"minutes": USUAL})
@@ -34,8 +32,8 @@ class DrainForm(ConsoleForm):
         lost, emptied = plan.lost, plan.emptied
         if lost:
             label = ngettext(
-                "Delete %(count)s pod that nothing controls",
-                "Delete %(count)s pods that nothing controls",
+                "Delete %(count)s pod without a controller",
+                "Delete %(count)s pods without a controller",
                 lost,
             )
             self.fields["force"] = _Consent(label % {"count": f"{lost:,}"})
@@ -55,4 +53,4 @@ class _Consent(CheckField):
 
     def validate(self, value: Any) -> None:
         if not value:
-            raise ValidationError(_("Without this nothing is done."))
+            raise ValidationError(_("Select this option to drain the node."))

@@ -45,12 +45,12 @@ SHOWN = timedelta(hours=1)
 #: Maximum number of pods shown; pods that need attention come first.
 MOST = 50
 _WORDS: Mapping[Step, tuple[str, str | Promise]] = {
-    Step.UNAGREED: ("warn", gettext_lazy("Would be lost, or lose data")),
+    Step.UNAGREED: ("warn", gettext_lazy("Not evicted: the pod or its data would be lost")),
     Step.REFUSED: ("error", gettext_lazy("Refused")),
-    Step.BLOCKED: ("warn", gettext_lazy("A disruption budget does not allow it now")),
-    Step.UNSURE: ("warn", gettext_lazy("The cluster did not answer")),
+    Step.BLOCKED: ("warn", gettext_lazy("Blocked by a disruption budget")),
+    Step.UNSURE: ("warn", gettext_lazy("The cluster did not respond")),
     Step.ENDING: ("ending", gettext_lazy("Terminating")),
-    Step.WAITING: ("progress", gettext_lazy("Waits for its turn")),
+    Step.WAITING: ("progress", gettext_lazy("Waiting")),
 }
 
 
@@ -114,7 +114,7 @@ def _context(
     gone = sum(one.step is Step.GONE for one in results)
     left = [one for step in _WORDS for one in results if one.step is step]
     share = 100 * gone // len(results) if results else 0
-    bar = Bar(_("Pods that are gone"), f"{gone:,}", f"{len(results):,}", share, "ok")
+    bar = Bar(_("Removed pods"), f"{gone:,}", f"{len(results):,}", share, "ok")
     return {
         "kept": kept,
         "severity": _severity(kept),
@@ -147,7 +147,7 @@ def _line(access: Access, result: Result, *, running: bool) -> Line:
     severity, word = _WORDS[result.step]
     since = datetime.fromtimestamp(result.since, UTC) if result.step is Step.ENDING else None
     if result.step is Step.WAITING and not running:
-        severity, word = "paused", _("Stays")
+        severity, word = "paused", _("Not evicted")
     return Line(
         visible(result.name),
         visible(result.namespace),
@@ -178,21 +178,26 @@ def _text(kept: Kept) -> str:
     }
     match kept.state:
         case State.RUNNING:
-            asked = _("%(stopper)s has stopped it; what was begun comes to an end.")
+            asked = _(
+                "%(stopper)s stopped the drain. Evictions that have already started will finish."
+            )
             return (asked if kept.stopper else _("%(actor)s is draining this node.")) % words
         case State.DONE:
             return (
-                _("%(actor)s has drained this node: every pod that had to leave is gone.") % words
+                _(
+                    "%(actor)s drained this node. All pods that had to be evicted have left the node."
+                )
+                % words
             )
         case State.INTERRUPTED:
             text = _(
-                "Draining was interrupted: the console's process that did it for %(actor)s ended."
+                "Drain interrupted: the console process that drained the node for %(actor)s stopped."
             )
             return text % words
         case State.STOPPED if kept.reason == Reason.UNCORDONED:
-            return _("Draining has ended, because somebody uncordoned the node.")
+            return _("Drain stopped because the node was uncordoned.")
         case State.STOPPED:
-            return _("%(stopper)s has stopped draining this node.") % words
+            return _("%(stopper)s stopped draining this node.") % words
         case _:
             return _why(kept.reason) % words
 
@@ -200,22 +205,25 @@ def _text(kept: Kept) -> str:
 def _why(reason: str) -> str:
     match reason:
         case Reason.SESSION:
-            return _("Draining has ended, because %(actor)s is not logged in any more.")
+            return _("Drain stopped because %(actor)s signed out.")
         case Reason.RIGHT:
-            return _("Draining has ended, because %(actor)s may not do it any more.")
+            return _("Drain stopped because %(actor)s no longer has permission to drain this node.")
         case Reason.TIME:
-            return _("Draining was given up after %(minutes)s minutes.")
+            return _("Drain stopped because the timeout of %(minutes)s minutes was reached.")
         case Reason.NODE:
-            return _("Draining has ended, because the node is gone or another one has its name.")
+            return _(
+                "Drain stopped because the node was deleted, or replaced by another node with the "
+                "same name."
+            )
         case Reason.CONSENT:
             return _(
-                "No pod was evicted: some would be lost, or lose data, to which %(actor)s has not "
-                "agreed. Drain it again to decide."
+                "No pods were evicted: some pods or their data would be lost, and %(actor)s did not "
+                "confirm this. Drain the node again to confirm."
             )
         case Reason.REFUSED:
-            return _("Draining has ended: the cluster refused to evict some pods.")
+            return _("Drain stopped because the cluster refused to evict some pods.")
         case _:
-            return _("The console made a mistake, and draining has ended.")
+            return _("Drain stopped because of an internal error in the console.")
 
 
 def _buttons(access: Access, kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Button]:

@@ -65,5 +65,8 @@ class CertificateSigningRequestKind(ResourceKind):
         found: CertificateSigningRequest = entry.projection
         return [
             (_("Requestor"), visible(found.requestor) or _("none")),
-            (_("Afterwards"), _("a certificate that was issued stays good until it expires")),
+            (
+                _("After deletion"),
+                _("a certificate that was already issued stays valid until it expires"),
+            ),
         ]

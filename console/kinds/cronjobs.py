@@ -82,6 +82,6 @@ class CronJobKind(WorkloadKind):
         return [
             status_fact(item.status),
             (_("Schedule"), visible(f"{item.schedule} {item.zone}".strip()) or _("none")),
-            (_("Its jobs"), _("are deleted with it")),
+            (_("Jobs"), _("will also be deleted")),
             owner_fact(item.owner),
         ]

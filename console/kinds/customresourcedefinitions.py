@@ -143,12 +143,14 @@ class CustomResourceDefinitionKind(ResourceKind):
     precious = True
 
     def goes_with(self, name: str) -> str:
-        return _("With definition %(name)s go all objects of its kind.") % {"name": visible(name)}
+        return _("Deleting definition %(name)s also deletes all objects of its kind.") % {
+            "name": visible(name)
+        }
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         definition: Definition = entry.projection
         words = {"kind": visible(definition.kind)}
         return [
             (_("Kind"), visible(f"{definition.kind} ({definition.group})")),
-            (_("Goes too"), _("every %(kind)s in every project") % words),
+            (_("Also deleted"), _("all %(kind)s objects in all projects") % words),
         ]

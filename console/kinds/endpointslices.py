@@ -46,8 +46,8 @@ class EndpointSliceKind(ResourceKind):
         "ports": [{"name": "http", "protocol": "TCP", "port": 80}],
     }
     severity_words = {
-        Severity.ERROR: gettext_lazy("Nothing ready"),
-        Severity.WARN: gettext_lazy("Partly ready"),
+        Severity.ERROR: gettext_lazy("No endpoints ready"),
+        Severity.WARN: gettext_lazy("Partially ready"),
         Severity.OK: gettext_lazy("Ready"),
         Severity.PAUSED: gettext_lazy("No endpoints"),
     }

@@ -79,5 +79,5 @@ class GatewayKind(ResourceKind):
         gateway: Gateway = entry.projection
         return [
             (_("Addresses"), visible(", ".join(gateway.addresses)) or _("none yet")),
-            (_("Routes that use it"), str(gateway.routes)),
+            (_("Routes that use this gateway"), str(gateway.routes)),
         ]

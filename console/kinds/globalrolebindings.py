@@ -71,5 +71,5 @@ class GlobalRoleBindingKind(ResourceKind):
         binding: GlobalRoleBinding = entry.projection
         return [
             (_("Role"), visible(binding.role) or _("none")),
-            (_("Lose it"), visible(", ".join(everybody(binding))) or _("nobody")),
+            (_("Subjects that lose the role"), visible(", ".join(everybody(binding))) or _("none")),
         ]

@@ -44,7 +44,7 @@ class GlobalRoleKind(ResourceKind):
             param="origin",
             label=gettext_lazy("Origin"),
             choices=(
-                ("platform", gettext_lazy("The platform's own")),
+                ("platform", gettext_lazy("Built-in platform role")),
                 ("template", gettext_lazy("Template")),
                 ("own", gettext_lazy("Custom")),
             ),

@@ -47,5 +47,8 @@ class GroupBindingKind(ResourceKind):
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         binding: GroupBinding = entry.projection
-        users = visible(", ".join(binding.users)) or _("nobody")
-        return [(_("Department"), visible(binding.group) or _("none")), (_("Leave it"), users)]
+        users = visible(", ".join(binding.users)) or _("none")
+        return [
+            (_("Department"), visible(binding.group) or _("none")),
+            (_("Users who leave the department"), users),
+        ]

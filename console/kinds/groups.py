@@ -29,13 +29,13 @@ class GroupKind(ResourceKind):
         NameColumn(),
         TextColumn(id="title", label=gettext_lazy("Alias"), priority=1),
         TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
-        TextColumn(id="parent", label=gettext_lazy("Part of"), priority=2),
+        TextColumn(id="parent", label=gettext_lazy("Parent department"), priority=2),
         AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda group: (group.title, group.workspace))
     filters = (
         FieldFilter(param="workspace", label=gettext_lazy("Workspace")),
-        FieldFilter(param="parent", label=gettext_lazy("Part of")),
+        FieldFilter(param="parent", label=gettext_lazy("Parent department")),
     )
     actions = (Delete(),)
 
@@ -44,5 +44,8 @@ class GroupKind(ResourceKind):
         return [
             (_("Alias"), visible(group.title) or _("none")),
             (_("Workspace"), visible(group.workspace) or _("none")),
-            (_("Afterwards"), _("departments inside of it go too, and the roles that it gave")),
+            (
+                _("After deletion"),
+                _("subdepartments and the roles granted through the department are also deleted"),
+            ),
         ]

@@ -74,7 +74,7 @@ class AutoscalerKind(ResourceKind):
         StatusColumn(),
         LinkColumn(
             id="target",
-            label=gettext_lazy("Scales"),
+            label=gettext_lazy("Scale target"),
             to=lambda item: target_of(item.target, item.namespace),
             leads_to=BY_KIND,
         ),
@@ -93,7 +93,7 @@ class AutoscalerKind(ResourceKind):
     )
     filters = (
         STATE,
-        FieldFilter(param="target", label=gettext_lazy("Scales")),
+        FieldFilter(param="target", label=gettext_lazy("Scale target")),
         OWNER,
     )
     actions = (Delete(),)
@@ -106,7 +106,7 @@ class AutoscalerKind(ResourceKind):
         item: Autoscaler = entry.projection
         return [
             status_fact(item.status),
-            (_("Scales"), visible(item.target) or _("none")),
+            (_("Scale target"), visible(item.target) or _("none")),
             (_("Replicas"), _("stay at %(count)s") % {"count": f"{item.current:,}"}),
             owner_fact(item.owner),
         ]

@@ -38,5 +38,9 @@ class IngressClassKind(ResourceKind):
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: IngressClass = entry.projection
-        default = _("yes: ingresses without a class use it") if found.default else _("no")
+        default = (
+            _("yes: used by ingresses that don't set an ingress class")
+            if found.default
+            else _("no")
+        )
         return [(_("Controller"), visible(found.controller) or _("none")), (_("Default"), default)]

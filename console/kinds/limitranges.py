@@ -40,13 +40,13 @@ class LimitRangeKind(ResourceKind):
     columns = (
         NameColumn(),
         NamespaceColumn(),
-        ListColumn(id="types", label=gettext_lazy("For"), priority=2, most=3),
+        ListColumn(id="types", label=gettext_lazy("Applies to"), priority=2, most=3),
         ListColumn(
             id="default_requests", label=gettext_lazy("Default requests"), priority=2, most=2
         ),
         ListColumn(id="default_limits", label=gettext_lazy("Default limits"), priority=2, most=2),
-        ListColumn(id="least", label=gettext_lazy("At least"), priority=3),
-        ListColumn(id="most", label=gettext_lazy("At most"), priority=3),
+        ListColumn(id="least", label=gettext_lazy("Minimum"), priority=3),
+        ListColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
         AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: found.types)
@@ -57,5 +57,11 @@ class LimitRangeKind(ResourceKind):
         return [
             (_("Default requests"), visible(", ".join(found.default_requests)) or _("none")),
             (_("Default limits"), visible(", ".join(found.default_limits)) or _("none")),
-            (_("Afterwards"), _("new containers get no defaults; those that run keep theirs")),
+            (
+                _("After deletion"),
+                _(
+                    "new containers get no default requests or limits; running containers are not "
+                    "affected"
+                ),
+            ),
         ]

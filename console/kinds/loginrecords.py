@@ -38,10 +38,10 @@ class LoginRecordKind(ResourceKind):
             leads_to=("users.iam.kubesphere.io",),
         ),
         StatusColumn(),
-        IpColumn(id="source_ip", label=gettext_lazy("From"), priority=2),
+        IpColumn(id="source_ip", label=gettext_lazy("Source address"), priority=2),
         TextColumn(id="type", label=gettext_lazy("Type"), priority=3),
         TextColumn(id="provider", label=gettext_lazy("Identity provider"), priority=3),
-        TextColumn(id="user_agent", label=gettext_lazy("Program"), priority=4),
+        TextColumn(id="user_agent", label=gettext_lazy("Client"), priority=4),
         AgeColumn(priority=1),
     )
     search = SearchFilter(
@@ -50,5 +50,7 @@ class LoginRecordKind(ResourceKind):
     )
     filters = (
         FieldFilter(param="user", label=gettext_lazy("User")),
-        FieldFilter(param="ip", label=gettext_lazy("From"), get=lambda record: (record.source_ip,)),
+        FieldFilter(
+            param="ip", label=gettext_lazy("Source address"), get=lambda record: (record.source_ip,)
+        ),
     )

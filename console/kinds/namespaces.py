@@ -71,7 +71,7 @@ class NamespaceKind(ResourceKind):
         return reverse("project_overview", args=(cluster, key.name))
 
     def goes_with(self, name: str) -> str:
-        return _("With project %(name)s goes everything that is in it by then.") % {
+        return _("Deleting project %(name)s also deletes everything in the project.") % {
             "name": visible(name)
         }
 
@@ -81,7 +81,7 @@ class NamespaceKind(ResourceKind):
             status_fact(item.status),
             (_("Workspace"), visible(item.workspace) or _("none")),
             (
-                _("What is in it"),
-                _("everything is deleted with it: workloads, volumes, settings, secrets"),
+                _("Contents"),
+                _("will also be deleted: workloads, volumes, ConfigMaps, secrets"),
             ),
         ]

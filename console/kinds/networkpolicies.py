@@ -94,7 +94,7 @@ class NetworkPolicyKind(ResourceKind):
         ChoiceFilter(
             param="direction",
             label=gettext_lazy("Direction"),
-            choices=(*DIRECTIONS, ("both", gettext_lazy("Both ways"))),
+            choices=(*DIRECTIONS, ("both", gettext_lazy("Both directions"))),
             get=direction,
         ),
     )
@@ -107,6 +107,6 @@ class NetworkPolicyKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         policy: NetworkPolicy = entry.projection
         return [
-            (_("Pods"), visible(policy.selector) or _("all of the project")),
-            (_("Afterwards"), _("what only this policy forbade is allowed")),
+            (_("Pods"), visible(policy.selector) or _("all pods of the project")),
+            (_("After deletion"), _("traffic that only this policy blocked is allowed")),
         ]

@@ -61,10 +61,10 @@ class NodeKind(ResourceKind):
         IpColumn(id="internal_ip", label=gettext_lazy("Internal IP"), priority=3),
         QuantityColumn(id="cpu", label=gettext_lazy("CPU"), priority=3, unit="cores"),
         QuantityColumn(id="memory", label=gettext_lazy("Memory"), priority=3, unit="bytes"),
-        QuantityColumn(id="pods", label=gettext_lazy("Pod slots"), priority=3, unit="pieces"),
+        QuantityColumn(id="pods", label=gettext_lazy("Pod capacity"), priority=3, unit="pieces"),
         ListColumn(id="taints", label=gettext_lazy("Taints"), priority=3),
         IpColumn(id="external_ip", label=gettext_lazy("External IP"), priority=4),
-        TextColumn(id="os", label=gettext_lazy("System"), priority=4),
+        TextColumn(id="os", label=gettext_lazy("Operating system"), priority=4),
         TextColumn(id="architecture", label=gettext_lazy("Architecture"), priority=4),
         TextColumn(id="kernel", label=gettext_lazy("Kernel"), priority=4),
         TextColumn(id="runtime", label=gettext_lazy("Container runtime"), priority=4),
@@ -122,6 +122,6 @@ class NodeKind(ResourceKind):
         return [
             status_fact(item.status),
             (_("Roles"), visible(", ".join(item.roles)) or _("none")),
-            (_("Its pods"), _("are lost, also those that no controller creates again")),
-            (_("The machine"), _("goes on running; its kubelet may register the node anew")),
+            (_("Pods"), _("are lost, including pods that no controller recreates")),
+            (_("Machine"), _("keeps running; its kubelet may register the node again")),
         ]

@@ -120,5 +120,8 @@ class PersistentVolumeClaimKind(ResourceKind):
             (_("Volume"), f"{visible(claim.volume)} {visible(claim.capacity)}".strip()),
             (_("Storage class"), visible(claim.storage_class) or _("none")),
             # The reclaim policy is a field of the volume, not of the claim.
-            (_("Data"), _("lost with the volume, unless its reclaim policy is Retain")),
+            (
+                _("Data"),
+                _("deleted with the volume, unless the reclaim policy of the volume is Retain"),
+            ),
         ]

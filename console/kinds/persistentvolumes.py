@@ -120,7 +120,7 @@ class PersistentVolumeKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         volume: PersistentVolume = entry.projection
         kept = volume.reclaim_policy == "Retain"
-        data = _("stays where it is stored") if kept else _("is deleted where it is stored")
+        data = _("kept in the storage system") if kept else _("deleted from the storage system")
         return [
             status_fact(volume.status),
             (_("Claim"), visible(volume.claim) or _("none")),

@@ -81,14 +81,14 @@ class BudgetKind(ResourceKind):
             align="end",
             order=lambda item: bound_order(item.most),
         ),
-        NumberColumn(id="allowed", label=gettext_lazy("May be evicted"), priority=2),
+        NumberColumn(id="allowed", label=gettext_lazy("Allowed disruptions"), priority=2),
         RatioColumn(
             id="ready",
             label=gettext_lazy("Healthy"),
             part=lambda item: item.healthy,
             whole=lambda item: item.expected,
         ),
-        NumberColumn(id="needed", label=gettext_lazy("Must be healthy"), priority=4),
+        NumberColumn(id="needed", label=gettext_lazy("Desired healthy"), priority=4),
         SelectorColumn(),
         OwnerColumn(),
         AgeColumn(priority=1),
@@ -112,5 +112,8 @@ class BudgetKind(ResourceKind):
         return [
             status_fact(item.status),
             (_("Selector"), visible(item.selector) or _("all pods of the project")),
-            (_("Afterwards"), _("its pods may be evicted all at once")),
+            (
+                _("After deletion"),
+                _("all pods selected by the budget may be evicted at the same time"),
+            ),
         ]

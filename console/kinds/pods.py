@@ -65,7 +65,7 @@ class PodKind(ResourceKind):
     by_kind = True
     by_operators = True
     watched = True
-    logged = frozenset({"Crash loop", "Failed", "Killed for memory", "Not ready"})
+    logged = frozenset({"Crash loop", "Failed", "Out of memory", "Not ready"})
     names = (*SPEC_NAMES, NODES)
     pod_spec = ("spec",)
     title = gettext_lazy("Pods")

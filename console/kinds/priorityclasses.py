@@ -25,7 +25,7 @@ from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 
 PREEMPTION: dict[str, str | Promise] = {
-    "PreemptLowerPriority": gettext_lazy("Preempts others"),
+    "PreemptLowerPriority": gettext_lazy("Preempts lower priority"),
     "Never": gettext_lazy("Never preempts"),
 }
 
@@ -60,9 +60,17 @@ class PriorityClassKind(ResourceKind):
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: PriorityClass = entry.projection
-        default = _("yes: pods without a priority have it") if found.default else _("no")
+        default = (
+            _("yes: used by pods that don't set a priority class") if found.default else _("no")
+        )
         return [
             (_("Value"), f"{found.value:,}"),
             (_("Default"), default),
-            (_("Afterwards"), _("pods keep their priority; new ones that name it are refused")),
+            (
+                _("After deletion"),
+                _(
+                    "existing pods keep their priority; new pods that use this priority class are "
+                    "rejected"
+                ),
+            ),
         ]

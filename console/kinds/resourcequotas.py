@@ -52,7 +52,7 @@ class ResourceQuotaKind(ResourceKind):
             priority=2,
             get=lambda quota: quota.used if quota.fullest else None,
         ),
-        TextColumn(id="fullest", label=gettext_lazy("Fullest"), priority=3),
+        TextColumn(id="fullest", label=gettext_lazy("Highest usage"), priority=3),
         ListColumn(id="requests", label=gettext_lazy("Requests"), priority=3, most=2),
         ListColumn(id="limits", label=gettext_lazy("Limits"), priority=3, most=2),
         AgeColumn(priority=1),
@@ -66,5 +66,5 @@ class ResourceQuotaKind(ResourceKind):
         return [
             (_("Requests"), visible(", ".join(quota.requests)) or _("none")),
             (_("Limits"), visible(", ".join(quota.limits)) or _("none")),
-            (_("Afterwards"), _("the project may use what the cluster has")),
+            (_("After deletion"), _("this quota no longer limits the project")),
         ]

@@ -53,7 +53,7 @@ class _RouteKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         route: Route = entry.projection
         return [
-            (_("Hosts"), visible(", ".join(route.hostnames)) or _("those of its gateways")),
+            (_("Hosts"), visible(", ".join(route.hostnames)) or _("the hosts of its gateways")),
             (_("Services"), visible(", ".join(route.backends)) or _("none")),
         ]
 

@@ -28,7 +28,7 @@ class RuntimeClassKind(ResourceKind):
     columns = (
         NameColumn(),
         TextColumn(id="handler", label=gettext_lazy("Handler"), priority=1),
-        ListColumn(id="overhead", label=gettext_lazy("Overhead of a pod"), priority=2),
+        ListColumn(id="overhead", label=gettext_lazy("Pod overhead"), priority=2),
         AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (found.handler,))
@@ -38,5 +38,10 @@ class RuntimeClassKind(ResourceKind):
         found: RuntimeClass = entry.projection
         return [
             (_("Handler"), visible(found.handler) or _("none")),
-            (_("Afterwards"), _("pods that run go on; new ones that name it are refused")),
+            (
+                _("After deletion"),
+                _(
+                    "running pods are not affected; new pods that use this runtime class are rejected"
+                ),
+            ),
         ]

@@ -37,7 +37,7 @@ TYPES: dict[str, str | Promise] = {
     "kubernetes.io/dockerconfigjson": gettext_lazy("Image registry"),
     "kubernetes.io/dockercfg": gettext_lazy("Image registry"),
     "kubernetes.io/service-account-token": gettext_lazy("Service account token"),
-    "kubernetes.io/basic-auth": gettext_lazy("Name and password"),
+    "kubernetes.io/basic-auth": gettext_lazy("Username and password"),
     "kubernetes.io/ssh-auth": gettext_lazy("SSH key"),
     "bootstrap.kubernetes.io/token": gettext_lazy("Bootstrap token"),
 }

@@ -51,7 +51,7 @@ class ServiceAccountKind(ResourceKind):
             get=lambda account: len(account.secrets),
         ),
         ListColumn(id="pull_secrets", label=gettext_lazy("Image pull secrets"), priority=3),
-        BoolColumn(id="automount", label=gettext_lazy("Token in pods"), priority=4),
+        BoolColumn(id="automount", label=gettext_lazy("Mount token in pods"), priority=4),
         AgeColumn(priority=1),
     )
     search = SearchFilter(
@@ -73,5 +73,7 @@ class ServiceAccountKind(ResourceKind):
             yield Reference(SECRETS, Key(item.namespace, name), "pull")
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        afterwards = _("its tokens stop working; pods that use it cannot be created again")
-        return [(_("Afterwards"), afterwards)]
+        afterwards = _(
+            "its tokens stop working; pods that use the service account cannot be recreated"
+        )
+        return [(_("After deletion"), afterwards)]

@@ -66,7 +66,7 @@ class ServiceKind(ResourceKind):
         StatusColumn(),
         TextColumn(id="type", label=gettext_lazy("Type"), priority=2),
         IpColumn(id="cluster_ip", label=gettext_lazy("Cluster IP"), priority=3),
-        ListColumn(id="external", label=gettext_lazy("From outside"), priority=2),
+        ListColumn(id="external", label=gettext_lazy("External access"), priority=2),
         ListColumn(id="ports", label=gettext_lazy("Ports"), priority=2, most=2),
         SelectorColumn(),
         AgeColumn(priority=1),
@@ -95,6 +95,6 @@ class ServiceKind(ResourceKind):
         service: Service = entry.projection
         return [
             (_("Cluster IP"), visible(service.cluster_ip) or _("none")),
-            (_("From outside"), visible(", ".join(service.external)) or _("not reachable")),
-            (_("Selector"), visible(service.selector) or _("none: endpoints are set by hand")),
+            (_("External access"), visible(", ".join(service.external)) or _("not reachable")),
+            (_("Selector"), visible(service.selector) or _("none: endpoints are managed manually")),
         ]

@@ -86,6 +86,6 @@ class StatefulSetKind(WorkloadKind):
             status_fact(item.status),
             ready_fact(item.ready, item.desired),
             pods_fact(),
-            (_("Its volumes"), _("stay, unless it says otherwise itself")),
+            (_("Volumes"), _("are kept, unless persistentVolumeClaimRetentionPolicy is Delete")),
             owner_fact(item.owner),
         ]

@@ -57,7 +57,7 @@ class StorageClassKind(ResourceKind):
             get=lambda found: found.binding_mode,
             words=BINDING,
         ),
-        BoolColumn(id="expandable", label=gettext_lazy("Can grow"), priority=3),
+        BoolColumn(id="expandable", label=gettext_lazy("Expandable"), priority=3),
         BoolColumn(id="clones", label=gettext_lazy("Clones"), priority=4),
         BoolColumn(id="snapshots", label=gettext_lazy("Snapshots"), priority=4),
         AgeColumn(priority=1),
@@ -83,9 +83,16 @@ class StorageClassKind(ResourceKind):
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: StorageClass = entry.projection
-        default = _("yes: claims without a class use it") if found.default else _("no")
+        default = (
+            _("yes: used by PersistentVolumeClaims that don't set a storage class")
+            if found.default
+            else _("no")
+        )
         return [
             (_("Provisioner"), visible(found.provisioner) or _("none")),
             (_("Default"), default),
-            (_("Volumes of this class"), _("stay; new ones cannot be made")),
+            (
+                _("Volumes of this class"),
+                _("are kept; no new volumes can be created with this class"),
+            ),
         ]

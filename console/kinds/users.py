@@ -51,8 +51,8 @@ def status_of(user: User) -> Status:
 
 class DeleteOther(OfOthers, Delete):
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
-        afterwards = _("the account cannot log in; what it made stays")
-        return [*kind.facts(entry), (_("Afterwards"), afterwards)]
+        afterwards = _("the user cannot sign in; resources that the user created are kept")
+        return [*kind.facts(entry), (_("After deletion"), afterwards)]
 
 
 @register

@@ -100,7 +100,7 @@ class VolumeSnapshotContentKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         content: VolumeSnapshotContent = entry.projection
         kept = content.deletion_policy == "Retain"
-        data = _("stays where it is stored") if kept else _("is deleted where it is stored")
+        data = _("kept in the storage system") if kept else _("deleted from the storage system")
         return [
             (_("Volume snapshot"), visible(content.snapshot) or _("none")),
             (_("Data"), data),

@@ -58,7 +58,7 @@ class VolumeSnapshotKind(ResourceKind):
             get=lambda snapshot: snapshot.snapshot_class,
         ),
         TextColumn(id="content", label=gettext_lazy("Content"), priority=4),
-        AgeColumn(id="taken", label=gettext_lazy("Taken"), priority=3),
+        AgeColumn(id="taken", label=gettext_lazy("Snapshot time"), priority=3),
         AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda snapshot: (snapshot.source, snapshot.content))
@@ -88,5 +88,11 @@ class VolumeSnapshotKind(ResourceKind):
         snapshot: VolumeSnapshot = entry.projection
         return [
             (_("Source"), visible(snapshot.source) or _("none")),
-            (_("Data"), _("lost with it, unless its content's deletion policy is Retain")),
+            (
+                _("Data"),
+                _(
+                    "deleted with the snapshot, unless the deletion policy of the snapshot content is "
+                    "Retain"
+                ),
+            ),
         ]

@@ -29,26 +29,28 @@ class _WebhookConfigurationKind(ResourceKind):
         NumberColumn(id="webhooks", label=gettext_lazy("Webhooks"), priority=2),
         NumberColumn(
             id="refusing",
-            label=gettext_lazy("Refuse without an answer"),
+            label=gettext_lazy("Reject on failure"),
             priority=2,
             get=lambda found: found.failing_closed,
         ),
-        ListColumn(id="targets", label=gettext_lazy("Calls"), priority=2),
+        ListColumn(id="targets", label=gettext_lazy("Call targets"), priority=2),
         ListColumn(id="resources", label=gettext_lazy("Resources"), priority=3, most=2),
         AgeColumn(priority=1),
     )
     search = SearchFilter(texts=lambda found: (*found.targets, *found.resources))
     filters = (
-        FieldFilter(param="target", label=gettext_lazy("Calls"), get=lambda found: found.targets),
+        FieldFilter(
+            param="target", label=gettext_lazy("Call targets"), get=lambda found: found.targets
+        ),
     )
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: WebhookConfiguration = entry.projection
         return [
-            (_("Calls"), visible(", ".join(found.targets)) or _("none")),
+            (_("Call targets"), visible(", ".join(found.targets)) or _("none")),
             (_("Resources"), visible(", ".join(found.resources)) or _("none")),
-            (_("Afterwards"), self.afterwards),
+            (_("After deletion"), self.afterwards),
         ]
 
 
@@ -58,7 +60,7 @@ class ValidatingWebhookConfigurationKind(_WebhookConfigurationKind):
     title = gettext_lazy("Validating webhooks")
     singular = gettext_lazy("validating webhook configuration")
     nouns = gettext_lazy("validating webhook configurations")
-    afterwards = gettext_lazy("what only it refused is accepted")
+    afterwards = gettext_lazy("requests that only these webhooks rejected are accepted")
 
 
 @register
@@ -67,4 +69,4 @@ class MutatingWebhookConfigurationKind(_WebhookConfigurationKind):
     title = gettext_lazy("Mutating webhooks")
     singular = gettext_lazy("mutating webhook configuration")
     nouns = gettext_lazy("mutating webhook configurations")
-    afterwards = gettext_lazy("new objects are no longer changed by it")
+    afterwards = gettext_lazy("these webhooks no longer modify new objects")

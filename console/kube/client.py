@@ -101,7 +101,7 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
-_TOO_LONG = Sentence("it took too long")
+_TOO_LONG = Sentence("the request timed out")
 #: Warn code, warn agent and the quoted text.
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 #: A resourceVersion within the range of etcd revisions.
@@ -450,7 +450,7 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _too_long() -> ServerError:
-    return ServerError(502, Sentence("The answer of the Kubernetes API is too long"))
+    return ServerError(502, Sentence("The response from the Kubernetes API is too long"))
 
 
 class _Metadata(msgspec.Struct):
@@ -488,7 +488,7 @@ def _object(body: bytes, *, stored: bool = False) -> dict[str, Any]:
 
 
 def _no_object() -> ServerError:
-    return ServerError(502, Sentence("The answer of the Kubernetes API is no object"))
+    return ServerError(502, Sentence("The response from the Kubernetes API is not an object"))
 
 
 class _Token(msgspec.Struct):
@@ -560,7 +560,7 @@ async def _refused(
 async def _error(response: aiohttp.ClientResponse) -> ApiError:
     """Return the `ApiError` for a response with status 300 or above."""
     if response.status < 400:
-        why = Sentence("kube-apiserver answered with a redirect, which is never followed")
+        why = Sentence("kube-apiserver returned a redirect, which the console does not follow")
         return ServerError(502, why)
     raw = b""
     async for piece in response.content.iter_any():
@@ -627,18 +627,18 @@ def _seconds(retry_after: str) -> float | None:
 
 
 def _no_answer(why: str) -> Unavailable:
-    return Unavailable(Sentence("No answer from the Kubernetes API: %(why)s", why=why))
+    return Unavailable(Sentence("No response from the Kubernetes API: %(why)s", why=why))
 
 
 def _no_websocket() -> ServerError:
-    return ServerError(502, Sentence("The answer of the Kubernetes API is no websocket"))
+    return ServerError(502, Sentence("The response from the Kubernetes API is not a WebSocket"))
 
 
 def _failure(error: BaseException) -> Unavailable:
     """Return the exception for a connection error."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError):
-        why = Sentence("its certificate is not trusted")
-        return Distrusted(Sentence("No answer from the Kubernetes API: %(why)s", why=why))
+        why = Sentence("the certificate is not trusted")
+        return Distrusted(Sentence("No response from the Kubernetes API: %(why)s", why=why))
     return _no_answer(_plain(error))
 
 

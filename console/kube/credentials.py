@@ -133,7 +133,7 @@ class Credentials:
             issuer, _issues = _read(self._path, self.role)
         except NoCluster as error:
             log.warning("%s", error)
-            raise Unavailable(Sentence("The kubeconfig of the console cannot be read")) from error
+            raise Unavailable(Sentence("The console's kubeconfig could not be read")) from error
         token = request_token(issuer, self.role)
         if self._path:
             _renew(Path(self._path), issuer)

@@ -85,7 +85,9 @@ class Replaced(Conflict):
     """Raised by the console: the name now belongs to a different object."""
 
     def __init__(self) -> None:
-        super().__init__(409, Sentence("The object is not the one that was read."))
+        super().__init__(
+            409, Sentence("The object was replaced by another object with the same name.")
+        )
 
 
 class Overtaken(Conflict):
@@ -95,8 +97,8 @@ class Overtaken(Conflict):
     """
 
     def __init__(self, key: str = "") -> None:
-        often = Sentence("It is changed too often.")
-        changed = Sentence("The value of %(key)s is another one now.", key=key)
+        often = Sentence("The object changes too often. Try again later.")
+        changed = Sentence("The value of %(key)s has changed in the meantime.", key=key)
         super().__init__(409, changed if key else often)
 
 
@@ -124,7 +126,7 @@ class TooDeep(ServerError):
     """Raised by the console: the object in the response is nested too deeply to decode."""
 
     def __init__(self) -> None:
-        super().__init__(502, Sentence("The answer of the Kubernetes API is nested too deeply"))
+        super().__init__(502, Sentence("The response from the Kubernetes API is nested too deeply"))
 
     @property
     def page_code(self) -> int:
@@ -173,5 +175,5 @@ def error_from_status(
     elif retry_after > LONGEST_WAIT:
         retry_after = LONGEST_WAIT
     kind = _BY_CODE.get(code) or (ServerError if code >= 500 else ApiError)
-    message = Sentence("kube-apiserver answered %(code)s", code=code)
+    message = Sentence("kube-apiserver returned %(code)s", code=code)
     return kind(code, message, status=status, retry_after=retry_after, body=body)

@@ -30,9 +30,9 @@ IDLE = 600.0
 #: Seconds until a kind that stopped with an internal error is retried.
 RETRY = 10.0
 
-IDLED = Sentence("Nobody has looked at this kind for a while, so it is not followed any more")
-VANISHED = Sentence("The cluster does not have this type any more")
-BROKEN = Sentence("The console made a mistake; the log says which")
+IDLED = Sentence("The watch was stopped because this resource type has not been viewed for a while")
+VANISHED = Sentence("The cluster no longer has this resource type")
+BROKEN = Sentence("Internal error in the console. See the console's log")
 
 
 class UnknownKind(LookupError):

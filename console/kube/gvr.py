@@ -79,7 +79,7 @@ class GVR:
             parts += ["namespaces", namespace]
         parts += [part for part in (self.resource, name, subresource) if part]
         if not STEPS.isdisjoint(parts) or any("/" in part or "%" in part for part in parts):
-            raise NotFound(404, Sentence("no object is called . or .., or has / or %% in its name"))
+            raise NotFound(404, Sentence("an object name cannot be . or .., or contain / or %%"))
         return "/" + "/".join(quote(part, safe="") for part in parts)
 
     def object_path(self, namespace: str, name: str, subresource: str = "") -> str:
@@ -87,7 +87,7 @@ class GVR:
         all objects.
         """
         if not name:
-            raise NotFound(404, Sentence("no object is without a name"))
+            raise NotFound(404, Sentence("the object name is missing"))
         return self.path(namespace, name, subresource)
 
 

@@ -237,7 +237,7 @@ class Informer(Generic[P]):
             problem = problem or old.problem
         elif self._doubt is not None:
             stale_since = self._doubt
-            problem = problem or Sentence("The Kubernetes API does not answer")
+            problem = problem or Sentence("The Kubernetes API is not responding")
         # The store is fresh between the first list and its watch.
         if synced and not old.synced:
             stale_since, problem = None, ""

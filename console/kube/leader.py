@@ -62,7 +62,9 @@ def _read(lease: Manifest) -> _Lease:
     try:
         return msgspec.convert({**lease, "spec": lease.get("spec") or {}}, _Lease)
     except msgspec.ValidationError as error:
-        raise ServerError(502, Sentence("The answer of the Kubernetes API is no Lease")) from error
+        raise ServerError(
+            502, Sentence("The response from the Kubernetes API is not a Lease")
+        ) from error
 
 
 class NotLeading(Unavailable):

@@ -63,7 +63,9 @@ class ListStream:
             if len(buffer) >= wanted:
                 objects = self._cut(buffer)
                 if len(buffer) > MOST:
-                    raise ServerError(502, Sentence("The answer of the Kubernetes API is too long"))
+                    raise ServerError(
+                        502, Sentence("The response from the Kubernetes API is too long")
+                    )
                 wanted = len(buffer) + self._batch
                 if objects:
                     yield objects

@@ -120,7 +120,7 @@ class ListWatch:
             return _latest_decoder.decode(answer).metadata.resourceVersion
         except UNREADABLE as error:
             raise ServerError(
-                502, Sentence("An answer of the Kubernetes API was not understood")
+                502, Sentence("The response from the Kubernetes API could not be parsed")
             ) from error
 
     @asynccontextmanager

@@ -98,5 +98,5 @@ def _decode(body: bytes, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        why = Sentence("The answer of the Kubernetes API is no OpenAPI document")
+        why = Sentence("The response from the Kubernetes API is not an OpenAPI document")
         raise ServerError(502, why) from error

@@ -105,7 +105,7 @@ def _version_of(event: WatchEvent) -> str:
 
 
 def _not_understood() -> ServerError:
-    return ServerError(502, Sentence("An answer of the Kubernetes API was not understood"))
+    return ServerError(502, Sentence("The response from the Kubernetes API could not be parsed"))
 
 
 class Reflector:
@@ -163,13 +163,17 @@ class Reflector:
             # Not a failure: the server has compacted our resourceVersion, so list again.
             log.info("%s: listing again, the server has compacted its history", self._name)
             self._resource_version = ""
-            self._sink.disconnected(Sentence("The Kubernetes API has forgotten what came before"))
+            self._sink.disconnected(
+                Sentence("The Kubernetes API no longer has the earlier changes")
+            )
             return _Wait(self._relists.next())
         except ApiError as error:
             return await self._failed(error)
         except UNREADABLE as error:
             log.info("%s: %s", self._name, error)
-            return await self._failed(Unavailable(Sentence("An answer was cut off")))
+            return await self._failed(
+                Unavailable(Sentence("The response from the Kubernetes API was incomplete"))
+            )
         except Exception:
             # An unexpected response of a server or proxy must not end this task.
             log.exception("%s: unexpected error", self._name)
@@ -214,7 +218,7 @@ class Reflector:
             return _Wait(0.0)
         # Avoid a busy loop when watches end immediately again and again.
         delay = self._backoff.next()
-        self._sink.disconnected(Sentence("The Kubernetes API ended the connection"))
+        self._sink.disconnected(Sentence("The Kubernetes API closed the connection"))
         return _Wait(delay)
 
     def wake(self) -> None:

@@ -115,7 +115,7 @@ def _split(text: str) -> list[str]:
 
 def _requirement(part: str) -> Requirement:
     if not part:
-        raise SelectorError("There is nothing between two commas of the label selector.")
+        raise SelectorError("The label selector has nothing between two commas.")
     if found := _SET.fullmatch(part):
         values = [value.strip() for value in found["values"].split(",")]
         return _checked(found["key"], found["op"], values, part)
@@ -137,8 +137,8 @@ def _checked(key: str, op: str, values: list[str], part: str) -> Requirement:
                 )
         elif not is_label_value(value):
             raise SelectorError(
-                "“%(value)s” cannot be a label's value:"
-                " up to 63 letters, digits, “-”, “_” and “.”.",
+                "“%(value)s” is not a valid label value. Use up to 63 letters, digits, “-”, “_”, and "
+                "“.”.",
                 value=value,
             )
     return Requirement(key, op, frozenset(values))
@@ -161,13 +161,13 @@ def _check_key(key: str, part: str) -> None:
     prefix, slash, name = key.rpartition("/")
     if slash and (len(prefix) > 253 or not _PREFIX.fullmatch(prefix)):
         raise SelectorError(
-            "“%(prefix)s” in “%(part)s” cannot be the prefix of a label's name.",
+            "“%(prefix)s” in “%(part)s” is not a valid prefix of a label name.",
             prefix=prefix,
             part=part,
         )
     if len(name) > 63 or not _NAME.fullmatch(name):
         raise SelectorError(
-            "“%(part)s” is not a label selector: “%(key)s” cannot be a label's name.",
+            "“%(part)s” is not a valid label selector: “%(key)s” is not a valid label name.",
             part=part,
             key=key,
         )
@@ -214,7 +214,7 @@ def parse_fields(text: str) -> FieldSelector:
         found = _FIELD.fullmatch(part)
         if not found:
             raise SelectorError(
-                "“%(part)s” is not a field selector: “field=value” is expected.", part=part
+                "“%(part)s” is not a valid field selector. Use “field=value”.", part=part
             )
         value = _unescape(found["value"], part)
         requirements.append(FieldRequirement(found["path"], value, found["op"] != "!="))
@@ -230,7 +230,7 @@ def _terms(text: str) -> list[str]:
 def _unescape(value: str, part: str) -> str:
     if not re.fullmatch(r"(?:\\[\\,=]|[^\\,=])*", value, re.DOTALL):
         raise SelectorError(
-            "“%(part)s” is not a field selector: write “\\=”, “\\,” and “\\\\”.", part=part
+            "“%(part)s” is not a valid field selector. Write “\\=”, “\\,”, and “\\\\”.", part=part
         )
     return re.sub(r"\\([\\,=])", r"\1", value)
 

@@ -38,7 +38,7 @@ def creatable(body: bytes, group: str, version: str) -> Mapping[str, Served]:
     try:
         found = msgspec.json.decode(body, type=_ResourceList)
     except UNREADABLE as error:
-        why = Sentence("The answer of the Kubernetes API is no list of types")
+        why = Sentence("The response from the Kubernetes API is not a list of resource types")
         raise ServerError(502, why) from error
     return {
         one.kind: Served(GVR(group, version, one.name), one.namespaced)

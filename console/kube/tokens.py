@@ -81,7 +81,7 @@ def request_token(configuration: official.Configuration, role: str, seconds: int
     except official.ApiException as error:
         if error.status == 401:
             raise Unauthorized(
-                401, Sentence("The credential of the console counts no more")
+                401, Sentence("The console's credentials have expired or were revoked")
             ) from error
         raise _no_token(str(error.status), name) from error
     except (urllib3.exceptions.HTTPError, OSError, ValueError, TypeError, KeyError) as error:
@@ -93,7 +93,7 @@ def request_token(configuration: official.Configuration, role: str, seconds: int
 
 def _no_token(why: str, name: str) -> Unavailable:
     log.info("Cannot get a token of %s: %s", name, why or "the response has none")
-    return Unavailable(Sentence("The Kubernetes API gives the console no token"))
+    return Unavailable(Sentence("The Kubernetes API did not issue a token to the console"))
 
 
 @dataclass(frozen=True, slots=True)

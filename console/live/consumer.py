@@ -99,7 +99,7 @@ class LiveConsumer(BareSocket):
         self._lang = self.scope.get("language", self._lang)
         await self.accept()
         if not self.cap.enter(account):
-            await self._end(429, _("Too many pages are open."), POLICY)
+            await self._end(429, _("Too many pages are open. Close some of them."), POLICY)
             return
         self._account = account
         counters.sockets += 1
@@ -124,7 +124,7 @@ class LiveConsumer(BareSocket):
             else:
                 await self._show(subscription)
         except UnknownKind:
-            await self._refuse(404, _("There is no list at this address."))
+            await self._refuse(404, _("No list found at this address."))
         except TooManyProjects as error:
             await self._refuse(400, str(error))
         except BadMessage as error:
@@ -142,7 +142,7 @@ class LiveConsumer(BareSocket):
         place = subscription.place
         with translation.override(self._lang):
             if not knows(self.access_in(place.cluster), place.kind):
-                raise BadMessage(404, str(_("There is nothing to follow at this address.")))
+                raise BadMessage(404, str(_("The page at this address has no live updates.")))
             get_session_monitor().follow_rights(place.cluster)
             shared_view = get_shared_views().show(
                 self, place, subscription.lang, subscription.known
@@ -178,7 +178,7 @@ class LiveConsumer(BareSocket):
     async def check(self) -> None:
         try:
             if not await self._alive():
-                await self._end(401, _("Your session is over."), SESSION_OVER)
+                await self._end(401, _("Your session has ended."), SESSION_OVER)
         except Exception as error:  # noqa: BLE001  logged there
             await self._fault(error)
 
@@ -192,7 +192,7 @@ class LiveConsumer(BareSocket):
                 text = denied_text(error, kind.nouns if kind else error.gvr.resource)
             await self._end(403, text, NO_RIGHT)
             return
-        await self._end(500, _("The console made a mistake."), BROKEN)
+        await self._end(500, _("An internal error occurred in the console."), BROKEN)
 
     async def _fault(self, error: Exception) -> None:
         if not isinstance(error, Denied):

@@ -53,14 +53,14 @@ def read_message(text: str) -> Subscription | None:
     try:
         message = _decoder.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-        raise BadMessage(400, _("The message is not a subscription.")) from error
+        raise BadMessage(400, _("The message is not a valid subscription.")) from error
     if message.pause:
         if message != _PAUSE:
-            raise BadMessage(400, _("The message is not a subscription."))
+            raise BadMessage(400, _("The message is not a valid subscription."))
         return None
     place = find_place(message.subscribe)
     if place is None:
-        raise BadMessage(404, _("There is nothing to follow at this address."))
+        raise BadMessage(404, _("The page at this address has no live updates."))
     if isinstance(place, ListPlace) and place.spec.errors:
         first = place.spec.errors[0]
         raise BadMessage(400, f"{first.field}: {first.message}")

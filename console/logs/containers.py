@@ -40,7 +40,9 @@ def named(found: Iterable[Container], name: str) -> Container:
     for one in found:
         if one.name == name:
             return one
-    raise NoContainer(_("The pod has no container %(container)s.") % {"container": visible(name)})
+    raise NoContainer(
+        _("No container %(container)s found in the pod.") % {"container": visible(name)}
+    )
 
 
 def preferred(manifest: Mapping[str, Any], found: Sequence[Container]) -> Sequence[Container]:

@@ -45,8 +45,10 @@ LATE = 10.0
 
 #: Seconds for which Forbidden responses are retried if the log was open before.
 FORBIDDEN = 15.0
-LOST = gettext_lazy("Lines may be missing here: the logs of earlier runs are no longer there.")
-ROTATED = gettext_lazy("Lines may be missing here: the log was rotated.")
+LOST = gettext_lazy(
+    "Some lines may be missing here because the logs of earlier runs no longer exist."
+)
+ROTATED = gettext_lazy("Some lines may be missing here because the log was rotated.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,7 +475,7 @@ class Follower:
         if self._told != ended and run.ends.get(ended):
             yield Note(run.ends[ended])
         self._told = ended
-        yield Note(_("The container was started again."))
+        yield Note(_("The container was restarted."))
 
     def _is_final(self) -> bool:
         """Return True if a Forbidden response is final.
@@ -501,7 +503,7 @@ class Follower:
         while True:
             run = self._last()
             if run is None:
-                yield Note(_("The pod is gone."), over=True, ended=True)
+                yield Note(_("The pod no longer exists."), over=True, ended=True)
                 return
             if run.after(self._run):
                 return
@@ -510,7 +512,7 @@ class Follower:
                 return
             if self._told != run.id:
                 self._told = run.id
-                yield Note(run.ends.get(run.id) or _("The container has ended."), ended=True)
+                yield Note(run.ends.get(run.id) or _("The container has terminated."), ended=True)
             await self._runs.changed()
 
     async def _pause(self) -> None:

@@ -54,11 +54,11 @@ def why(error: ApiError) -> str:
         # The message comes from the kubelet, which is the only component that knows the reason.
         return visible(spoken(error.message))
     if isinstance(error, NotFound):
-        return _("The pod is gone.")
+        return _("The pod no longer exists.")
     if error.code >= 500 and not isinstance(error, Unavailable):
         # The original message contains the node's address, so it is not shown.
-        return _("The node of the pod does not answer.")
-    return problems.words(error, unsure=_("The cluster did not answer."))
+        return _("The node of the pod is not responding.")
+    return problems.words(error, unsure=_("The cluster did not respond."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ TAIL, MOST_TAIL, ALL = 500, 10_000, "all"
 TAILS = (100, 500, 2000, 10_000)
 #: Choices for the start time: `sinceSeconds` spans and their labels.
 SINCES: Mapping[str, str | Promise] = {
-    "": gettext_lazy("The beginning"),
+    "": gettext_lazy("The start of the log"),
     "5m": gettext_lazy("5 minutes ago"),
     "15m": gettext_lazy("15 minutes ago"),
     "1h": gettext_lazy("1 hour ago"),
@@ -29,9 +29,9 @@ SINCES: Mapping[str, str | Promise] = {
 }
 LEVEL_WORDS: Mapping[str, str | Promise] = {
     "error": gettext_lazy("Errors"),
-    "warn": gettext_lazy("Warnings and worse"),
-    "info": gettext_lazy("Information and worse"),
-    "debug": gettext_lazy("With any level"),
+    "warn": gettext_lazy("Warnings and above"),
+    "info": gettext_lazy("Info and above"),
+    "debug": gettext_lazy("Debug and above"),
 }
 CONTEXTS = (0, 2, 5, 10)
 #: Maximum characters of a search text, a name and a label selector.
@@ -135,7 +135,7 @@ def read_query(params: QueryDict, *, whole: bool = False, selects: bool = False)
 def _one(params: QueryDict, name: str) -> str:
     given = params.getlist(name)
     if len(given) > 1:
-        raise BadQuery(_("%(name)s may be given once.") % {"name": name})
+        raise BadQuery(_("Set %(name)s only once.") % {"name": name})
     return given[0] if given else ""
 
 
@@ -150,14 +150,14 @@ def read_choice(params: QueryDict, name: str, offered: tuple[str, ...]) -> str:
     value = _one(params, name)
     if value and value not in offered:
         words = {"name": name, "offered": ", ".join(offered)}
-        raise BadQuery(_("%(name)s is one of %(offered)s.") % words)
+        raise BadQuery(_("%(name)s must be one of %(offered)s.") % words)
     return value
 
 
 def read_switch(params: QueryDict, name: str) -> bool:
     found = _SWITCH.get(_one(params, name))
     if found is None:
-        raise BadQuery(_("%(name)s is 1 or 0.") % {"name": name})
+        raise BadQuery(_("%(name)s must be 1 or 0.") % {"name": name})
     return found
 
 
@@ -167,7 +167,7 @@ def _number(params: QueryDict, name: str, least: int, most: int, default: int) -
         return default
     if not (value.isascii() and value.isdigit() and len(value) < 9 and least <= int(value) <= most):
         words = {"name": name, "least": least, "most": most}
-        raise BadQuery(_("%(name)s is a number from %(least)s to %(most)s.") % words)
+        raise BadQuery(_("%(name)s must be a number from %(least)s to %(most)s.") % words)
     return int(value)
 
 
@@ -184,14 +184,14 @@ def _label(params: QueryDict) -> str:
     except SelectorError as error:
         raise BadQuery(spoken(error.sentence)) from error
     if not selector:
-        raise BadQuery(_("label is a selector like app=web."))
+        raise BadQuery(_("label must be a selector, such as app=web."))
     return str(selector)
 
 
 def _at(params: QueryDict) -> str:
     value = _one(params, "at")
     if value and not (_STAMP.fullmatch(value) and _moment(value)):
-        raise BadQuery(_("at is a moment like 2026-11-24T10:00:00.000000000Z."))
+        raise BadQuery(_("at must be a time, such as 2026-11-24T10:00:00.000000000Z."))
     return value
 
 
@@ -216,5 +216,7 @@ def _since(params: QueryDict) -> str:
         return value
     moment = _moment(value)
     if moment is None or moment.tzinfo is None or not value.isascii() or "T" not in value:
-        raise BadQuery(_("since is a span like 15m, or a moment like 2026-11-24T10:00:00Z."))
+        raise BadQuery(
+            _("since must be a duration, such as 15m, or a time, such as 2026-11-24T10:00:00Z.")
+        )
     return value

@@ -111,4 +111,4 @@ def _told(terminated: Mapping[str, Any]) -> str:
     if ended is None:
         return ""
     words = {"how": ended.how, "reason": ended.reason}
-    return _("The container has ended: %(how)s (%(reason)s).") % words
+    return _("The container has terminated: %(how)s (%(reason)s).") % words

@@ -72,7 +72,7 @@ async def log_page(
         return error_page(request, 400, str(error))
     except NotFound:
         words = {"kind": kind.singular, "key": visible(str(key))}
-        return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
+        return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
     if as_text:
         return await _text(request, key, target.now().found, query)
     return await _page(request, Asked(kind, key, query, target, target.now()))
@@ -178,7 +178,7 @@ async def _read(sources: Sequence[Source], query: LogQuery) -> Read:
                     size -= len(kept.popleft().entry.line.raw)
                     read.left_out += 1
     except TimeoutError:
-        read.ended = _("It took too long to read all of it.")
+        read.ended = _("Reading the log took too long. Some lines were not read.")
     except Over as error:
         read.ended, kept = str(error), deque()
     except ApiError as error:

@@ -181,7 +181,9 @@ async def project_overview(
     if sight.blind and sight.access.can("get", NAMESPACES, name=namespace):
         raise Http404
     if sight.blind:
-        text = _("You may not see anything of project %(name)s.") % {"name": visible(namespace)}
+        text = _("You don't have permission to view anything in project %(name)s.") % {
+            "name": visible(namespace)
+        }
         return withheld_page(request, text, _("Project"))
     known = known_namespaces(sight.access)
     if known is not None and namespace not in known:
@@ -287,10 +289,10 @@ def _up_url(request: ConsoleRequest, workspace: str) -> str:
 def _nothing(request: ConsoleRequest) -> StateBlock:
     return StateBlock(
         "first-use",
-        _("Nothing is shared with you yet"),
+        _("You don't have access to any workspace or project yet"),
         _(
-            "You are logged in as %(who)s. Ask an administrator of a workspace or a project to add "
-            "you; what you may see then appears here."
+            "You are signed in as %(who)s. Ask an administrator of a workspace or a project to "
+            "add you. The resources that you can view then appear here."
         )
         % {"who": visible(request.account or "")},
     )

@@ -42,11 +42,11 @@ async def search_page(request: ConsoleRequest) -> HttpResponse:
 
 def _state(query: SearchQuery, looked: Looked) -> StateBlock | None:
     if query.error:
-        return StateBlock("bad-input", _("This search cannot be read"), query.error)
+        return StateBlock("bad-input", _("Invalid search"), query.error)
     if query.empty or looked.found.groups:
         return None
-    text = _("Nothing that you may see has all of these words.")
-    return StateBlock("no-match", _("Nothing found"), text)
+    text = _("No objects that you can view match all of these words.")
+    return StateBlock("no-match", _("No objects found"), text)
 
 
 def _data(query: SearchQuery, looked: Looked) -> JsonResponse:

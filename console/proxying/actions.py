@@ -29,7 +29,7 @@ from console.ui.portlist import HTTP, HTTPS, TCP, forward_command, ports_of, sch
 from console.ui.subject import Subject
 from console.views.deciding import check_right
 
-SCHEMES = {HTTP: "HTTP", HTTPS: gettext_lazy("HTTPS, whose certificate is not checked")}
+SCHEMES = {HTTP: "HTTP", HTTPS: gettext_lazy("HTTPS (certificate not verified)")}
 
 
 class PortForm(ConsoleForm):
@@ -59,7 +59,7 @@ class PortForm(ConsoleForm):
     def clean_port(self) -> int:
         port: int = self.cleaned_data["port"]
         if self._offered is not None and port not in self._offered:
-            raise ValidationError(_("The service has no such port."))
+            raise ValidationError(_("The service doesn't have this port."))
         return port
 
 
@@ -79,9 +79,9 @@ class OpenPort(Action):
     title_text = gettext_lazy("Open a port of %(kind)s %(name)s")
     button_text = label
     effect_text = gettext_lazy(
-        "What answers there is shown in the browser on a host of its own, without the console's "
-        "cookies. Requests go through the cluster as you. It closes when you log out, or when "
-        "nobody has used it for half an hour."
+        "The application at the port opens in your browser under a separate host name, "
+        "without the console's cookies. Requests are sent through the cluster as you. The "
+        "port closes when you sign out, or after half an hour without requests."
     )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
@@ -105,7 +105,7 @@ class OpenPort(Action):
             raise Replaced
         presence = context.request.presence
         if presence is None or not presence.session:
-            raise Refused(_("Ports are opened in a browser that is logged in."))
+            raise Refused(_("You can open ports only in a browser that is signed in."))
         owner = Owner(
             account=context.request.account or "",
             as_user=context.access.identity.name,
@@ -126,6 +126,9 @@ def _base() -> ProxyBase:
     base: ProxyBase | None = settings.PROXY_BASE
     if base is None:
         raise Refused(
-            _("This console is not set up to open ports in the browser. Forward it with kubectl.")
+            _(
+                "This console is not configured to open ports in the browser. Use kubectl "
+                "port-forward instead."
+            )
         )
     return base

@@ -94,7 +94,7 @@ def _page(asked: Asked, answered: Answered) -> str:
         "title": answered.title or title,
         "text": answered.text,
         "link": answered.link or settings.BASE_URL,
-        "link_text": answered.link_text or _("To the console"),
+        "link_text": answered.link_text or _("Go to the console"),
     }
     return render_to_string("console/proxying/page.html", context)
 
@@ -103,7 +103,10 @@ def not_open() -> Answered:
     """Return the response for a closed port. It is identical for a port that another browser
     opened.
     """
-    text = _("No port is open here for you. Open it in the console, on its pod or service.")
+    text = _(
+        "Your browser has no open port at this address. Open the port in the console, on the "
+        "page of the pod or service."
+    )
     return Answered(404, text)
 
 
@@ -113,20 +116,21 @@ def refused(error: ApiError, target: Target) -> Answered:
     """
     words = {"port": target.port, "name": visible(target.key.name)}
     if isinstance(error, Forbidden):
-        return Answered(403, f"{_('The cluster did not allow it.')} {_spoken(error)}")
+        return Answered(403, f"{_('Permission denied by the cluster.')} {_spoken(error)}")
     if isinstance(error, NotFound):
-        text = _("There is no %(name)s any more.")
+        text = _("%(name)s no longer exists.")
     elif "no endpoints available" in error.message:
-        text = _("No pod is ready behind the service %(name)s.")
+        text = _("Service %(name)s has no ready pods.")
     elif "error trying to reach service" in error.message:
         text = _(
-            "Nothing answers at port %(port)s of %(name)s. Its program has to listen there on the "
-            "pod's own address: kubectl port-forward reaches localhost too."
+            "Port %(port)s of %(name)s is not responding. The application must listen on the "
+            "pod's IP address. Unlike kubectl port-forward, the console cannot reach localhost "
+            "in the pod."
         )
     else:
         # A 401 means that kube-apiserver rejected the console's credentials, not the user's.
         code = 503 if error.code == 401 else error.page_code
-        return Answered(code, f"{_('The cluster refused.')} {_spoken(error)}")
+        return Answered(code, f"{_('The cluster rejected the request.')} {_spoken(error)}")
     return Answered(error.page_code, text % words)
 
 

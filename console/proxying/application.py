@@ -132,7 +132,7 @@ class _Visit:
         try:
             return read_path(self._asked.raw_path), read_query(self._asked.query)
         except BadPath as error:
-            text = _("This address means different things to different programs.")
+            text = _("The address is ambiguous and was rejected.")
             raise Answered(400, text) from error
 
     async def _as_person(
@@ -153,7 +153,7 @@ class _Visit:
             raise not_open()
         if not await presence.lasts():
             raise Answered(
-                401, _("Your session is over. Log in to the console, and open it again.")
+                401, _("Your session has ended. Sign in to the console, and open the port again.")
             )
         for method in needs:
             _check(method, found, presence, cluster)
@@ -225,13 +225,16 @@ class Exchange(_Visit):
             except Answered as answered:
                 await self._end(answered)
             except TooMany:
-                text = _("Too much is under way from open ports. Wait until some of it is done.")
+                text = _(
+                    "Too many transfers through open ports are in progress. Wait until some transfers "
+                    "have finished."
+                )
                 await self._end(Answered(429, text))
             except DatabaseError:
-                await self._end(Answered(503, _("The database cannot be used.")))
+                await self._end(Answered(503, _("The database is not available.")))
             except Exception:
                 log.exception("A request to an open port failed")
-                await self._end(Answered(500, _("The console made a mistake.")))
+                await self._end(Answered(500, _("An internal error occurred in the console.")))
 
     async def _end(self, answered: Answered) -> None:
         if self._began:
@@ -247,16 +250,16 @@ class Exchange(_Visit):
         if not self._label:
             raise not_open()
         if asked.method not in VERBS:
-            raise Answered(405, _("Requests of this method are not passed on."))
+            raise Answered(405, _("Requests with this HTTP method are not forwarded."))
         path, query = self._read_path()
         if path == ENTER and asked.method == "GET":
             await self._enter(query)
             return
         if not may_pass(asked.method, asked.headers, self._origin):
-            raise Answered(403, _("This request comes from another site and was refused."))
+            raise Answered(403, _("The request came from another site and was rejected."))
         found = await self._find()
         if path.startswith(RESERVED):
-            raise Answered(404, _("There is nothing here."))
+            raise Answered(404, _("Page not found."))
         path = without_prefix(path, found.target)
         body = await _body(receive)
         path = f"{path}?{query}" if query else path
@@ -273,7 +276,9 @@ class Exchange(_Visit):
         ticket = parse_qs(query).get("ticket", [""])[0]
         cookie = await sync_to_async(enter)(self._label, ticket)
         if not cookie:
-            text = _("This link has been used, or is too old. Open the port again in the console.")
+            text = _(
+                "This link has already been used or has expired. Open the port again in the console."
+            )
             raise Answered(403, text)
         self._began = True
         await send_redirect(self._send, "/", own_cookie(self._base, cookie))
@@ -316,13 +321,13 @@ class Exchange(_Visit):
         try:
             place = within(location, self._origin, found.target)
         except ValueError as error:
-            raise Answered(502, _("It leads to what is no address.")) from error
+            raise Answered(502, _("The application redirected to an invalid address.")) from error
         if place is None:
-            text = _("The program at this port leads elsewhere: %(address)s")
+            text = _("The application at this port redirects to another site: %(address)s")
             words = {"address": visible(location)}
             code = HTTPStatus.OK if self._asked.is_page else HTTPStatus.BAD_GATEWAY
-            title = _("This leads elsewhere")
-            onward = {"link": location, "link_text": _("Leave this port")}
+            title = _("Redirect to another site")
+            onward = {"link": location, "link_text": _("Continue to the other site")}
             raise Answered(code, text % words, title=title, **onward)
         return place
 
@@ -335,7 +340,10 @@ def _check(method: str, found: Open, presence: Presence, cluster: Cluster) -> No
         raise Answered(503, str(error)) from error
     except Denied as error:
         words = {"verb": VERBS[method], "name": visible(found.target.called.name)}
-        text = _("You may not do “%(verb)s” to %(name)s through the cluster's proxy.")
+        text = _(
+            "You don't have permission to access %(name)s through the cluster's proxy (verb: "
+            "%(verb)s)."
+        )
         raise Answered(403, text % words) from error
 
 
@@ -351,7 +359,7 @@ async def _body(receive: Any) -> bytes:
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            raise Answered(400, _("The request broke off."))
+            raise Answered(400, _("The request was interrupted."))
         pieces.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(pieces)

@@ -82,7 +82,9 @@ def open_port(owner: Owner, target: Target, audit_id: str) -> tuple[str, str]:
             Opening.objects.filter(pk=row.pk).update(**news)
             return row.label, ticket
         if Opening.objects.filter(account=owner.account).count() >= MOST:
-            text = _("You have %(most)s ports open, which is the most. Close some in My account.")
+            text = _(
+                "You have reached the maximum of %(most)s open ports. Close some ports in My account."
+            )
             raise TooManyPorts(text % {"most": MOST})
         label = secrets.token_hex(16)
         Opening.objects.create(label=label, **about, **news)

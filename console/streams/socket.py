@@ -133,13 +133,13 @@ class StreamSocket(BareSocket):
             except Refused as error:
                 await self.end(error.page_code, str(error), POLICY)
             except AuditUnavailable:
-                await self.end(503, _("The database cannot be used."), BROKEN)
+                await self.end(503, _("The database is not available."), BROKEN)
             except ApiError as error:
                 over = NO_RIGHT if error.code in (403, 404) else BROKEN
                 await self.end(error.page_code, self.why(error), over)
             except Exception:
                 log.exception("A socket of a stream failed")
-                await self.end(500, _("The console made a mistake."), BROKEN)
+                await self.end(500, _("An internal error occurred in the console."), BROKEN)
 
 
 def read_message(decoder: "msgspec.json.Decoder[T]", text: str) -> T:

@@ -56,10 +56,10 @@ class Over(Exception):
 
     def __str__(self) -> str:
         if self.code == 401:
-            return _("Your session is over.")
+            return _("Your session has ended.")
         if self.code == 503:
             return str(InDoubt.text)
-        text = _("You may not see this any more.")
+        text = _("You no longer have permission to view this page.")
         return text if self.denied is None else f"{text} {denied_text(self.denied, _('pods'))}"
 
 

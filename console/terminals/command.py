@@ -104,7 +104,7 @@ class Command(Lasting):
                 pinging.cancel()
                 self._socket = None
         if self.ending is None:
-            raise Unavailable(Sentence("The Kubernetes API ended the connection"))
+            raise Unavailable(Sentence("The Kubernetes API closed the connection"))
 
     async def _hear(self, message: bytes) -> None:
         channel, data = message[:1], message[1:]

@@ -130,7 +130,7 @@ class TerminalConsumer(StreamSocket):
     ) -> tuple[Terminal, bool]:
         """Return the browser's existing terminal or a new one, and whether it is new."""
         if not self.scope.get("writes", True):
-            raise Exempt(_("You view the console as somebody else, so nothing is changed."))
+            raise Exempt(_("You cannot make changes while you view the console as another user."))
         kind = find_kind(cluster, "pods")
         if kind is None:
             raise NotFound(404, "")
@@ -211,14 +211,17 @@ def why(error: ApiError | None) -> str:
     unknown.
     """
     if isinstance(error, NotFound):
-        return _("The pod is gone.")
+        return _("The pod no longer exists.")
     if isinstance(error, BadRequest):
         return visible(spoken(error.message))
     if error is None or isinstance(error, Unavailable):
-        return _("The connection to the container was lost. What ran in it may go on.")
+        return _(
+            "The connection to the container was lost. Programs that you started in the "
+            "container may still be running."
+        )
     if error.code >= 500:
         # The original message contains the node's address, so it is not shown.
-        return _("The node of the pod does not answer, or the container does not run any more.")
+        return _("The node of the pod is not responding, or the container is no longer running.")
     return problems.words(error)
 
 
@@ -226,11 +229,11 @@ def ended(terminal: Terminal, ending: Ending) -> str:
     shell = terminal.owner.query.shell
     if ending.missing:
         if shell:
-            return _("There is no %(shell)s in this container.") % {"shell": shell}
-        return _("There is no shell in this container.")
+            return _("No %(shell)s found in this container.") % {"shell": shell}
+        return _("No shell found in this container.")
     if ending.code is None:
         words = {"message": visible(ending.message)}
-        return _("The container did not start it: %(message)s") % words
+        return _("The container could not start the shell: %(message)s") % words
     if terminal.owner.query.attach:
-        return _("The container has ended, or let go of this terminal.")
-    return _("The shell has ended with exit code %(code)s.") % {"code": ending.code}
+        return _("The container has terminated or detached from this terminal.")
+    return _("The shell exited with code %(code)s.") % {"code": ending.code}

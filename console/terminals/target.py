@@ -69,10 +69,10 @@ def _in_pod(entry: Entry[Any], query: TerminalQuery) -> Target:
     else:
         chosen = next(iter(preferred(pod, running)), None)
     if chosen is None:
-        return Target("", problem=_("No container of the pod runs now."))
+        return Target("", problem=_("No container in this pod is running."))
     if chosen.since is None:
         words = {"container": visible(query.container)}
-        problem = _("The container %(container)s does not run now.") % words
+        problem = _("Container %(container)s is not running.") % words
         return Target(chosen.name, running, problem=problem)
     if not query.attach:
         return Target(chosen.name, running)

@@ -45,7 +45,7 @@ async def terminal_page(
         return error_page(request, 400, str(error))
     except NotFound:
         words = {"kind": kind.singular, "key": visible(str(key))}
-        return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
+        return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
     viewing = getattr(request, "viewing", None)
     looks_only = viewing is not None and not viewing.writes
     if query.attach:

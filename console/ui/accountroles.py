@@ -70,14 +70,19 @@ class AccountRoleForm(ConsoleForm):
         if self.errors:
             return given
         if given["was"] != self.initial["was"]:
-            raise ValidationError(_("Its role is not what was shown. Look again."))
+            raise ValidationError(
+                _(
+                    "The role of the service account has changed since you opened this form. Check the "
+                    "role and try again."
+                )
+            )
         role = given["role"]
         stays = next((one for one in self._held if one.projection.role == role), None)
         gone = [one for one in self._held if one is not stays]
         made = _binding(self._account, given["name"], role) if role and stays is None else None
         named = self._account.projection.role == role
         if made is None and not gone and named:
-            raise ValidationError(_("Nothing was changed."))
+            raise ValidationError(_("No changes were made."))
         return {**given, "made": made, "gone": gone, "named": named}
 
 
@@ -94,8 +99,8 @@ class ChangeAccountRole(Action):
     title_text = gettext_lazy("Change the role of %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
-        "Whatever runs with its tokens may do in the project what the role allows. Nobody can give "
-        "it more than they have."
+        "Pods that use this service account get the permissions of the role in the project. "
+        "You cannot grant more permissions than you have."
     )
     weight = 2
     needs = (
@@ -110,18 +115,28 @@ class ChangeAccountRole(Action):
         named = subject.entry.projection.role
         notes = []
         if named and named not in [one.projection.role for one in held]:
-            text = _("It names the role %(role)s, but no binding of its own gives it.")
+            text = _(
+                "The service account is annotated with the role %(role)s, but has no role binding of "
+                "its own for this role."
+            )
             notes.append(text % {"role": visible(named)})
         for one in others:
             words = {"role": visible(one.projection.role), "binding": visible(one.key.name)}
-            text = _("It has the role %(role)s, too, by the binding %(binding)s, which stays.")
+            text = _(
+                "Role binding %(binding)s also grants the role %(role)s to the service account. This "
+                "role binding is kept."
+            )
             notes.append(text % words)
         return notes
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         seeing = Seeing(subject, ROLES)
         if seeing.informer is None or Seeing(subject, ROLE_BINDINGS).informer is None:
-            raise Refused(_("The cluster does not answer, so nothing can be done now."))
+            raise Refused(
+                _(
+                    "The cluster is not responding, so this action is not available. Try again later."
+                )
+            )
         names = [one.key.name for one in seeing.beside if not one.projection.template]
         return AccountRoleForm(data, subject.entry, names, _bindings(subject)[0])
 
@@ -166,8 +181,8 @@ class ChangeAccountRole(Action):
             )
         words = {"name": visible(context.key.name), "role": visible(data["role"])}
         if data["role"]:
-            return Done(_("%(name)s has the role %(role)s now.") % words)
-        return Done(_("%(name)s has no role of its own any more.") % words)
+            return Done(_("%(name)s now has the role %(role)s.") % words)
+        return Done(_("Removed the role of %(name)s.") % words)
 
 
 def _bindings(subject: Subject) -> tuple[list[Entry[Any]], list[Entry[Any]]]:

@@ -51,7 +51,7 @@ class BindingKind(ResourceKind):
         binding: Binding = entry.projection
         return [
             (_("Role"), visible(binding.role) or _("none")),
-            (_("Lose it"), visible(", ".join(binding.subjects)) or _("nobody")),
+            (_("Subjects that lose the role"), visible(", ".join(binding.subjects)) or _("none")),
         ]
 
 

@@ -52,8 +52,11 @@ def _ending(manifest: Mapping[str, Any]) -> Cause | None:
     if not meta.get("deletionTimestamp"):
         return None
     if finalizers:
-        return Cause(_("It is being deleted, and waits for its finalizers."), ", ".join(finalizers))
-    return Cause(_("It is being deleted."), "")
+        return Cause(
+            _("The object is being deleted and is waiting for its finalizers."),
+            ", ".join(finalizers),
+        )
+    return Cause(_("The object is being deleted."), "")
 
 
 def _of_pod(manifest: Mapping[str, Any]) -> Cause | None:
@@ -62,7 +65,7 @@ def _of_pod(manifest: Mapping[str, Any]) -> Cause | None:
         return None
     if status.get("reason") == "Evicted":
         return Cause(
-            _("Its node ran short of something and evicted it."), text(status.get("message"))
+            _("The node ran low on resources and evicted the pod."), text(status.get("message"))
         )
     worst = [one for one in containers_of(manifest) if one.severity in _TROUBLED]
     for container in sorted(worst, key=lambda one: Severity(one.severity).rank):
@@ -77,12 +80,11 @@ def cause_of_container(container: Container) -> Cause:
     if container.waiting == "CrashLoopBackOff":
         return Cause(_crashing(container), container.last.reason if container.last else reason)
     if container.waiting in _IMAGE_REASONS:
-        return Cause(
-            _("The image of container %(name)s cannot be fetched: %(image)s") % words, reason
-        )
+        return Cause(_("Could not pull the image of container %(name)s: %(image)s") % words, reason)
     if "Config" in container.waiting:
         text = _(
-            "Container %(name)s cannot be set up: something that it refers to is wrong or missing."
+            "Could not create container %(name)s: an object that the container refers to is "
+            "invalid or missing."
         )
         return Cause(text % words, reason)
     if container.waiting:
@@ -91,9 +93,9 @@ def cause_of_container(container: Container) -> Cause:
         ended = {**words, "how": container.ended.how}
         return Cause(_("Container %(name)s failed: %(how)s.") % ended, reason)
     if mapping(container.spec, "readinessProbe"):
-        running = _("Container %(name)s runs, but its readiness probe fails.") % words
+        running = _("Container %(name)s is running, but its readiness probe fails.") % words
     else:
-        running = _("Container %(name)s runs, but is not ready yet.") % words
+        running = _("Container %(name)s is running, but is not ready yet.") % words
     last = container.last
     if last is None or not last.code or last.finished is None:
         return Cause(running, reason)
@@ -106,8 +108,8 @@ def _restarted(restarts: int | None, last: Ended, finished: datetime) -> str:
     words = {"how": last.how, "count": f"{restarts or 0:,}", "age": age_text(finished)}
     return (
         ngettext(
-            "It was restarted %(count)s time, %(age)s ago: %(how)s.",
-            "It was restarted %(count)s times, the last time %(age)s ago: %(how)s.",
+            "The container was restarted %(count)s time, %(age)s ago: %(how)s.",
+            "The container was restarted %(count)s times, most recently %(age)s ago: %(how)s.",
             restarts or 0,
         )
         % words
@@ -118,15 +120,15 @@ def _crashing(container: Container) -> str:
     restarts = container.restarts or 0
     words = {
         "name": container.name,
-        "how": container.last.how if container.last else _("nobody says why"),
+        "how": container.last.how if container.last else _("no reason was reported"),
         "count": f"{restarts:,}",
     }
     return (
         ngettext(
-            "Container %(name)s keeps ending: %(how)s. It was restarted %(count)s time, and is started "
-            "again after a pause.",
-            "Container %(name)s keeps ending: %(how)s. It was restarted %(count)s times, and is started "
-            "again after a pause.",
+            "Container %(name)s is in a crash loop: %(how)s. The container was restarted "
+            "%(count)s time and will be restarted after a delay.",
+            "Container %(name)s is in a crash loop: %(how)s. The container was restarted "
+            "%(count)s times and will be restarted after a delay.",
             restarts,
         )
         % words

@@ -79,7 +79,8 @@ class Approve(_Decide):
     name = "approve"
     label = pgettext_lazy("action", "Approve")
     effect_text = gettext_lazy(
-        "The signer may issue the certificate, which then cannot be taken back before it expires."
+        "The signer can then issue the certificate. An issued certificate cannot be revoked "
+        "before it expires."
     )
     weight = 3
     verdict = "Approved"
@@ -93,7 +94,8 @@ class Deny(_Decide):
     name = "deny"
     label = pgettext_lazy("action", "Deny")
     effect_text = gettext_lazy(
-        "No certificate is issued. This cannot be undone; the requestor may ask again."
+        "No certificate will be issued. This cannot be undone, but the requestor can create "
+        "a new request."
     )
     weight = 3
     danger = True
@@ -125,8 +127,8 @@ def names_in(request: Any) -> list[Fact]:
         facts: list[Fact] = [(_("Subject"), _subject(found) or _("none"))]
         others = _others(found)
     except (ValueError, TypeError, x509.InvalidVersion):
-        return [(_("Subject"), _("cannot be read"))]
-    return [*facts, (_("Other names"), others)] if others else facts
+        return [(_("Subject"), _("could not be decoded"))]
+    return [*facts, (_("Subject alternative names"), others)] if others else facts
 
 
 def _subject(found: x509.CertificateSigningRequest) -> str:
@@ -139,5 +141,5 @@ def _others(found: x509.CertificateSigningRequest) -> str:
     except x509.ExtensionNotFound:
         return ""
     except (ValueError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType):
-        return _("cannot be read")
+        return _("could not be decoded")
     return ", ".join(visible(str(getattr(name, "value", name))) for name in extension.value)

@@ -28,12 +28,12 @@ def read_columns(kind: ResourceKind, texts: Sequence[str]) -> tuple[str, ...]:
     is always included. Raise `BadValue` for unknown columns.
     """
     if sum(map(len, texts)) > MAX_LENGTH:
-        raise BadValue(_("Longer than %(count)s characters.") % {"count": MAX_LENGTH})
+        raise BadValue(_("Use at most %(count)s characters.") % {"count": MAX_LENGTH})
     given = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     declared = tuple(column.id for column in kind.every_column)
     ids = dict.fromkeys(_known(text, declared) for text in given)
     if sum(text.startswith(LABEL) for text in ids) > MOST_LABELS:
-        raise BadValue(_("At most %(count)s labels.") % {"count": MOST_LABELS})
+        raise BadValue(_("Use at most %(count)s labels.") % {"count": MOST_LABELS})
     name = kind.name_column.id
     found = tuple(ids) if name in ids or not ids else (name, *ids)
     return () if found == declared else found
@@ -50,7 +50,7 @@ def _known(text: str, declared: tuple[str, ...]) -> str:
     if len(requirements) == 1 and requirements[0].op == "exists":
         return f"{LABEL}{requirements[0].key}"
     known = ", ".join((*declared, f"{LABEL}key"))
-    raise BadValue(_("Not a column. Known are: %(known)s.") % {"known": known})
+    raise BadValue(_("Unknown column. Valid values: %(known)s.") % {"known": known})
 
 
 @lru_cache(KEPT)

@@ -37,128 +37,139 @@ def _wrong(true: str | Promise, false: str | Promise, how: Severity = Severity.W
 
 
 _WORDS: Mapping[str, _Words] = {
-    "Ready": _Words(gettext_lazy("It is ready"), gettext_lazy("It is not ready")),
+    "Ready": _Words(gettext_lazy("Ready"), gettext_lazy("Not ready")),
     "ContainersReady": _Words(
-        gettext_lazy("All containers are ready"), gettext_lazy("Not all containers are ready")
+        gettext_lazy("All containers are ready"), gettext_lazy("Some containers are not ready")
     ),
     "Initialized": _Words(
-        gettext_lazy("The init containers are done"),
-        gettext_lazy("The init containers are not done"),
+        gettext_lazy("The init containers have completed"),
+        gettext_lazy("The init containers have not completed"),
     ),
-    "PodScheduled": _Words(gettext_lazy("A node was found"), gettext_lazy("No node was found")),
+    "PodScheduled": _Words(
+        gettext_lazy("Scheduled to a node"), gettext_lazy("Not scheduled to a node")
+    ),
     "PodReadyToStartContainers": _Words(
-        gettext_lazy("Its network and volumes are set up"),
-        gettext_lazy("Its network and volumes are not set up"),
+        gettext_lazy("The network and volumes of the pod are set up"),
+        gettext_lazy("The network and volumes of the pod are not set up"),
         if_false=Severity.PROGRESS,
     ),
     "DisruptionTarget": _wrong(
-        gettext_lazy("It is about to be evicted"), gettext_lazy("Nothing evicts it")
+        gettext_lazy("The pod is about to be evicted"),
+        gettext_lazy("The pod is not about to be evicted"),
     ),
     "Available": _Words(
-        gettext_lazy("Enough replicas are available"), gettext_lazy("Too few are available")
+        gettext_lazy("Enough replicas are available"),
+        gettext_lazy("Not enough replicas are available"),
     ),
     "Progressing": _Words(
-        gettext_lazy("The rollout goes on or is done"),
-        gettext_lazy("The rollout is stuck"),
+        gettext_lazy("The rollout is in progress or complete"),
+        gettext_lazy("The rollout has stalled"),
         if_false=Severity.ERROR,
     ),
     "ReplicaFailure": _wrong(
         gettext_lazy("Pods cannot be created"), gettext_lazy("Pods can be created"), Severity.ERROR
     ),
     "Complete": _Words(
-        gettext_lazy("It is complete"),
-        gettext_lazy("It is not complete"),
+        gettext_lazy("Complete"),
+        gettext_lazy("Not complete"),
         Severity.DONE,
         Severity.PROGRESS,
     ),
     "SuccessCriteriaMet": _Words(
-        gettext_lazy("It has succeeded"),
-        gettext_lazy("It has not succeeded yet"),
+        gettext_lazy("The success criteria are met"),
+        gettext_lazy("The success criteria are not met yet"),
         Severity.DONE,
         Severity.PROGRESS,
     ),
-    "Failed": _wrong(
-        gettext_lazy("It has failed"), gettext_lazy("It has not failed"), Severity.ERROR
-    ),
+    "Failed": _wrong(gettext_lazy("Failed"), gettext_lazy("Not failed"), Severity.ERROR),
     "FailureTarget": _wrong(
-        gettext_lazy("It is failing"), gettext_lazy("It is not failing"), Severity.ERROR
+        gettext_lazy("About to fail"), gettext_lazy("Not about to fail"), Severity.ERROR
     ),
-    "Suspended": _wrong(
-        gettext_lazy("It is suspended"), gettext_lazy("It is not suspended"), Severity.PAUSED
-    ),
+    "Suspended": _wrong(gettext_lazy("Suspended"), gettext_lazy("Not suspended"), Severity.PAUSED),
     "MemoryPressure": _wrong(
-        gettext_lazy("Memory is short"), gettext_lazy("There is enough memory")
+        gettext_lazy("The node is low on memory"), gettext_lazy("The node has enough memory")
     ),
     "DiskPressure": _wrong(
-        gettext_lazy("Disk space is short"), gettext_lazy("There is enough disk space")
+        gettext_lazy("The node is low on disk space"),
+        gettext_lazy("The node has enough disk space"),
     ),
     "PIDPressure": _wrong(
-        gettext_lazy("Process IDs are short"), gettext_lazy("There are enough process IDs")
+        gettext_lazy("The node is low on process IDs"),
+        gettext_lazy("The node has enough process IDs"),
     ),
     "NetworkUnavailable": _wrong(
-        gettext_lazy("The network is not set up"),
-        gettext_lazy("The network is set up"),
+        gettext_lazy("The network of the node is not configured"),
+        gettext_lazy("The network of the node is configured"),
         Severity.ERROR,
     ),
     "AbleToScale": _Words(
-        gettext_lazy("It can scale"), gettext_lazy("It cannot scale"), if_false=Severity.ERROR
+        gettext_lazy("Scaling is possible"),
+        gettext_lazy("Scaling is not possible"),
+        if_false=Severity.ERROR,
     ),
     "ScalingActive": _Words(
-        gettext_lazy("It gets the metrics that it needs"),
-        gettext_lazy("It does not get its metrics"),
+        gettext_lazy("The required metrics are available"),
+        gettext_lazy("The required metrics are not available"),
     ),
     "ScalingLimited": _wrong(
-        gettext_lazy("A limit keeps it from scaling further"),
-        gettext_lazy("No limit keeps it from scaling"),
+        gettext_lazy("A limit prevents further scaling"),
+        gettext_lazy("No limit prevents scaling"),
     ),
     "DisruptionAllowed": _Words(
-        gettext_lazy("Pods may be evicted"),
-        gettext_lazy("No pod may be evicted now"),
+        gettext_lazy("Evictions are allowed"),
+        gettext_lazy("No evictions are allowed at the moment"),
         if_false=Severity.PAUSED,
     ),
-    "Accepted": _Words(gettext_lazy("It was accepted"), gettext_lazy("It was not accepted")),
-    "Programmed": _Words(gettext_lazy("It is in force"), gettext_lazy("It is not in force")),
+    "Accepted": _Words(gettext_lazy("Accepted"), gettext_lazy("Not accepted")),
+    "Programmed": _Words(
+        gettext_lazy("The configuration is in effect"),
+        gettext_lazy("The configuration is not in effect"),
+    ),
     "ResolvedRefs": _Words(
-        gettext_lazy("All that it refers to exists"),
-        gettext_lazy("Something that it refers to is missing"),
+        gettext_lazy("All references are resolved"),
+        gettext_lazy("Some references cannot be resolved"),
     ),
-    "Approved": _Words(gettext_lazy("It was approved"), gettext_lazy("It was not approved")),
+    "Approved": _Words(gettext_lazy("Approved"), gettext_lazy("Not approved")),
     "Denied": _wrong(
-        gettext_lazy("It was denied"), gettext_lazy("It was not denied"), Severity.ERROR
+        gettext_lazy("The request was denied"),
+        gettext_lazy("The request was not denied"),
+        Severity.ERROR,
     ),
-    "Established": _Words(gettext_lazy("Its API is served"), gettext_lazy("Its API is not served")),
+    "Established": _Words(gettext_lazy("The API is served"), gettext_lazy("The API is not served")),
     "NamesAccepted": _Words(
-        gettext_lazy("Its names are free of conflicts"),
-        gettext_lazy("Its names are in conflict with others"),
+        gettext_lazy("The names have no conflicts"),
+        gettext_lazy("The names conflict with another resource type"),
     ),
     "NonStructuralSchema": _wrong(
-        gettext_lazy("Its schema is not sound"), gettext_lazy("Its schema is sound")
+        gettext_lazy("The schema is not structural"), gettext_lazy("The schema is structural")
     ),
     "NamespaceDeletionDiscoveryFailure": _wrong(
-        gettext_lazy("Not every API answers, so not everything can be deleted"),
-        gettext_lazy("Every API answers"),
+        gettext_lazy("Some APIs are not responding, so not all objects can be deleted"),
+        gettext_lazy("All APIs are responding"),
     ),
     "NamespaceDeletionContentFailure": _wrong(
-        gettext_lazy("Something in it cannot be deleted"),
-        gettext_lazy("Everything in it can be deleted"),
+        gettext_lazy("Some objects in the project cannot be deleted"),
+        gettext_lazy("All objects in the project can be deleted"),
     ),
     "NamespaceContentRemaining": _wrong(
-        gettext_lazy("Objects are left in it"),
-        gettext_lazy("No objects are left in it"),
+        gettext_lazy("Some objects remain in the project"),
+        gettext_lazy("No objects remain in the project"),
         Severity.ENDING,
     ),
     "NamespaceFinalizersRemaining": _wrong(
-        gettext_lazy("Objects in it wait for finalizers"),
-        gettext_lazy("Nothing in it waits for finalizers"),
+        gettext_lazy("Objects in the project are waiting for finalizers"),
+        gettext_lazy("No objects in the project are waiting for finalizers"),
         Severity.ENDING,
     ),
     "FileSystemResizePending": _wrong(
-        gettext_lazy("The file system is yet to grow"),
-        gettext_lazy("The file system has its size"),
+        gettext_lazy("The file system still needs to be resized"),
+        gettext_lazy("The file system has been resized"),
         Severity.PROGRESS,
     ),
     "Resizing": _wrong(
-        gettext_lazy("It is growing"), gettext_lazy("It has its size"), Severity.PROGRESS
+        gettext_lazy("The volume is being resized"),
+        gettext_lazy("The volume is not being resized"),
+        Severity.PROGRESS,
     ),
 }
 #: Reasons for which the status "False" is expected.

@@ -47,11 +47,11 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     "sysadmin": {"privileged": True},
 }
 _PROFILE_WORDS = {
-    "general": gettext_lazy("general: may trace processes"),
-    "baseline": gettext_lazy("baseline: what any container may do"),
-    "restricted": gettext_lazy("restricted: not as root, without privileges"),
-    "netadmin": gettext_lazy("netadmin: may change the network"),
-    "sysadmin": gettext_lazy("sysadmin: privileged, as root on the node"),
+    "general": gettext_lazy("general: can trace processes"),
+    "baseline": gettext_lazy("baseline: same permissions as a regular container"),
+    "restricted": gettext_lazy("restricted: non-root, no privileges"),
+    "netadmin": gettext_lazy("netadmin: can change network settings"),
+    "sysadmin": gettext_lazy("sysadmin: privileged, root on the node"),
 }
 _AT = "spec.ephemeralContainers[*]"
 
@@ -71,25 +71,35 @@ class DebugForm(ConsoleForm):
     image = ImageField(label=gettext_lazy("Image"))
     profile = ChoiceField(
         label=pgettext_lazy("debug container", "Profile"),
-        help_text=gettext_lazy("What it may do. The project may allow less."),
+        help_text=gettext_lazy(
+            "Permissions of the debug container. Policies of the project may be more restrictive."
+        ),
         choices=[*_PROFILE_WORDS.items()],
     )
     command = TextField(
         label=gettext_lazy("Command"),
-        help_text=gettext_lazy("Such as sh. With none, the image's own."),
+        help_text=gettext_lazy(
+            "For example, sh. Leave empty to run the default command of the image."
+        ),
         required=False,
         max_length=LONGEST_COMMAND,
     )
-    name = TextField(label=gettext_lazy("Name of the container"), max_length=LONGEST)
+    name = TextField(label=gettext_lazy("Container name"), max_length=LONGEST)
 
     def __init__(
         self, data: QueryDict | None, targets: Sequence[str], initial: Mapping[str, Any]
     ) -> None:
         super().__init__(data, initial=initial)
         self.fields["target"] = ChoiceField(
-            label=_("Shares the processes of"),
-            help_text=_("It sees them, and by /proc/1/root their files."),
-            choices=[*((one, one) for one in targets), ("", _("None: it sees its own alone"))],
+            label=_("Target container"),
+            help_text=_(
+                "The debug container sees the processes of the target container and can access its "
+                "files under /proc/1/root."
+            ),
+            choices=[
+                *((one, one) for one in targets),
+                ("", _("None: the debug container sees only its own processes")),
+            ],
         )
         self.order_fields(("image", "target"))
 
@@ -107,11 +117,11 @@ class Debug(Action):
 
     name = "debug"
     label = pgettext_lazy("action", "Debug")
-    button_text = gettext_lazy("Start the debug container")
+    button_text = gettext_lazy("Start debug container")
     effect_text = gettext_lazy(
-        "One more container starts in the pod, beside those that run, which go on as they are. "
-        "A terminal in it opens. The container can be ended, but stays on the pod's page as long "
-        "as there is the pod: Kubernetes lets nobody remove it."
+        "A debug container starts in the pod and a terminal opens. Running containers are "
+        "not affected. You can stop the debug container, but Kubernetes cannot remove a "
+        "debug container from a pod: it stays listed until the pod is deleted."
     )
     needs = (Permission("patch", "ephemeralcontainers"), *ATTACH)
 

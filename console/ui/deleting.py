@@ -36,18 +36,18 @@ class GraceForm(ConsoleForm):
     def __init__(self, data: QueryDict | None, usual: int) -> None:
         super().__init__(data)
         as_it_says = ngettext(
-            "As the pod says: %(seconds)s second", "As the pod says: %(seconds)s seconds", usual
+            "Pod default: %(seconds)s second", "Pod default: %(seconds)s seconds", usual
         )
         self.fields["grace"] = ChoiceField(
-            label=_("Time to end"),
+            label=_("Grace period"),
             help_text=_(
-                "Now: the cluster forgets the pod without waiting for its containers to stop. They may "
-                "go on running on its node, while another pod of the same name starts."
+                "Now: the cluster removes the pod without waiting for its containers to stop. The "
+                "containers may keep running on the node while a new pod with the same name starts."
             ),
             choices=[
                 ("", as_it_says % {"seconds": f"{usual:,}"}),
                 ("now", _("Now")),
-                ("seconds", _("A number of seconds")),
+                ("seconds", _("Custom number of seconds")),
             ],
         )
         self.order_fields(self.field_order)
@@ -56,7 +56,7 @@ class GraceForm(ConsoleForm):
         found = self.cleaned_data
         chosen = found.get("grace") == "seconds" and "seconds" not in self.errors
         if chosen and found.get("seconds") is None:
-            self.add_error("seconds", _("Say how many."))
+            self.add_error("seconds", _("Enter the number of seconds."))
         return found
 
 
@@ -87,11 +87,11 @@ class PropagationForm(ConsoleForm):
 
     causes: Mapping[str, str] = {"propagationPolicy": "policy"}
     policy = ChoiceField(
-        label=gettext_lazy("What it owns"),
+        label=gettext_lazy("Dependent objects"),
         choices=(
-            ("", gettext_lazy("Is deleted after it (Background)")),
-            ("Foreground", gettext_lazy("Is deleted before it (Foreground)")),
-            ("Orphan", gettext_lazy("Stays, without an owner (Orphan)")),
+            ("", gettext_lazy("Delete after the object (Background)")),
+            ("Foreground", gettext_lazy("Delete before the object (Foreground)")),
+            ("Orphan", gettext_lazy("Keep, without an owner (Orphan)")),
         ),
     )
 

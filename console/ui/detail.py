@@ -231,12 +231,12 @@ def _shown(panel: Panel, subject: Subject) -> str:
     try:
         return panel.html(subject)
     except RecursionError:
-        text = _("This object is nested too deeply to be shown here.")
+        text = _("This object is nested too deeply to show here.")
     except Exception:
         log.exception(
             "Failed to render panel %s of %s %s", panel.id, subject.kind.segment, subject.key
         )
-        text = _("The console made a mistake; this part cannot be shown.")
+        text = _("An internal error occurred. This section cannot be shown.")
     return render_to_string("ui/detail/_failed.html", {"text": text})
 
 

@@ -99,7 +99,7 @@ def edited(text: str, kind: ResourceKind, key: Key, uid: str) -> Edited:
 def syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
     """Return the YAML syntax error as a problem with its position."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or ""
-    words = _("This cannot be read: %(problem)s.") % {"problem": problem}
+    words = _("Could not parse the YAML: %(problem)s.") % {"problem": problem}
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is not None:
         return Problem(words, mark.line + 1, mark.column + 1)
@@ -113,7 +113,9 @@ def _identity(found: Edited, kind: ResourceKind, key: Key, uid: str) -> Iterator
     value = found.document.value
     metadata = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(metadata, dict):
-        yield found.problem(_("This is no manifest: it must have apiVersion, kind and metadata."))
+        yield found.problem(
+            _("This is not a manifest. A manifest needs apiVersion, kind, and metadata.")
+        )
         return
     expected: list[tuple[str, Any, tuple[str, ...], bool]] = [
         (kind.gvr.group_version, value, ("apiVersion",), True),
@@ -127,7 +129,9 @@ def _identity(found: Edited, kind: ResourceKind, key: Key, uid: str) -> Iterator
             continue
         if inside.get(steps[-1]) != wanted:
             words = {"field": ".".join(steps), "value": wanted}
-            yield found.problem(_("%(field)s must stay %(value)s.") % words, steps)
+            yield found.problem(
+                _("%(field)s cannot be changed. The value must be %(value)s.") % words, steps
+            )
 
 
 def _ignored(found: Edited) -> Iterator[Problem]:
@@ -135,7 +139,7 @@ def _ignored(found: Edited) -> Iterator[Problem]:
     for steps in (*paths, ("status",)):
         inside = found.document.value if len(steps) == 1 else found.document.value["metadata"]
         if steps[-1] in inside:
-            text = _("%(field)s is set by the cluster and stays as it is.") % {
+            text = _("The cluster sets %(field)s. The value here is ignored.") % {
                 "field": ".".join(steps)
             }
             place = found.document.place(steps)
@@ -185,7 +189,7 @@ def placeholders(found: Edited, kind: ResourceKind) -> Iterator[Problem]:
 
 
 def _placeholder(found: Edited, steps: Steps) -> Problem:
-    text = _("This is the placeholder of a value that is not here. Type the value.")
+    text = _("This is a placeholder for a hidden value. Enter the actual value.")
     return found.problem(text, steps)
 
 

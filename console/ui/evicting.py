@@ -23,7 +23,9 @@ class Evict(Action):
     name = "evict"
     label = pgettext_lazy("action", "Evict")
     reads_also = (POD_DISRUPTION_BUDGETS,)
-    effect_text = gettext_lazy("A pod is deleted if its disruption budget allows it.")
+    effect_text = gettext_lazy(
+        "A pod is deleted only if its disruption budget allows the eviction."
+    )
     needs = (Permission("create", "eviction"),)
     danger = True
     places = EVERYWHERE
@@ -39,11 +41,15 @@ class Evict(Action):
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         pod, seeing = subject.entry.projection, Seeing(subject, POD_DISRUPTION_BUDGETS)
-        found = [] if pod.owner else [_("Nothing controls it, so that no other takes its place.")]
+        found = (
+            []
+            if pod.owner
+            else [_("No controller manages this pod, so the pod will not be replaced.")]
+        )
         if seeing.informer is None or pod.ended:
             return found
         budgets = seeing.among(selecting(seeing.informer, pod.namespace, pod.labels))
-        text = _("The disruption budget %(name)s does not allow it now.")
+        text = _("The disruption budget %(name)s currently does not allow this eviction.")
         blocking = [one for one in budgets if not one.projection.allowed]
         return [*found, *(text % {"name": visible(one.key.name)} for one in blocking)]
 

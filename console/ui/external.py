@@ -19,9 +19,9 @@ from console.ui.subject import Subject
 
 #: Types of services that have a cluster IP, with their labels.
 TYPES: Mapping[str, str | Promise] = {
-    "ClusterIP": gettext_lazy("None: only inside the cluster (ClusterIP)"),
-    "NodePort": gettext_lazy("A port of every node (NodePort)"),
-    "LoadBalancer": gettext_lazy("A load balancer of the provider's (LoadBalancer)"),
+    "ClusterIP": gettext_lazy("None: cluster-internal only (ClusterIP)"),
+    "NodePort": gettext_lazy("A port on every node (NodePort)"),
+    "LoadBalancer": gettext_lazy("A load balancer of the cloud provider (LoadBalancer)"),
 }
 
 
@@ -30,23 +30,23 @@ class ExternalAccessForm(ConsoleForm):
 
     def __init__(self, data: QueryDict | None, was: str) -> None:
         super().__init__(data, initial={"type": was})
-        self.fields["type"] = ChoiceField(label=_("From outside"), choices=list(TYPES.items()))
+        self.fields["type"] = ChoiceField(label=_("External access"), choices=list(TYPES.items()))
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
         if given.get("type") == self.initial["type"]:
-            raise ValidationError(_("Nothing was changed."))
+            raise ValidationError(_("No changes were made."))
         return given
 
 
 class ExternalAccess(Action):
     name = "external-access"
     label = gettext_lazy("External access")
-    title_text = gettext_lazy("External access of %(kind)s %(name)s")
+    title_text = gettext_lazy("External access to %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
-        "Inside the cluster nothing changes. Ports of nodes and addresses of load balancers that it "
-        "gives up may be others the next time."
+        "Access from inside the cluster does not change. Node ports and load balancer "
+        "addresses that are released may be different if you enable external access again."
     )
     needs = (Permission("patch"),)
 
@@ -62,7 +62,7 @@ class ExternalAccess(Action):
 
     async def run(self, context: Context) -> Outcome:
         await context.patch(_patch(context.data["type"]))
-        return Done(_("Changed external access of %(kind)s %(name)s.") % context.words)
+        return Done(_("Changed external access to %(kind)s %(name)s.") % context.words)
 
 
 def _patch(type_: str) -> dict[str, Any]:

@@ -23,9 +23,9 @@ def owner_fact(owner: str) -> Fact:
     "".
     """
     if not owner:
-        return (_("Managed by"), _("nobody: nothing will create it again"))
+        return (_("Managed by"), _("no controller, so the object will not be recreated"))
     kind, _slash, name = visible(owner).partition("/")
-    text = _("%(kind)s %(name)s, which will create a new one") % {"kind": kind, "name": name}
+    text = _("%(kind)s %(name)s, which will create a replacement") % {"kind": kind, "name": name}
     return (_("Managed by"), text)
 
 
@@ -38,4 +38,4 @@ def pods_fact() -> Fact:
     """Return the line for owners of pods. Deletion through kube-apiserver deletes the pods in the
     background.
     """
-    return (_("Its pods"), _("are deleted with it"))
+    return (_("Pods"), _("will also be deleted"))

@@ -57,12 +57,12 @@ class Filter(ABC):
         value is invalid.
         """
         if len(texts) > self.max_values:
-            raise BadValue(_("At most %(count)s values.") % {"count": self.max_values})
+            raise BadValue(_("Use at most %(count)s values.") % {"count": self.max_values})
         for text in texts:
             if len(text) > self.max_length:
-                raise BadValue(_("Longer than %(count)s characters.") % {"count": self.max_length})
+                raise BadValue(_("Use at most %(count)s characters.") % {"count": self.max_length})
             if not text.isprintable():
-                raise BadValue(_("Contains characters that cannot be printed."))
+                raise BadValue(_("The value contains nonprintable characters."))
         return tuple(dict.fromkeys(found for text in texts if (found := self.canonical(text))))
 
     def canonical(self, text: str) -> str:
@@ -84,7 +84,7 @@ class NamespaceFilter(Filter):
     def canonical(self, text: str) -> str:
         name = text.strip()
         if not is_label(name):
-            raise BadValue(_("No project can be called this."))
+            raise BadValue(_("This is not a valid project name."))
         return name
 
     def test(self, values: tuple[str, ...]) -> Test:
@@ -206,7 +206,7 @@ class StatusFilter(Filter):
         found = SEVERITY_ALIASES.get(word) or next((s for s in Severity if s.value == word), None)
         if found is None:
             known = ", ".join(Severity)
-            raise BadValue(_("Not a status. Known are: %(known)s.") % {"known": known})
+            raise BadValue(_("Unknown status. Valid values: %(known)s.") % {"known": known})
         return found.value
 
     def test(self, values: tuple[str, ...]) -> Test:
@@ -265,7 +265,7 @@ class ChoiceFilter(Filter):
             if value.casefold() == word:
                 return value
         known = ", ".join(value for value, _name in self.choices)
-        raise BadValue(_("Not one of: %(known)s.") % {"known": known})
+        raise BadValue(_("Invalid value. Valid values: %(known)s.") % {"known": known})
 
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(values)

@@ -181,7 +181,7 @@ class ChoiceField(forms.ChoiceField):
     """
 
     default_error_messages: ClassVar[dict[str, Any]] = {
-        "invalid_choice": gettext_lazy("This is not one of the choices any more.")
+        "invalid_choice": gettext_lazy("This option is no longer available. Choose another option.")
     }
 
     def __init__(self, **options: Any) -> None:

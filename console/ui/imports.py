@@ -121,10 +121,10 @@ def read_items(text: str) -> list[Item]:
         raise Unreadable([syntax_problem(error, text)]) from error
     whole = [one for document in documents for one in _expanded(document)]
     if not whole:
-        raise Unreadable([Problem(_("There is nothing in it that could be created."))])
+        raise Unreadable([Problem(_("No objects to create were found."))])
     if len(whole) > MOST_OBJECTS:
         words = {"most": str(MOST_OBJECTS)}
-        raise Unreadable([Problem(_("At most %(most)s objects are created at a time.") % words)])
+        raise Unreadable([Problem(_("You can create at most %(most)s objects at a time.") % words)])
     problems = [problem for document in whole for problem in _problems(document)]
     if problems:
         raise Unreadable(problems)
@@ -158,7 +158,7 @@ def _problems(document: Document) -> Iterator[Problem]:
         return Edited(document, {}).problem(text, steps)
 
     if not isinstance(metadata, dict):
-        yield problem(_("This is no manifest: it must have apiVersion, kind and metadata."))
+        yield problem(_("This is not a manifest. A manifest needs apiVersion, kind, and metadata."))
         return
     for steps in (("apiVersion",), ("kind",), ("metadata", "name")):
         inside = value if len(steps) == 1 else metadata
@@ -169,11 +169,11 @@ def _problems(document: Document) -> Iterator[Problem]:
     for name in ("namespace", "generateName"):
         if not isinstance(metadata.get(name) or "", str):
             yield problem(
-                _("%(field)s must be a text.") % {"field": f"metadata.{name}"}, "metadata", name
+                _("%(field)s must be a string.") % {"field": f"metadata.{name}"}, "metadata", name
             )
     version = value.get("apiVersion")
     if isinstance(version, str) and version and not VERSION.fullmatch(version):
-        yield problem(_("This is no version of an API."), "apiVersion")
+        yield problem(_("This is not a valid API version."), "apiVersion")
 
 
 def _item(document: Document) -> Item:
@@ -197,7 +197,7 @@ def _item(document: Document) -> Item:
 def _left_out(document: Document, steps: Steps) -> Problem:
     place = document.place(steps)
     words = {"field": ".".join(map(str, steps))}
-    text = _("%(field)s is set by the cluster and is left out.") % words
+    text = _("The cluster sets %(field)s. The value here is ignored.") % words
     return Problem(text, place.line, place.column, "warn")
 
 
@@ -206,7 +206,7 @@ def _again(items: Sequence[Item]) -> Iterator[Problem]:
     for item in items:
         ref = item.ref(item.namespace)
         if item.name and ref in seen:
-            yield item.problem(_("The same object is there twice."), "metadata", "name")
+            yield item.problem(_("This object appears more than once."), "metadata", "name")
         seen.add(ref)
 
 

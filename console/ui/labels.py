@@ -47,7 +47,8 @@ Changes = Mapping[str, Mapping[str, str | None]]
 def label_problem(key: str, value: str) -> str:
     if not is_label_value(value):
         return _(
-            "“%(value)s” cannot be a label's value: up to 63 letters, digits, “-”, “_” and “.”."
+            "“%(value)s” is not a valid label value. Use up to 63 letters, digits, “-”, “_”, and "
+            "“.”."
         ) % {"value": visible(value)}
     return _key_problem(key, value)
 
@@ -55,7 +56,7 @@ def label_problem(key: str, value: str) -> str:
 def _key_problem(key: str, _value: str) -> str:
     if is_qualified(key):
         return ""
-    text = _("“%(key)s” cannot be a key: use up to 63 letters, digits, “-”, “_” and “.”.")
+    text = _("“%(key)s” is not a valid key. Use up to 63 letters, digits, “-”, “_”, and “.”.")
     return text % {"key": visible(key)}
 
 
@@ -73,14 +74,14 @@ class LabelsForm(ConsoleForm):
     causes: Mapping[str, str] = {f"metadata.{name}": name for name in SECTIONS}
     labels = PairsField(
         label=gettext_lazy("Labels"),
-        help_text=gettext_lazy(
-            "One in each line: key=value. A line that is taken away is removed."
-        ),
+        help_text=gettext_lazy("One per line: key=value. Delete a line to remove the key."),
         check=label_problem,
     )
     annotations = PairsField(
         label=gettext_lazy("Annotations"),
-        help_text=gettext_lazy("A value with line breaks is in quotes, as in JSON."),
+        help_text=gettext_lazy(
+            "Put a value that contains line breaks in quotes, as a JSON string."
+        ),
         check=_annotation_problem,
     )
     was = forms.CharField(widget=forms.HiddenInput)
@@ -102,7 +103,7 @@ class LabelsForm(ConsoleForm):
             return given
         changed = {name: dict(_changes(given["was"][name], given[name])) for name in SECTIONS}
         if not any(changed.values()):
-            raise ValidationError(_("Nothing was changed."))
+            raise ValidationError(_("No changes were made."))
         return {**given, "changed": changed}
 
 
@@ -130,10 +131,10 @@ class EditLabels(Action):
         notes = []
         reserved = [key for name in SECTIONS for key in found[name] if _is_reserved(key)]
         if reserved:
-            text = _("Kubernetes itself uses these, and may set them again: %(keys)s.")
+            text = _("Kubernetes uses these keys and may set them again: %(keys)s.")
             notes.append(text % {"keys": _listed(reserved)})
         if left:
-            text = _("These are not shown here and stay as they are: %(keys)s.")
+            text = _("These keys are not shown here and will not be changed: %(keys)s.")
             notes.append(text % {"keys": _listed(left)})
         return notes
 

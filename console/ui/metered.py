@@ -49,27 +49,45 @@ class Capacity:
     spans: tuple[Span, ...] = ()
 
 
-DENIED = NotMetered(gettext_lazy("You may not see what is used (list metrics.k8s.io)."))
+DENIED = NotMetered(
+    gettext_lazy("You don't have permission to view resource usage (list metrics.k8s.io).")
+)
 _TEXTS = {
-    Problem.WAITING: NotMetered(gettext_lazy("Usage is not known yet.")),
+    Problem.WAITING: NotMetered(gettext_lazy("Loading resource usage.")),
     Problem.ABSENT: NotMetered(
-        gettext_lazy("What is used is not measured: the cluster has no metrics-server."), DOCS
+        gettext_lazy(
+            "Resource usage is not available because metrics-server is not installed in the "
+            "cluster."
+        ),
+        DOCS,
     ),
     Problem.FORBIDDEN: NotMetered(
-        gettext_lazy("The console may not read what is used (list metrics.k8s.io)."), DOCS
+        gettext_lazy(
+            "The console does not have permission to read resource usage (list metrics.k8s.io)."
+        ),
+        DOCS,
     ),
     Problem.UNAVAILABLE: NotMetered(
-        gettext_lazy("What is used is not known now: metrics-server does not answer."), DOCS
+        gettext_lazy(
+            "Resource usage is currently not available because metrics-server is not responding."
+        ),
+        DOCS,
     ),
     Problem.UNREADABLE: NotMetered(
-        gettext_lazy("What is used is not known: metrics-server's answer cannot be read."), DOCS
+        gettext_lazy(
+            "Resource usage is not available because the response from metrics-server could not "
+            "be parsed."
+        ),
+        DOCS,
     ),
 }
 
 
 _PAST = {
-    Problem.UNAVAILABLE: NotMetered(gettext_lazy("Prometheus does not answer.")),
-    Problem.UNREADABLE: NotMetered(gettext_lazy("Prometheus' answer cannot be read.")),
+    Problem.UNAVAILABLE: NotMetered(gettext_lazy("Prometheus is not responding.")),
+    Problem.UNREADABLE: NotMetered(
+        gettext_lazy("The response from Prometheus could not be parsed.")
+    ),
 }
 
 

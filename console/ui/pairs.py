@@ -53,10 +53,16 @@ class PairsField(forms.CharField):
             try:
                 read = _read(written)
                 problem = "" if equals else _("Use key=value.")
-                problem = problem or (_("This key is there twice.") if key in found else "")
+                problem = problem or (_("This key appears more than once.") if key in found else "")
                 problem = problem or self._check(key, read)
             except ValueError:
-                read, problem = "", _("What begins with a quote must end with one, as in JSON.")
+                read, problem = (
+                    "",
+                    _(
+                        "A value that starts with a quotation mark must end with a quotation mark, "
+                        "as a JSON string."
+                    ),
+                )
             if problem:
                 wrong.append(
                     _("Line %(number)s: %(problem)s") % {"number": number, "problem": problem}

@@ -69,7 +69,7 @@ class Offered:
 _THEMES = {
     "light": gettext_noop("Theme: light"),
     "dark": gettext_noop("Theme: dark"),
-    "auto": gettext_noop("Theme: as the system"),
+    "auto": gettext_noop("Theme: system"),
 }
 
 
@@ -209,7 +209,7 @@ def _all_commands(cluster: Cluster, *, creates: bool) -> Iterator[tuple[str, Opt
     for lang, own in (("en", "English"), ("zh-hans", "中文")):
         label = f"Language: {own}"
         yield label, Option(own, reverse("set_language"), field="language", value=lang)
-    label = gettext_noop("Log out")
+    label = gettext_noop("Sign out")
     yield label, Option(_(label), reverse("accounts:logout"), field="command", value="logout")
 
 
@@ -221,6 +221,6 @@ def _in_each_language(say: Callable[[], str]) -> Iterator[str]:
 
 def _search(cluster: Cluster, query: SearchQuery) -> Iterator[Option]:
     if not query.empty:
-        text = _("Everything about %(text)s") % {"text": query.text}
+        text = _("Search all resources for “%(text)s”") % {"text": query.text}
         asked = {"q": query.text} | ({} if cluster.name == HOST else {"cluster": cluster.name})
         yield Option(text, f"{reverse('search')}?{urlencode(asked)}")

@@ -30,12 +30,12 @@ _PROBES = (
     ("livenessProbe", gettext_lazy("Liveness probe")),
 )
 _HOW = {
-    0: gettext_lazy("it ended by itself, without an error"),
-    126: gettext_lazy("its command cannot be run"),
+    0: gettext_lazy("it exited without an error"),
+    126: gettext_lazy("its command could not be run"),
     127: gettext_lazy("its command was not found"),
     137: gettext_lazy("it was killed"),
-    139: gettext_lazy("it crashed with a memory fault"),
-    143: gettext_lazy("it was told to stop"),
+    139: gettext_lazy("it crashed with a segmentation fault (SIGSEGV)"),
+    143: gettext_lazy("it received a termination signal (SIGTERM)"),
 }
 
 
@@ -153,16 +153,16 @@ def ended_of(terminated: Mapping[str, Any], memory_limit: str = "") -> Ended | N
 def _how(code: int, reason: str, memory_limit: str) -> str:
     if reason == "OOMKilled" and memory_limit:
         words = {"limit": memory_limit}
-        return _("it used more memory than its limit of %(limit)s and was killed") % words
+        return _("it exceeded its memory limit (%(limit)s) and was killed") % words
     if reason == "OOMKilled":
-        return _("it used more memory than there was and was killed")
+        return _("it ran out of memory and was killed")
     if reason in ("StartError", "ContainerCannotRun"):
         return _("it could not be started")
     if code in _HOW:
         return str(_HOW[code])
     if 128 < code < 160:
-        return _("it was ended by signal %(signal)s") % {"signal": code - 128}
-    return _("it ended with an error")
+        return _("it was terminated by signal %(signal)s") % {"signal": code - 128}
+    return _("it exited with an error")
 
 
 def ports_of(spec: Mapping[str, Any]) -> list[str]:
@@ -181,8 +181,8 @@ def resources_of(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = []
     for name in names:
         parts = [
-            _("requests %(amount)s") % {"amount": text(requests[name])} if name in requests else "",
-            _("at most %(amount)s") % {"amount": text(limits[name])} if name in limits else "",
+            _("request %(amount)s") % {"amount": text(requests[name])} if name in requests else "",
+            _("limit %(amount)s") % {"amount": text(limits[name])} if name in limits else "",
         ]
         found.append((text(name), ", ".join(part for part in parts if part)))
     return found
@@ -198,7 +198,7 @@ def _probe(probe: Mapping[str, Any]) -> str:
         "seconds": number(probe.get("periodSeconds")) or 10,
         "failures": number(probe.get("failureThreshold")) or 3,
     }
-    how = _("every %(seconds)ss, %(failures)s failures count") % words
+    how = _("every %(seconds)ss, fails after %(failures)s consecutive failures") % words
     return f"{_asks(probe)} · {how}"
 
 

@@ -104,7 +104,10 @@ def _as_viewer(
             raise
         return runtime.live_object(kind.gvr, access.identity, key)
     if len(wanted) > MOST_PROJECTS:
-        text = _("These are read in at most %(count)s projects at a time. Choose some.")
+        text = _(
+            "You can list these resources in at most %(count)s projects at a time. Select the "
+            "projects to list."
+        )
         raise TooManyProjects(text % {"count": MOST_PROJECTS})
     return runtime.live_list(kind.gvr, access.identity, wanted)
 

@@ -49,8 +49,8 @@ class SetDefaultRegistry(Action):
     title_text = gettext_lazy("Set %(kind)s %(name)s as default registry")
     button_text = label
     effect_text = gettext_lazy(
-        "New pods of the project that name no service account pull their images with it, beside "
-        "what they pull with now."
+        "New pods in the project that don't set a service account also use the credentials "
+        "of this registry to pull images."
     )
     needs = (
         *(Permission(verb, gvr=SERVICE_ACCOUNTS) for verb in ("get", "patch")),
@@ -88,7 +88,7 @@ class SetDefaultRegistry(Action):
             except Conflict:
                 continue
             words = {"name": visible(context.key.name)}
-            return Done(_("New pods of the project pull their images with %(name)s.") % words)
+            return Done(_("New pods in the project now use %(name)s to pull images.") % words)
         raise Overtaken
 
 

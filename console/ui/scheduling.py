@@ -21,50 +21,55 @@ _NO_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 
 #: Texts by the start of the scheduler's reason.
 _WORDS: tuple[tuple[str, str | Promise], ...] = (
-    ("Insufficient cpu", gettext_lazy("too little CPU left")),
-    ("Insufficient memory", gettext_lazy("too little memory left")),
-    ("Insufficient ephemeral-storage", gettext_lazy("too little local disk space left")),
-    ("Too many pods", gettext_lazy("no room for another pod")),
+    ("Insufficient cpu", gettext_lazy("not enough CPU")),
+    ("Insufficient memory", gettext_lazy("not enough memory")),
+    ("Insufficient ephemeral-storage", gettext_lazy("not enough local disk space")),
+    ("Too many pods", gettext_lazy("pod limit reached")),
     ("node(s) were unschedulable", gettext_lazy("cordoned")),
     (
         "node(s) didn't match Pod's node affinity/selector",
-        gettext_lazy("not chosen by its node selector or affinity"),
+        gettext_lazy("node selector or affinity does not match"),
     ),
     (
         "node(s) didn't match pod affinity rules",
-        gettext_lazy("without the pods it must be beside"),
+        gettext_lazy("pod affinity rules not met"),
     ),
     (
         "node(s) didn't match pod anti-affinity rules",
-        gettext_lazy("with pods it must keep away from"),
+        gettext_lazy("pod anti-affinity rules not met"),
     ),
     (
         "node(s) didn't satisfy existing pods anti-affinity rules",
-        gettext_lazy("with pods that must keep away from it"),
+        gettext_lazy("anti-affinity rules of existing pods not met"),
     ),
     (
         "node(s) didn't match pod topology spread constraints",
-        gettext_lazy("replicas spread too unevenly"),
+        gettext_lazy("topology spread constraints not met"),
     ),
-    ("node(s) had volume node affinity conflict", gettext_lazy("out of reach of its volume")),
+    (
+        "node(s) had volume node affinity conflict",
+        gettext_lazy("volume not accessible from the node"),
+    ),
     (
         "node(s) didn't find available persistent volumes to bind",
-        gettext_lazy("no volume for its claims"),
+        gettext_lazy("no volume available for the claims"),
     ),
-    ("node(s) exceed max volume count", gettext_lazy("no room for another volume")),
-    ("node(s) didn't have free ports", gettext_lazy("its ports in use")),
+    ("node(s) exceed max volume count", gettext_lazy("volume limit reached")),
+    ("node(s) didn't have free ports", gettext_lazy("host ports already in use")),
 )
 
 
 def why_unschedulable(message: str) -> str:
     """Return a sentence, or "" if the message is not understood."""
     if "unbound immediate PersistentVolumeClaims" in message:
-        return _("No node was found: a volume that it claims is not there yet.")
+        return _("No node found: a PersistentVolumeClaim of this pod is not bound yet.")
     claim = _NO_CLAIM.search(message)
     if claim is not None:
-        return _("No node was found: the claim %(name)s does not exist.") % {"name": claim[1]}
+        return _("No node found: the PersistentVolumeClaim %(name)s does not exist.") % {
+            "name": claim[1]
+        }
     if message.startswith("no nodes available"):
-        return _("No node was found: the cluster has none.")
+        return _("No node found: the cluster has no nodes.")
     found = _MESSAGE.match(message)
     against = list(_against(found[2])) if found is not None else []
     if found is None or not against:
@@ -72,8 +77,8 @@ def why_unschedulable(message: str) -> str:
     total = int(found[1])
     words = {"total": f"{total:,}", "why": pgettext("between two counts", ", ").join(against)}
     sentence = ngettext(
-        "The one node cannot take it: %(why)s.",
-        "None of the %(total)s nodes can take it: %(why)s.",
+        "The only node cannot run this pod: %(why)s.",
+        "None of the %(total)s nodes can run this pod: %(why)s.",
         total,
     )
     return sentence % words
@@ -92,9 +97,9 @@ def _said(reason: str) -> str | Promise:
     if taint is not None:
         name = "=".join(part.strip() for part in taint.groups() if part and part.strip())
         if not name:
-            return _("a taint that it does not tolerate")
-        return _("the taint %(name)s that it does not tolerate") % {"name": name}
+            return _("a taint that the pod does not tolerate")
+        return _("the taint %(name)s that the pod does not tolerate") % {"name": name}
     known = next((words for begin, words in _WORDS if reason.startswith(begin)), None)
     if known is None and reason.startswith("Insufficient "):
-        return _("too little %(resource)s left") % {"resource": reason.partition(" ")[2]}
+        return _("not enough %(resource)s") % {"resource": reason.partition(" ")[2]}
     return known or reason

@@ -63,11 +63,11 @@ class SearchQuery:
 def parse_search(kinds: Kinds, text: str) -> SearchQuery:
     """Parse a query for a cluster with these kinds. Never raises."""
     if len(text) > MAX_LENGTH:
-        error = _("Longer than %(count)s characters.") % {"count": MAX_LENGTH}
+        error = _("Use at most %(count)s characters.") % {"count": MAX_LENGTH}
         return SearchQuery(text[:MAX_LENGTH], error=error)
     text = " ".join(text.split())
     if not text.isprintable():
-        return SearchQuery("", error=_("Contains characters that cannot be printed."))
+        return SearchQuery("", error=_("The value contains nonprintable characters."))
     words: list[str] = []
     selectors: list[LabelSelector] = []
     for token in text.split():
@@ -80,7 +80,7 @@ def parse_search(kinds: Kinds, text: str) -> SearchQuery:
         elif selector:
             selectors.append(selector)
     if len(selectors) > MAX_LABELS:
-        return SearchQuery(text, error=_("At most %(count)s values.") % {"count": MAX_LABELS})
+        return SearchQuery(text, error=_("Use at most %(count)s values.") % {"count": MAX_LABELS})
     # A leading slash marks plain text.
     kind = kind_named(kinds, words[0]) if words and not text.startswith("/") else None
     labels = tuple(dict.fromkeys(str(selector) for selector in selectors))

@@ -51,7 +51,11 @@ class SpecForm(ConsoleForm):
         found = self.part_of(spec) if data is None else _opened(data.get("was", ""))
         self.is_whole = self._is_known(found)
         if data is None and not self.is_whole:
-            raise Refused(_("It has something that this form cannot show. Edit it as YAML."))
+            raise Refused(
+                _(
+                    "This object has settings that the form cannot show. Edit the object as YAML instead."
+                )
+            )
         self.found: Mapping[str, Any] = mapping(found) if self.is_whole else {}
         super().__init__(data, initial={"was": json.dumps(self.found)})
         self.groups: Sequence[Rows] = ()
@@ -83,7 +87,7 @@ class SpecForm(ConsoleForm):
         given: dict[str, Any] = super().clean() or {}
         rows = [name for name in self.data if any(group.owns(name) for group in self.groups)]
         if not self.is_whole or not self.fields.keys() >= {*rows}:
-            raise ValidationError(_("The form is not complete. Load the page again."))
+            raise ValidationError(_("The form is incomplete. Reload the page."))
         wanted = self.wanted()
         if self.errors:
             return given
@@ -93,7 +97,7 @@ class SpecForm(ConsoleForm):
             if (value or None) != (self.found.get(name) or None)
         }
         if not changed:
-            raise ValidationError(_("Nothing was changed."))
+            raise ValidationError(_("No changes were made."))
         return {**given, "changed": changed, "found": self.found}
 
     def wrong(self, row: Given, part: str, text: str) -> None:
@@ -136,7 +140,7 @@ class EditSpec(Action):
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         owner = subject.entry.projection.owner
-        text = _("It is managed by %(owner)s, which may undo what is changed here.")
+        text = _("This object is managed by %(owner)s, which may revert your changes.")
         return [text % {"owner": visible(owner)}] if owner else []
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:

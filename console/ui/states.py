@@ -41,18 +41,21 @@ def denied_text(denied: Denied, nouns: str | Promise) -> str:
     if denied.subresource:
         words["subresource"] = denied.subresource
         if denied.namespace:
-            text = _("You may not %(verb)s %(subresource)s of %(nouns)s in project %(namespace)s.")
+            text = _(
+                "You don't have permission to %(verb)s %(subresource)s of %(nouns)s in project "
+                "%(namespace)s."
+            )
             return text % words
-        return _("You may not %(verb)s %(subresource)s of %(nouns)s.") % words
+        return _("You don't have permission to %(verb)s %(subresource)s of %(nouns)s.") % words
     if denied.verb == "list" and denied.namespace:
-        return _("You may not list %(nouns)s in project %(namespace)s.") % words
+        return _("You don't have permission to list %(nouns)s in project %(namespace)s.") % words
     if denied.verb == "list":
-        return _("You may not list %(nouns)s.") % words
+        return _("You don't have permission to list %(nouns)s.") % words
     if denied.verb == "delete" and denied.namespace:
-        return _("You may not delete %(nouns)s in project %(namespace)s.") % words
+        return _("You don't have permission to delete %(nouns)s in project %(namespace)s.") % words
     if denied.verb == "create" and denied.namespace:
-        return _("You may not create %(nouns)s in project %(namespace)s.") % words
-    return _("You may not %(verb)s %(nouns)s.") % words
+        return _("You don't have permission to create %(nouns)s in project %(namespace)s.") % words
+    return _("You don't have permission to %(verb)s %(nouns)s.") % words
 
 
 def denied_block(denied: Denied, kind: ResourceKind) -> StateBlock:
@@ -63,7 +66,7 @@ def bad_input_block(spec: ViewSpec) -> StateBlock:
     text = " ".join(f"{error.field}: {error.message}" for error in spec.errors)
     return StateBlock(
         "bad-input",
-        _("This address cannot be read"),
+        _("Invalid URL parameters"),
         text,
         spec.cleared().url,
         _("Show all %(nouns)s") % {"nouns": spec.kind.nouns},
@@ -78,23 +81,29 @@ def loading_block(kind: ResourceKind, problem: str, *, refused: bool = False) ->
     """
     reason = spoken(problem)
     if refused:
-        title = _("The console itself may not list %(nouns)s") % {"nouns": kind.nouns}
-        text = _("This is not about your rights: the cluster refuses the console's own identity.")
+        title = _("The console does not have permission to list %(nouns)s") % {"nouns": kind.nouns}
+        text = _(
+            "Your own permissions are not the cause. The cluster denied the request of the "
+            "console's service account."
+        )
         return StateBlock("loading", title, text, reason=reason)
     if problem == NO_SUCH_TYPE:
         title = _("This cluster has no %(nouns)s") % {"nouns": kind.nouns}
-        text = _("Their type is not installed. This page shows them as soon as it is.")
+        text = _(
+            "This resource type is not installed in the cluster. The list appears as soon as the "
+            "type is installed."
+        )
         return StateBlock("loading", title, text, reason=reason)
     title = _("Loading %(nouns)s") % {"nouns": kind.nouns}
-    text = _("The first list has not arrived yet. This page shows it as soon as it has.")
+    text = _("Loading. The list appears as soon as the cluster responds.")
     return StateBlock("loading", title, text, reason=reason)
 
 
 def beyond_block(spec: ViewSpec, pages: int) -> StateBlock:
     return StateBlock(
         "beyond",
-        _("There is no page %(page)s") % {"page": spec.page},
-        _("The list ends with page %(pages)s.") % {"pages": pages},
+        _("Page %(page)s does not exist") % {"page": spec.page},
+        _("The last page is page %(pages)s.") % {"pages": pages},
         spec.with_page(pages).url,
         _("Go to page %(pages)s") % {"pages": pages},
     )
@@ -109,14 +118,14 @@ def empty_block(spec: ViewSpec, unknown: tuple[str, ...], create_url: str) -> St
     nouns = spec.kind.nouns
     show_all = _("Show all %(nouns)s") % {"nouns": nouns}
     if unknown:
-        title = _("No project is called %(name)s") % {"name": ", ".join(unknown)}
-        text = _("Check the name, or look in all projects.")
+        title = _("Project %(name)s not found") % {"name": ", ".join(unknown)}
+        text = _("Check the name, or show all projects.")
         return StateBlock("no-match", title, text, spec.with_values("namespace", ()).url, show_all)
     if any(param != "namespace" for param, _texts in spec.values):
-        title = _("No %(nouns)s match") % {"nouns": nouns}
-        text = _("Nothing fits these filters.")
+        title = _("No %(nouns)s found") % {"nouns": nouns}
+        text = _("No results match these filters.")
         return StateBlock("no-match", title, text, spec.cleared().url, show_all)
-    text = _("They appear here as soon as there are any.")
+    text = _("New objects appear here as soon as they are created.")
     url, label = create_url, _("Create %(singular)s") % {"singular": spec.kind.singular}
     if not spec.namespaces:
         title = _("No %(nouns)s yet") % {"nouns": nouns}

@@ -61,7 +61,7 @@ def form_status(form: ConsoleForm | None, code: int, text: str = "") -> JsonResp
     errors = form.errors if form is not None else {}
     causes = tuple((field, str(one)) for field, texts in errors.items() for one in texts)
     said = text or " ".join(one for field, one in causes if field == NON_FIELD_ERRORS)
-    return status_response(code, said or _("Some fields are wrong."), causes=causes)
+    return status_response(code, said or _("Some fields are invalid."), causes=causes)
 
 
 def success_object(message: str) -> dict[str, Any]:

@@ -176,7 +176,7 @@ class _Reader:
         """
         texts = self._params.getlist(param)
         if not repeatable and len(texts) > 1:
-            self._error(param, _("Given more than once."))
+            self._error(param, _("This parameter appears more than once."))
             return []
         return [text for text in texts if text.strip()]
 
@@ -203,7 +203,7 @@ class _Reader:
             # The default order has no sort parameter.
             return "" if text == kind.own_order else text
         known = ", ".join(kind.sortable)
-        self._error("sort", _("Not a column. Known are: %(known)s.") % {"known": known}, text)
+        self._error("sort", _("Unknown column. Valid values: %(known)s.") % {"known": known}, text)
         return ""
 
     def number(self, param: str, *, default: int, most: int | None) -> int:
@@ -213,7 +213,7 @@ class _Reader:
         if number >= 1 and (most is None or number <= most):
             return number
         if most is None:
-            self._error(param, _("Not a whole number from 1."), text)
+            self._error(param, _("Use a whole number of at least 1."), text)
         else:
-            self._error(param, _("Not a whole number from 1 to %(most)s.") % {"most": most}, text)
+            self._error(param, _("Use a whole number from 1 to %(most)s.") % {"most": most}, text)
         return default

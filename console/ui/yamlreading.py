@@ -112,11 +112,11 @@ def read_plain(text: str) -> Any:
     if _INTEGER.fullmatch(text):
         return _integer(text.replace("_", ""))
     if _NO_JSON.fullmatch(text):
-        raise ValueError(_("this is no number of JSON"))
+        raise ValueError(_("this is not a valid JSON number"))
     if _FLOAT.fullmatch(text):
         found = float(text.replace("_", ""))
         if found in (float("inf"), float("-inf")):
-            raise ValueError(_("this number is too large"))
+            raise ValueError(_("the number is too large"))
         # Go writes 1.0 as 1.
         return int(found) if found.is_integer() and abs(found) <= _LARGEST else found
     return text
@@ -125,7 +125,7 @@ def read_plain(text: str) -> Any:
 def _integer(text: str) -> int | float:
     digits = text.lstrip("+-")
     if len(digits) > 70:
-        raise ValueError(_("this number is too large"))
+        raise ValueError(_("the number is too large"))
     base = {"0b": 2, "0x": 16, "0o": 8}.get(digits[:2], 8 if digits[0] == "0" else 10)
     found = int(digits, base) * (-1 if text[0] == "-" else 1)
     # The number does not fit in Go's int64.
@@ -169,9 +169,9 @@ class _Limits:
         """Return the reason to reject the text at this event, or ""."""
         self._events += 1
         if self._events > MAX_EVENTS:
-            return _("it has too many values")
+            return _("the document has too many values")
         if getattr(event, "tag", None) is not None:
-            return _("tags are not read")
+            return _("tags are not supported")
         if isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             self._anchors = {}
@@ -194,16 +194,16 @@ class _Limits:
     def _alias(self, anchor: str | None) -> str:
         size = self._anchors.get(anchor)
         if size is None:
-            return _("this alias stands for nothing that is above it")
+            return _("this alias does not refer to an anchor above it")
         self._repeated += size.weight
         if self._repeated > MAX_REPEATED:
-            return _("aliases stand for too much")
+            return _("aliases expand to too much content")
         self._close(_Size(size.weight, size.depth))
         return self._nesting(size.depth)
 
     def _nesting(self, below: int) -> str:
         deep = len(self._open) + below > MAX_DEPTH
-        return _("it is nested too deeply") if deep else ""
+        return _("the document is nested too deeply") if deep else ""
 
     def _close(self, size: _Size) -> None:
         if size.anchor:
@@ -214,8 +214,8 @@ class _Limits:
 
 def _too_many(most: int) -> str:
     if most == 1:
-        return _("there is more than one document")
-    return _("there are more than %(most)s documents") % {"most": most}
+        return _("the text contains more than one document")
+    return _("the text contains more than %(most)s documents") % {"most": most}
 
 
 def _value(node: yaml.Node) -> Any:
@@ -233,7 +233,7 @@ def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
         is_merge = isinstance(key, yaml.ScalarNode) and not key.style and key.value == "<<"
         name = "<<" if is_merge else _key(key)
         if name in found or (is_merge and merged is not None):
-            raise _refusal(_("a key is there twice"), key)
+            raise _refusal(_("a key appears more than once"), key)
         if is_merge:
             merged = value
         else:
@@ -259,11 +259,11 @@ def _key(node: yaml.Node) -> str:
     as.
     """
     if not isinstance(node, yaml.ScalarNode):
-        raise _refusal(_("a key must be a text"), node)
+        raise _refusal(_("a key must be a string"), node)
     meant = _scalar(node)
     number = isinstance(meant, int) and str(meant) == node.value
     if not (number or isinstance(meant, str)):
-        raise _refusal(_("a key must be a text: put it in quotes"), node)
+        raise _refusal(_("a key must be a string: put the key in quotes"), node)
     return str(node.value)
 
 

@@ -116,7 +116,9 @@ async def _answer(
     if request.method == "POST":
         return await _do(asked)
     if not found.asks:
-        return error_page(request, 405, _("This is done with a button of the object's page."))
+        return error_page(
+            request, 405, _("Use the button on the page of the object to run this action.")
+        )
     entry = await asked.entry()
     if entry is None:
         return _gone(asked)
@@ -205,7 +207,9 @@ async def run_as_user(
 
 
 def refusal_text(error: problems.Problem) -> str:
-    another = _("It is not the one you saw: another one has taken its name since.")
+    another = _(
+        "The object was replaced by another object with the same name after you opened this page."
+    )
     changed = "" if isinstance(error, Overtaken) else another
     return problems.words(error, changed=changed)
 
@@ -214,7 +218,7 @@ async def _do(asked: Asked) -> HttpResponse:
     request, action = asked.request, asked.action
     uid = request.POST.get("uid", "")
     if action.wants_uid and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
-        return error_page(request, 400, _("The form is not complete. Load the page again."))
+        return error_page(request, 400, _("The form is incomplete. Reload the page."))
     subject = await _subject_or_none(asked, needed=action.has_form)
     if subject is None and action.has_form:
         return _gone(asked)
@@ -230,7 +234,7 @@ async def _do(asked: Asked) -> HttpResponse:
     steps = (REVIEW, EDIT, SAVE) if action.reviews else (EDIT, SAVE)
     # Returning to the form is only meaningful in a browser.
     if step not in steps or (step == EDIT and wants_status(request)):
-        return error_page(request, 400, _("The form is not complete. Load the page again."))
+        return error_page(request, 400, _("The form is incomplete. Reload the page."))
     filled = _so_far(form)
     if step == EDIT:
         return _confirm(asked, subject, form, filled, uid=uid)
@@ -343,7 +347,7 @@ def _review(
     asked: Asked, subject: Subject | None, uid: str, data: Mapping[str, Any], outlook: Outlook
 ) -> HttpResponse:
     if wants_status(asked.request):
-        return success_response(_("It can be done. Nothing is changed yet."))
+        return success_response(_("Dry run succeeded. Nothing has been changed yet."))
     sent = [(name, one) for name, values in asked.request.POST.lists() for one in values]
     context = {
         **_context(asked, subject, data),
@@ -387,11 +391,11 @@ def _so_far(form: ConsoleForm | None) -> dict[str, Any]:
 
 def _gone(asked: Asked) -> HttpResponse:
     words = {"kind": asked.kind.singular, "key": visible(str(asked.key))}
-    return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
+    return error_page(asked.request, 404, _("No %(kind)s %(key)s found.") % words)
 
 
 def not_applicable() -> str:
-    return _("This cannot be done to it as it is now.")
+    return _("The current state of the object doesn't allow this action.")
 
 
 def _back(

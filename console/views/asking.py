@@ -40,7 +40,8 @@ def refused_page(request: ConsoleRequest, denied: Denied, workspace: str) -> Htt
         **words,
         "inside": inside,
         "wanted": _(
-            "Please let me %(what)s in the workspace %(workspace)s: %(url)s. My user name is %(who)s."
+            "Please give me permission to %(what)s in the workspace %(workspace)s: %(url)s. My "
+            "username is %(who)s."
         )
         % words
         if inside

@@ -60,7 +60,7 @@ async def bulk_page(
     access = access_of(request)
     spec = _list_of(request, kind, cluster)
     if spec is None:
-        return error_page(request, 400, _("There is no list at this address."))
+        return error_page(request, 400, _("No list found at this address."))
     try:
         query = ListQuery.of(spec, access)
         if "targets" in request.POST:
@@ -131,12 +131,14 @@ def _ask(
             if action.applicable(entry):
                 goes.append(entry)
     if len(goes) > MOST:
-        text = _("At most %(most)s objects can be chosen at a time.") % {"most": f"{MOST:,}"}
+        text = _("You can select at most %(most)s objects at a time.") % {"most": f"{MOST:,}"}
         return error_page(request, 400, text)
     if not goes and doubted:
         raise InDoubt
     if not goes:
-        return error_page(request, 400, _("Nothing was chosen that you may do this to."))
+        return error_page(
+            request, 400, _("You don't have permission to do this for any of the selected items.")
+        )
     targets = [Target(entry.key, entry.projection.uid) for entry in goes]
     return _asking(request, spec, action, targets, stays=len(entries) - len(goes), error=error)
 
@@ -181,10 +183,10 @@ def _go(
 ) -> HttpResponseBase:
     targets = _targets(spec.kind, request.POST["targets"])
     if not targets or len(targets) > MOST:
-        return error_page(request, 400, _("The form is not complete. Load the page again."))
+        return error_page(request, 400, _("The form is incomplete. Reload the page."))
     wanted = _typed(action, spec.kind, targets)
     if wanted and request.POST.get("typed", "").strip() != wanted:
-        text = _("This is not what was to be typed.")
+        text = _("The text that you typed does not match. Type the text exactly as shown.")
         return _asking(request, spec, action, targets, error=text)
     context = {"title": _title(action, spec.kind, targets), "list": spec.url, "gap": _GAP}
     page = render_to_string("console/bulk_done.html", context, request)

@@ -125,7 +125,7 @@ async def _result(
     except (ApiError, AuditUnavailable) as error:
         return Result(name, "refused", refusal_text(error))
     except DatabaseError:
-        return Result(name, "refused", _("The database cannot be used."))
+        return Result(name, "refused", _("The database is not available."))
     followed = isinstance(outcome, Follow)
     url = object_url(access.cluster.name, kind.segment, target.key) if followed else ""
     return Result(name, "done", url=url)

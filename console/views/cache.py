@@ -82,7 +82,10 @@ class Total:
 async def cache_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}/cache"""
     if not may_list_everything(access_of(request)):
-        text = _("The cache is for those who may list everything in the cluster.")
+        text = _(
+            "You don't have permission to view the cache. Viewing the cache requires permission "
+            "to list all resources in the cluster."
+        )
         return withheld_page(request, text, _("Cache"))
     return render(request, "console/cache.html", _context(cluster))
 
@@ -136,7 +139,7 @@ def _state(item: InformerStats) -> tuple[Severity, str]:
     freshness = item.freshness
     if not freshness.synced:
         if freshness.problem:
-            return Severity.ERROR, _("Not listed")
+            return Severity.ERROR, _("List failed")
         return Severity.PROGRESS, _("Loading")
     if freshness.stale_since is not None:
         return Severity.WARN, _("Stale since")
@@ -193,6 +196,6 @@ def rate_text(rate: float) -> str:
 def _nothing() -> StateBlock:
     return StateBlock(
         "first-use",
-        _("Nothing is cached yet"),
-        _("A kind is followed from when somebody first opens its list."),
+        _("The cache is empty"),
+        _("The console caches a resource type when a user opens the list for the first time."),
     )

@@ -15,7 +15,9 @@ from console.ui.kind import ResourceKind
 class InDoubt(NotArrived):
     """Permissions can't be confirmed now. Nothing is changed, but this is not a denial."""
 
-    text = gettext_lazy("The cluster does not answer, so nothing can be done now.")
+    text = gettext_lazy(
+        "The cluster is not responding, so this action is not available. Try again later."
+    )
 
 
 def is_in_doubt(access: Access) -> bool:
@@ -48,4 +50,4 @@ def check_may(kind: ResourceKind, action: Action, access: Access, key: Key) -> N
     for right in action.needs:
         check_right(right, access, kind.gvr, key)
     if action.exempt(access, key.name):
-        raise Exempt(_("You cannot do this to it, whatever your rights."))
+        raise Exempt(_("This object does not allow this action, regardless of your permissions."))

@@ -113,7 +113,7 @@ def request_text(who: str, missing: Missing, path: str) -> str:
         "where": missing.where,
         "path": quote(path),
     }
-    text = _("%(who)s needs the right to %(verb)s %(resource)s%(group)s in %(where)s (%(path)s).")
+    text = _("%(who)s needs permission to %(verb)s %(resource)s%(group)s in %(where)s (%(path)s).")
     documents = "---\n".join(map(plain_yaml, _objects(who, missing)))
     return f"# {text % words}\n{documents}"
 

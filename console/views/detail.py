@@ -124,9 +124,9 @@ def _missing(request: ConsoleRequest, place: DetailPlace, informer: Informer[Any
     cut = cut_of(informer)
     words = {"kind": place.kind.singular, "key": visible(str(place.key)), "count": cut}
     if cut is None:
-        text = _("There is no %(kind)s %(key)s.") % words
+        text = _("No %(kind)s %(key)s found.") % words
     else:
-        text = _("There is no %(kind)s %(key)s among the %(count)s that are read.") % words
+        text = _("Could not find %(kind)s %(key)s among the %(count)s loaded objects.") % words
     return error_page(request, 404, text)
 
 
@@ -145,7 +145,7 @@ def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:
             yaml_text(kind, manifest), content_type="application/yaml; charset=utf-8"
         )
     except RecursionError:
-        return status_response(422, _("This object is nested too deeply to be shown here."))
+        return status_response(422, _("This object is nested too deeply to show here."))
     name = content_disposition_header(True, f"{place.key.name}.yaml")
     response["Content-Disposition"] = name or "attachment"
     return response

@@ -29,4 +29,4 @@ def not_kept() -> HttpResponse:
 
 
 def newer_words() -> str:
-    return _("Not kept: another window has a newer draft of yours.")
+    return _("Draft not saved: another window has a newer draft.")

@@ -248,7 +248,7 @@ async def _open(asked: Asked) -> HttpResponse:
         if not isinstance(error, NotFound):
             raise
         words = {"kind": asked.kind.singular, "key": visible(str(asked.key))}
-        return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
+        return error_page(asked.request, 404, _("No %(kind)s %(key)s found.") % words)
     if typed is not None and asked.request.GET.get("draft") == "continue":
         return await _editor(asked, typed, kept=kept)
     base = await in_thread(editable_text, asked.kind, live)
@@ -268,7 +268,7 @@ async def _open(asked: Asked) -> HttpResponse:
 
 
 def _too_large(asked: Asked) -> HttpResponse:
-    return error_page(asked.request, 422, _("This object is too large to be edited here."))
+    return error_page(asked.request, 422, _("This object is too large to edit here."))
 
 
 def _undone(kind: ResourceKind, live: Manifest, change: Change) -> str:
@@ -584,23 +584,24 @@ def _value(value: Any) -> str:
 
 
 def _another() -> str:
-    return _("It is not the one that you opened: another one has taken its name since.")
+    return _("The object that you opened was replaced by another object with the same name.")
 
 
 def _far_apart() -> str:
     text = _(
-        "It was changed since you opened it, and more than %(most)s of the fields by you, too."
+        "This object changed after you opened it, and you edited more than %(most)s of the "
+        "changed fields."
     )
     return text % {"most": MOST_CONFLICTS}
 
 
 def _gone(asked: Asked) -> str:
-    return _("The %(kind)s %(name)s is gone. Your text is still here.") % asked.words
+    return _("The %(kind)s %(name)s no longer exists. Your text is kept below.") % asked.words
 
 
 def _incomplete() -> str:
-    return _("The form is not complete. Load the page again.")
+    return _("The form is incomplete. Reload the page.")
 
 
 def _busy() -> str:
-    return _("It changes too often to be saved now. Try again.")
+    return _("This object changes too often to save it now. Try again.")

@@ -27,16 +27,16 @@ from console.ui.statuses import status_response, wants_status
 from console.ui.text import visible
 
 TITLES: dict[int, str | Promise] = {
-    400: gettext_lazy("This request cannot be read"),
+    400: gettext_lazy("Bad request"),
     403: gettext_lazy("Not allowed"),
-    404: gettext_lazy("There is nothing here"),
-    409: gettext_lazy("This cannot be done now"),
+    404: gettext_lazy("Not found"),
+    409: gettext_lazy("Action not possible right now"),
     422: gettext_lazy("Not accepted"),
     429: gettext_lazy("Too many requests"),
-    500: gettext_lazy("Something broke"),
-    502: gettext_lazy("The cluster failed"),
-    503: gettext_lazy("Not available now"),
-    504: gettext_lazy("No answer in time"),
+    500: gettext_lazy("Internal error"),
+    502: gettext_lazy("Cluster error"),
+    503: gettext_lazy("Temporarily unavailable"),
+    504: gettext_lazy("Request timed out"),
 }
 
 #: Seconds after which to retry while data is loading: for API clients, and for pages, which many
@@ -84,29 +84,37 @@ def _has_a_menu(request: HttpRequest) -> TypeGuard[ConsoleRequest]:
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return error_page(request, 400, _("Check the address or the form and send it again."))
+    return error_page(request, 400, _("Check the address or the form and try again."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return error_page(request, 403, _("You may not do this."))
+    return error_page(request, 403, _("You don't have permission to do this."))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Return the page for a failed CSRF check. `reason` is Django's text for developers."""
     return error_page(
-        request, 403, _("The form is too old or came from elsewhere. Load the page again.")
+        request,
+        403,
+        _(
+            "This form has expired or was submitted from another site. Reload the page and try "
+            "again."
+        ),
     )
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return error_page(request, 404, _("No page of the console has this address."))
+    return error_page(request, 404, _("The console has no page at this address."))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for unhandled exceptions. Rendered without the page shell, which may be the
     cause of the error.
     """
-    text = _("The console made a mistake. It is in the log under the number below.")
+    text = _(
+        "The console encountered an internal error. The console log contains the details "
+        "under the number below."
+    )
     if wants_status(request):
         return status_response(500, text)
     context = {

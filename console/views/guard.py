@@ -60,11 +60,11 @@ def refuse_anonymous(request: ConsoleRequest) -> HttpResponse | None:
     if getattr(request, "account", None):
         return None
     if wants_status(request):
-        return status_response(401, _("Log in first."))
+        return status_response(401, _("Sign in first."))
     login = reverse("accounts:login")
     if request.htmx:
         # htmx would follow a redirect and insert the sign-in form into the page.
-        response: HttpResponse = status_response(401, _("Log in first."))
+        response: HttpResponse = status_response(401, _("Sign in first."))
         here = request.htmx.current_url_abs_path or reverse("dashboard")
         response["HX-Redirect"] = f"{login}?{urlencode({'next': here})}"
         return response

@@ -141,7 +141,7 @@ class _Run:
 
     async def result(self, item: Item) -> Result:
         if self._now() - self.began > LONGEST:
-            self.stopped = _("Not tried: it takes too long.")
+            self.stopped = _("Not attempted: the time limit was reached.")
         if self.stopped:
             return Result(item, "untried", text=self.stopped, code=503)
         try:
@@ -149,11 +149,11 @@ class _Run:
         except AuditUnavailable as error:
             result = Result(item, "refused", text=problems.words(error), code=error.page_code)
         except ApiError as error:
-            unsure = _("The cluster did not answer.") if self.dry_run else ""
+            unsure = _("The cluster did not respond.") if self.dry_run else ""
             text = problems.words(error, unsure=unsure)
             result = Result(item, "refused", text=text, code=error.page_code)
             if isinstance(error, Unavailable):
-                self.stopped = _("Not tried: the cluster does not answer.")
+                self.stopped = _("Not attempted: the cluster is not responding.")
         self._note(result)
         return result
 
@@ -174,7 +174,7 @@ class _Run:
                 "kind": visible(item.kind),
                 "version": visible(item.found.manifest["apiVersion"]),
             }
-            text = _("The cluster has no kind %(kind)s in %(version)s.") % words
+            text = _("The cluster has no kind %(kind)s in API version %(version)s.") % words
             return Result(
                 item, "refused", text=text, problems=[item.problem(text, "kind")], code=404
             )
@@ -185,7 +185,7 @@ class _Run:
         needed = [*([definition] if definition is not None else []), *needs(item, namespace)]
         missing = next((ref for ref in needed if ref in self.failed), None)
         if missing is not None:
-            text = _("Not tried: it needs %(object)s, which was not made.")
+            text = _("Not attempted: %(object)s is required but was not created.")
             return Result(item, "untried", namespace, text % {"object": missing}, code=424)
         denied = self._denied(found.gvr, namespace)
         if denied:
@@ -196,7 +196,7 @@ class _Run:
             return Result(item, "refused", namespace, problems=masks, code=422)
         coming = next((ref for ref in needed if ref in self.coming), None)
         if self.dry_run and coming is not None:
-            text = _("Not checked yet: it needs %(object)s, which is made before it.")
+            text = _("Not checked yet: this object requires %(object)s, which is created first.")
             return Result(item, "untried", namespace, text % {"object": coming})
         return await self._make(item, found.gvr, namespace)
 
@@ -277,7 +277,7 @@ class _Run:
     def _refused(self, item: Item, gvr: GVR, namespace: str, error: ApiError) -> Result:
         if error.reason == "AlreadyExists":
             url = self._url(gvr, Key(namespace, item.name))
-            text = _("It already exists. Edit it instead.")
+            text = _("This object already exists. Edit it instead.")
             return Result(item, "refused", namespace, text, url=url, code=409, exists=True)
         found = line_problems(error, item.found, str) if is_the_writers(error) else []
         text = "" if found else problems.words(error, gone=_gone())
@@ -287,11 +287,11 @@ class _Run:
 def _misplaced(item: Item, found: Served, namespace: str) -> Problem | None:
     if found.namespaced and not namespace:
         text = _(
-            "It belongs to a project, and none is named: choose one, or add metadata.namespace."
+            "This object must belong to a project. Select a project or add metadata.namespace."
         )
         return item.problem(text, "metadata")
     if item.namespace and not found.namespaced:
-        text = _("It belongs to no project: take out metadata.namespace.")
+        text = _("This object cannot belong to a project. Remove metadata.namespace.")
         return item.problem(text, "metadata", "namespace")
     return None
 
@@ -304,4 +304,4 @@ def _body(item: Item, namespace: str) -> Manifest:
 
 
 def _gone() -> str:
-    return _("Something that it needs is not there.")
+    return _("A required object does not exist.")

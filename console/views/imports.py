@@ -54,7 +54,7 @@ class ImportForm(ConsoleForm):
 
     namespace = TextField(
         label=gettext_lazy("Project"),
-        help_text=gettext_lazy("Of objects that name none."),
+        help_text=gettext_lazy("Used for objects that don't set a project."),
         max_length=LONGEST_LABEL,
         required=False,
     )
@@ -62,7 +62,7 @@ class ImportForm(ConsoleForm):
     def clean_namespace(self) -> str:
         name = str(self.cleaned_data["namespace"])
         if name and not _LABEL.fullmatch(name):
-            raise forms.ValidationError(_("This is no name of a project."))
+            raise forms.ValidationError(_("This is not a valid project name."))
         return name
 
 
@@ -164,7 +164,7 @@ async def _post(asked: Asked) -> HttpResponse:
     try:
         text = _sent(asked.request)
     except UnicodeDecodeError:
-        wrong = [Problem(_("A file is no text in UTF-8."))]
+        wrong = [Problem(_("One of the files is not a UTF-8 text file."))]
         return _page(asked, asked.request.POST["text"], wrong, status=400)
     if not wants_status(asked.request):
         # API clients don't use drafts.
@@ -212,7 +212,7 @@ async def _undo(asked: Asked) -> HttpResponse:
 
 
 def _incomplete(asked: Asked) -> HttpResponse:
-    return error_page(asked.request, 400, _("The form is not complete. Load the page again."))
+    return error_page(asked.request, 400, _("The form is incomplete. Reload the page."))
 
 
 def _sent(request: ConsoleRequest) -> str:

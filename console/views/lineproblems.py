@@ -65,9 +65,9 @@ def _fields(message: str) -> Iterator[tuple[str, str]]:
 
 def _problem(path: str, text: str, found: Edited, hide: Callable[[str], str]) -> Problem:
     words = {
-        "field not declared in schema": _("there is no such field"),
-        "unknown field": _("there is no such field"),
-        "duplicate field": _("it is there twice"),
+        "field not declared in schema": _("unknown field"),
+        "unknown field": _("unknown field"),
+        "duplicate field": _("duplicate field"),
     }
     name = path.removeprefix(".")
     said = words.get(text) or _cut(hide(text))

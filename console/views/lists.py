@@ -114,7 +114,7 @@ async def _data(
     if spec.errors:
         return _bad_data(spec)
     if not informer.freshness.synced:
-        text = _("The first list of %(nouns)s has not arrived yet.") % {"nouns": spec.kind.nouns}
+        text = _("The list of %(nouns)s is still loading.") % {"nouns": spec.kind.nouns}
         response = status_response(503, text)
         response["Retry-After"] = str(RETRY_AFTER)
         return response

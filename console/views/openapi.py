@@ -61,4 +61,4 @@ async def openapi_schema(
 
 
 def _unknown(request: ConsoleRequest) -> HttpResponse:
-    return error_page(request, 404, _("The cluster has no schema of this kind."))
+    return error_page(request, 404, _("The cluster has no schema for this kind."))

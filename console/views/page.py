@@ -59,13 +59,15 @@ def page(
             frames = request.GET.getlist("frame") if dockable else []
             request.docked = frames == [DOCK]
             if frames not in ([], [DOCK]):
-                return error_page(request, 400, _("frame is dock, given once."))
+                return error_page(
+                    request, 400, _("Parameter frame must be dock and must appear only once.")
+                )
             if not bearer and getattr(request, "bearer", None) is not None:
-                return error_page(request, 403, _("You may not do this."))
+                return error_page(request, 403, _("You don't have permission to do this."))
             if not is_label(kwargs.get("namespace") or "x"):
                 raise Http404
             if formats and request.GET.getlist("format") not in known:
-                text = _("format is one of %(formats)s, given once.")
+                text = _("Parameter format must be one of %(formats)s and must appear only once.")
                 return error_page(request, 400, text % {"formats": ", ".join(("html", *formats))})
             try:
                 return await view(request, *args, **kwargs)
@@ -79,7 +81,7 @@ def page(
             except NotArrived as error:
                 return arriving_page(request, str(error))
             except (AuditUnavailable, DatabaseError):
-                return error_page(request, 503, _("The database cannot be used."))
+                return error_page(request, 503, _("The database is not available."))
             except ApiError as error:
                 return error_page(request, error.page_code, problems.words(error))
 

@@ -21,7 +21,7 @@ YEAR = 365 * 24 * 3600
 async def set_theme(request: ConsoleRequest) -> HttpResponse:
     theme = request.POST.get("theme", "")
     if theme not in THEMES:
-        return error_page(request, 400, _("theme is light, dark or auto."))
+        return error_page(request, 400, _("Parameter theme must be light, dark or auto."))
     return _back_with(request, THEME_COOKIE, theme)
 
 
@@ -29,7 +29,7 @@ async def set_theme(request: ConsoleRequest) -> HttpResponse:
 async def set_language(request: ConsoleRequest) -> HttpResponse:
     language = request.POST.get("language", "")
     if language not in dict(settings.LANGUAGES):
-        return error_page(request, 400, _("The console does not speak this language."))
+        return error_page(request, 400, _("The console does not support this language."))
     return _back_with(request, settings.LANGUAGE_COOKIE_NAME, language)
 
 

@@ -31,7 +31,7 @@ def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = ""
     `gone`, `changed` and `unsure` (no response) replace the default descriptions.
     """
     if isinstance(error, AuditUnavailable):
-        return _("Nothing was done, because the audit trail cannot be written.")
+        return _("No changes were made because the audit trail cannot be written.")
     if isinstance(error, TooDeep):
         return too_deep()
     budget = budget_words(error)
@@ -46,23 +46,27 @@ def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = ""
 
 def too_deep() -> str:
     """Return the text for an object that is nested too deeply to be parsed or converted to YAML."""
-    return _("This object is nested too deeply to be shown here.")
+    return _("This object is nested too deeply to show here.")
 
 
 def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
     if isinstance(error, Forbidden):
-        return _("The cluster did not allow it.")
+        return _("Permission denied by the cluster.")
     if isinstance(error, NotFound):
-        return gone or _("It is already gone.")
+        return gone or _("The object no longer exists.")
     if error.reason == "AlreadyExists":
-        return _("There is one of this name already.")
+        return _("An object with this name already exists.")
     if isinstance(error, Conflict) or _is_another(error):
-        return changed or _("Somebody else changed it in the meantime.")
+        return changed or _(
+            "This object was changed in the meantime. Reload the page and try again."
+        )
     if isinstance(error, Unavailable) or error.code == 504:
         if error.harmless:
-            return _("The cluster did not answer. Nothing was done.")
-        return unsure or _("The cluster did not answer, so it may or may not be done.")
-    return _("The cluster refused.")
+            return _("The cluster did not respond. No changes were made.")
+        return unsure or _(
+            "The cluster did not respond. The change may or may not have been applied."
+        )
+    return _("The cluster rejected the request.")
 
 
 def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:

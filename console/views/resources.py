@@ -79,13 +79,15 @@ async def _pin(request: ConsoleRequest, access: Access) -> HttpResponse:
         return HttpResponseRedirect(there)
     kind = cluster.kinds.find(request.POST.get("pin", ""))
     if kind is None or not knows(access, kind):
-        return error_page(request, 400, _("There is no list at this address."))
+        return error_page(request, 400, _("No list found at this address."))
     readable(kind, access)
     if list_url(cluster.name, kind.segment) in _rail(access):
-        return error_page(request, 400, _("The menu has this kind already."))
+        return error_page(request, 400, _("This kind is already in the menu."))
     known = (await sync_to_async(pins.pins_of)(account)).get(cluster.name, ())
     if len(_rail(access, known)) >= MOST:
-        text = _("The menu has %(most)s entries, and no room for more. Unpin one first.")
+        text = _(
+            "The menu already has %(most)s entries, which is the maximum. Unpin an entry first."
+        )
         return error_page(request, 400, text % {"most": MOST})
     await sync_to_async(pins.pin)(account, cluster.name, kind.segment)
     return HttpResponseRedirect(there)
@@ -110,9 +112,9 @@ def _matching(groups: tuple[NavGroup, ...], wanted: str) -> list[NavGroup]:
 
 def _none(wanted: str) -> StateBlock:
     if wanted:
-        return StateBlock(
-            "no-match", _("No kind is called that"), _("Try a shorter part of its name.")
-        )
+        return StateBlock("no-match", _("No kinds found"), _("Try a shorter part of the name."))
     return StateBlock(
-        "first-use", _("There is nothing that you may list"), _("Ask an administrator for a role.")
+        "first-use",
+        _("You don't have permission to list any resources"),
+        _("Ask an administrator to assign a role to you."),
     )

@@ -81,7 +81,7 @@ async def saved_views(request: ConsoleRequest) -> HttpResponse:
     place = find_list(given.get("list", ""))
     there = place is not None and knows(access_in(request, place.cluster), place.kind)
     if place is None or place.spec.errors or not there:
-        return error_page(request, 400, _("There is no list at this address."))
+        return error_page(request, 400, _("No list found at this address."))
     try:
         readable(place.kind, access_in(request, place.cluster))
     except Denied as denied:
@@ -123,10 +123,10 @@ async def _all_shown(request: ConsoleRequest, access: Access) -> HttpResponse:
         if groups
         else StateBlock(
             "first-use",
-            _("No view is saved yet"),
+            _("No saved views yet"),
             _(
-                "Open a list, narrow it with filters or choose its columns, then choose Views above it "
-                "and save it under a name."
+                "Open a list and set filters or columns. Then open Views above the list and save the "
+                "view under a name."
             ),
         ),
     }
@@ -195,16 +195,16 @@ async def _save(request: ConsoleRequest, place: ListPlace, reader: Reader) -> Ht
     if name is None:
         return error_page(request, 400, _name_error())
     if len(spec.query) > MAX_QUERY:
-        return error_page(request, 400, _("This view is too long to be saved."))
+        return error_page(request, 400, _("This view is too long to save."))
     sharing = request.POST.get("sharing", Sharing.OWN)
     if sharing not in (Sharing.OWN, *((Sharing.PLATFORM,) if reader.manages else ())):
-        return error_page(request, 403, _("You may not share views."))
+        return error_page(request, 403, _("You don't have permission to share views."))
     try:
         await sync_to_async(book.save)(
             reader, Sharing(sharing), spec.cluster, place.kind.segment, name, spec.query
         )
     except Full:
-        text = _("There are %(most)s views already. Delete one that nobody needs.")
+        text = _("The limit of %(most)s views is reached. Delete a view that is no longer needed.")
         return error_page(request, 400, text % {"most": MOST})
     return finished(request, _("Saved view %(name)s.") % {"name": name}, spec.url)
 
@@ -222,9 +222,9 @@ async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
     try:
         done = await sync_to_async(_change)(reader, number, action, name or "")
     except NameTaken:
-        return error_page(request, 400, _("Another view has this name."))
+        return error_page(request, 400, _("A view with this name already exists."))
     if not done:
-        return error_page(request, 404, _("There is no such view."))
+        return error_page(request, 404, _("This view does not exist."))
     place = find_list(request.POST.get("list", ""))
     url = reverse("views")
     if place:
@@ -250,4 +250,4 @@ def _name(request: ConsoleRequest) -> str | None:
 
 
 def _name_error() -> str:
-    return _("A name has 1 to %(most)s characters that can be printed.") % {"most": MAX_NAME}
+    return _("The name must have 1 to %(most)s printable characters.") % {"most": MAX_NAME}

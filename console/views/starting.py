@@ -55,12 +55,12 @@ async def starting_page(
     entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     if entry is None:
         words = {"kind": kind.singular, "key": visible(str(key))}
-        return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
+        return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
     wanted = request.GET.get("container", "")
     container = next((one for one in containers_of(entry.original()) if one.name == wanted), None)
     if container is None:
         words = {"container": visible(wanted)}
-        return error_page(request, 404, _("The pod has no container %(container)s.") % words)
+        return error_page(request, 404, _("No container %(container)s found in the pod.") % words)
     if container.since is not None:
         url = terminal_url(cluster.name, kind.segment, key, wanted, attach=True)
         return HttpResponseRedirect(url)
@@ -82,7 +82,7 @@ def _step(entry: Entry[Any], container: Container) -> Step:
     manifest, ended = entry.original(), container.ended
     status = mapping(manifest, "status")
     if ended is not None and not ended.code:
-        return Step(Severity.DONE, _("It has ended: %(how)s.") % {"how": ended.how})
+        return Step(Severity.DONE, _("The container terminated: %(how)s.") % {"how": ended.how})
     if container.severity == Severity.ERROR:
         cause = cause_of_container(container)
         return Step(Severity.ERROR, cause.text, cause.reason)
@@ -91,10 +91,11 @@ def _step(entry: Entry[Any], container: Container) -> Step:
         return Step(Severity.WARN, found.text, found.reason)
     if entry.projection.ended:
         reasons = map(text, (status.get("reason"), status.get("message")))
-        return Step(Severity.ERROR, _("The pod has ended."), ": ".join(filter(None, reasons)))
+        return Step(Severity.ERROR, _("The pod terminated."), ": ".join(filter(None, reasons)))
     if not container.waiting:
-        return Step(Severity.PROGRESS, _("The node has not begun with it yet."))
+        return Step(Severity.PROGRESS, _("The node has not started creating the container yet."))
     return Step(
         Severity.PROGRESS,
-        _("The node fetches the image %(image)s, unless it has it.") % {"image": container.image},
+        _("The node is pulling the image %(image)s if the image is not already present.")
+        % {"image": container.image},
     )

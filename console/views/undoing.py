@@ -128,20 +128,22 @@ async def undo(request: ConsoleRequest, access: Access, made: Sequence[MadeObjec
     stopped, began = "", now()
     for one in reversed(made):
         if now() - began > LONGEST:
-            stopped = _("Not tried: it takes too long.")
+            stopped = _("Not attempted: the time limit was reached.")
         if stopped:
             found.append(Undone(one, "untried", stopped, 503))
             continue
         try:
             found.append(await whole.delete(one))
         except NotFound:
-            found.append(Undone(one, "done", _("It is already gone.")))
+            found.append(Undone(one, "done", _("The object no longer exists.")))
         except (ApiError, AuditUnavailable) as error:
-            another = _("It is not the one that was created: another one has taken its name since.")
+            another = _(
+                "The object that was created was replaced by another object with the same name."
+            )
             text = problems.words(error, changed=another)
             found.append(Undone(one, "refused", text, error.page_code))
             if isinstance(error, Unavailable):
-                stopped = _("Not tried: the cluster does not answer.")
+                stopped = _("Not attempted: the cluster is not responding.")
     return found
 
 
@@ -157,10 +159,10 @@ class _Undoing:
         served = (await self.types.of(*one.place)).get(one.kind)
         if served is None:
             # The custom resource definition was deleted, and its objects with it.
-            return Undone(one, "done", _("It is already gone."))
+            return Undone(one, "done", _("The object no longer exists."))
         gvr, namespace, name = served.gvr, one.namespace, one.name
         if served.namespaced is not bool(namespace):
-            return Undone(one, "refused", _("The kind and the project do not fit."), 422)
+            return Undone(one, "refused", _("The kind and the project do not match."), 422)
         refused = _refused(self.access, gvr, Key(namespace, name))
         if refused:
             return Undone(one, "refused", refused, 403)

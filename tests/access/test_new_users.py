@@ -71,7 +71,7 @@ async def test_a_role_that_is_not_offered_creates_no_user(
 ) -> None:
     answer = await made(runtime, await signed_in("admin"), role=role)
     assert answer.status_code == 400
-    assert "This is not one of the choices any more." in text_of(answer)
+    assert "This option is no longer available. Choose another option." in text_of(answer)
     assert "dora" not in runtime.console.of(USERS)
 
 

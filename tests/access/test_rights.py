@@ -93,7 +93,7 @@ async def test_a_denied_request_shows_the_missing_permission_and_users_who_can_g
     assert "admin, alice" in text, "bob may see who has which role in this project"
     charlie = await signed_in("charlie")
     text = text_of(await charlie.get(f"/access/rights?{ASK}"))
-    assert "alice" not in text and "A platform administrator can give it." in text
+    assert "alice" not in text and "A platform administrator can grant this permission." in text
 
 
 async def test_bindings_of_other_users_are_shown_only_if_the_viewer_may_list_them(
@@ -125,7 +125,7 @@ async def test_sign_in_history_requires_permission_to_list_login_records(
     for who, knows in (("admin", True), ("charlie", False)):
         text = text_of(await (await signed_in(who)).get("/access/accounts/users/bob"))
         assert "Reset password" in text
-        assert ("Login history" in text) is knows
+        assert ("Sign-in history" in text) is knows
 
 
 async def test_the_project_is_ignored_for_cluster_scoped_types() -> None:
@@ -195,7 +195,7 @@ async def test_a_forbidden_page_hides_administrators_if_the_user_may_not_list_th
     text = text_of(await charlie.get("/clusters/host/nodes"))
     assert "kind: ClusterRoleBinding" in text
     assert "admin," not in text and "alice" not in text
-    assert "A platform administrator can change what you may do." in text
+    assert "A platform administrator can grant this permission." in text
 
 
 async def test_a_missing_permission_of_the_console_is_reported_with_503(
@@ -208,7 +208,7 @@ async def test_a_missing_permission_of_the_console_is_reported_with_503(
     answer = await admin.get("/clusters/host/pods")
     text = text_of(answer)
     assert answer.status_code == 503
-    assert "The console itself may not list pods" in text
+    assert "The console does not have permission to list pods" in text
     assert "Request to send" not in text
 
 

@@ -115,7 +115,7 @@ async def test_forbidden_and_missing_roles_get_the_same_response() -> None:
         text = text_of(await bob.get(f"{SHOP}/{name}")).partition("<main")[2]
         pages.append(text.replace(name, "NAME").partition("</details>")[0])
     assert pages[0] == pages[1]
-    assert "You may not get workspace roles." in pages[0]
+    assert "You don't have permission to get workspace roles." in pages[0]
 
 
 async def test_the_list_hides_system_and_derived_roles_by_default() -> None:
@@ -275,7 +275,7 @@ async def test_a_preview_writes_nothing(runtime: StaticRuntime) -> None:
     assert answer.status_code == 400 and "A rule needs verbs" in text_of(answer)
     answer = await make(alice, preview="1", name="")
     assert answer.status_code == 200
-    assert "Came along, because others need it:" in text_of(answer)
+    assert "Added automatically as dependencies:" in text_of(answer)
     assert writes(runtime) == []
 
 
@@ -286,7 +286,7 @@ async def test_a_preview_writes_nothing(runtime: StaticRuntime) -> None:
         ({"name": "Dev"}, "Use lower-case letters"),
         ({"name": "../x"}, "Use lower-case letters"),
         ({"name": "x" * 63}, "Use lower-case letters"),
-        ({"name": "viewer"}, "There is a role of this name already."),
+        ({"name": "viewer"}, "A role with this name already exists."),
         ({"further": "nonsense"}, "This is no list of rules"),
         ({"further": "- verbs: [get]\n  resource: [pods]"}, "This is no list of rules"),
         ({"further": "- verbs: *x"}, "This is no list of rules"),
@@ -399,7 +399,7 @@ async def test_templates_beyond_the_own_permissions_are_marked_in_the_form() -> 
     for who, beyond in (("admin", set()), ("carol", {"manage-users"})):
         text = text_of(await (await signed_in(who)).get("/access/roles/new/global"))
         leaves = re.findall(r'value="role-template-([^"]*)"(.*?)<ul', text, re.DOTALL)
-        said = {name: "beyond your own rights" in leaf for name, leaf in leaves}
+        said = {name: "exceeds your permissions" in leaf for name, leaf in leaves}
         assert {name for name in ("manage-users", "manage-roles") if said[name]} == beyond, who
 
 

@@ -57,7 +57,7 @@ async def test_pages_show_what_the_other_user_may_see(runtime: StaticRuntime) ->
 async def test_secrets_cannot_be_revealed_until_changes_are_allowed(runtime: StaticRuntime) -> None:
     admin = await viewing("alice")
     answer = await admin.post("/clusters/host/projects/shop/secrets/db/actions/reveal", {})
-    assert answer.status_code == 403 and "Nothing was changed" in text_of(answer)
+    assert answer.status_code == 403 and "No changes were made" in text_of(answer)
     assert not await AuditRecord.objects.filter(verb="reveal").aexists()
 
 
@@ -66,7 +66,7 @@ async def test_changes_are_refused_until_they_are_allowed(runtime: StaticRuntime
     page = f"{SHOP}/shop-viewer/grant"
     given = {"kind": "User", "subject": "charlie"}
     answer = await admin.post(page, given)
-    assert answer.status_code == 403 and "Nothing was changed" in text_of(answer)
+    assert answer.status_code == 403 and "No changes were made" in text_of(answer)
     assert writes(runtime) == []
     assert (await admin.get(ALLOW)).status_code == 200
     assert (await admin.post(ALLOW)).status_code == 302
@@ -86,7 +86,7 @@ async def test_data_keys_are_edited_as_the_other_user_after_changes_are_allowed(
     await admin.post(BEGIN.format("alice"))
     sent = {**fields_of(text_of(await admin.get(KEYS))), "value-0": "green"}
     answer = await admin.post(KEYS, sent)
-    assert answer.status_code == 403 and "Nothing was changed" in text_of(answer)
+    assert answer.status_code == 403 and "No changes were made" in text_of(answer)
     assert runtime.console.of(CONFIG_MAPS)["web/settings"]["data"] == {"colour": "blue"}
     await admin.post(ALLOW)
     assert (await admin.post(KEYS, sent)).status_code == 302
@@ -204,7 +204,7 @@ async def test_viewing_as_a_user_who_holds_more_permissions_is_refused(
     charlie = await signed_in("charlie")
     answer = await charlie.post(BEGIN.format("alice"))
     assert answer.status_code == 403
-    assert "has rights that you do not have: do everything with everything" in text_of(answer)
+    assert "has rights that you do not have: perform all actions on everything" in text_of(answer)
     # Revoke bob's permissions, so that he no longer has more than charlie.
     for binding in list(runtime.console.of(ROLE_BINDINGS).values()):
         if "viewer" in binding["metadata"]["name"]:

@@ -82,7 +82,7 @@ async def test_the_waiting_time_is_shown_for_any_name(name: str, clock: MovableC
     answer = await Browser().login(name, "wrong")
     assert answer.status_code == 429
     assert answer["Retry-After"] == "390"
-    assert "There were too many failed attempts. Try again in 7 minutes." in answer.content.decode()
+    assert "Too many failed attempts. Try again in 7 minutes." in answer.content.decode()
     clock.move(minutes=6, seconds=29)
     assert "Try again in 1 minute." in (await Browser().login(name, "x")).content.decode()
     clock.move(seconds=1)

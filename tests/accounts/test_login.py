@@ -27,7 +27,7 @@ from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-WRONG = "Wrong name or password."
+WRONG = "Incorrect username or password."
 PODS = "/clusters/host/pods"
 
 

@@ -28,7 +28,7 @@ from tests.staticruntime import StaticRuntime
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HOME = "/"
-ENDED = "Your session has ended. Log in again."
+ENDED = "Your session has ended. Sign in again."
 
 
 async def is_in(browser: Browser) -> bool:
@@ -286,7 +286,7 @@ async def test_sign_in_with_a_read_only_database_is_reported(
     await unwritable()
     answer = await browser.login("alice")
     assert answer.status_code == 503
-    assert "Nobody can log in: the database cannot be used." in answer.content.decode()
+    assert "Signing in is not possible: the database is not available." in answer.content.decode()
     assert browser.key is None
 
 

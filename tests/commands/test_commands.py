@@ -139,7 +139,7 @@ def test_demo_refuses_a_port_in_use(port: int, settings: Settings) -> None:
 
 
 @pytest.mark.deep
-def test_serve_reports_a_port_in_use_in_one_line(tmp_path: Path, port: int) -> None:
+def test_demo_reports_a_port_in_use_in_one_line(tmp_path: Path, port: int) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", port))
         taken.listen()
@@ -150,7 +150,7 @@ def test_serve_reports_a_port_in_use_in_one_line(tmp_path: Path, port: int) -> N
 
 
 @pytest.mark.parametrize("text", ["abc", "-1", "0", "70000", "٣"])
-def test_serve_reports_an_invalid_port_in_one_line(tmp_path: Path, text: str) -> None:
+def test_demo_reports_an_invalid_port_in_one_line(tmp_path: Path, text: str) -> None:
     done = run("demo", env=environment(tmp_path / "state", PORT=text))
     assert done.returncode == 1
     assert done.stderr.strip().count("\n") == 0
@@ -178,7 +178,7 @@ def test_demo_requires_static_files(
 
 
 @pytest.mark.deep
-def test_serve_reports_an_unwritable_folder_in_one_line(tmp_path: Path, port: int) -> None:
+def test_demo_reports_an_unwritable_folder_in_one_line(tmp_path: Path, port: int) -> None:
     (tmp_path / "file").touch()
     done = run("demo", env=environment(tmp_path / "file" / "state", PORT=port))
     assert done.returncode == 1

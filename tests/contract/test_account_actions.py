@@ -169,7 +169,7 @@ async def test_other_role_bindings_are_listed_and_kept(
     settled(admin, runtime, made)
     page = olga.on("role", "serviceaccounts", made)
     asked = await page.asks()
-    text = f"It has the role {role}, too, by the binding {theirs}, which stays."
+    text = f"Role binding {theirs} also grants the role {role} to the service account. This role binding is kept."
     assert text in asked
     await page.does(**{**drawn(asked), "role": role})
     assert settled(admin, runtime, made) == [role, role]
@@ -182,7 +182,10 @@ async def test_a_role_annotation_without_a_binding_grants_no_role(
     made = make(admin, runtime, namespace, **{ANNOTATION: role})
     page = olga.on("role", "serviceaccounts", made)
     asked = await page.asks()
-    assert f"It names the role {role}, but no binding of its own gives it." in asked
+    assert (
+        f"The service account is annotated with the role {role}, but has no role binding of its own for this role."
+        in asked
+    )
     sent = drawn(asked)
     assert sent["role"] == ""
     await page.does(**{**sent, "role": role})
@@ -192,9 +195,15 @@ async def test_a_role_annotation_without_a_binding_grants_no_role(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({}, "Nothing was changed."),
-        ({"role": "unheard-of"}, "This is not one of the choices any more."),
-        ({"was": "another"}, "Its role is not what was shown. Look again."),
+        ({}, "No changes were made."),
+        ({"role": "unheard-of"}, "This option is no longer available. Choose another option."),
+        (
+            {"was": "another"},
+            (
+                "The role of the service account has changed since you opened this form. Check "
+                "the role and try again."
+            ),
+        ),
         ({"name": ""}, ""),
     ],
 )

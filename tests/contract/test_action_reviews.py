@@ -114,7 +114,7 @@ async def test_review_reports_a_conflicting_change_of_another_user(
     where = path(made["metadata"]["namespace"], "services", made["metadata"]["name"])
     theirs = admin.patch(where, {"spec": {"selector": {"app": "theirs"}}}, MERGE_PATCH).ok()
     code, text = await stepped(page, **sent, step="review")
-    assert code == 409 and "The value of spec.selector is another one now." in text
+    assert code == 409 and "The value of spec.selector has changed in the meantime." in text
     assert now(admin, made)["spec"] == theirs["spec"]
 
 

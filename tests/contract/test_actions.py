@@ -240,7 +240,7 @@ async def test_the_cluster_rejects_an_action_that_the_console_allowed(shop: Shop
         del CAST[found.identity.name]
     assert page.status_code == 403
     text = await text_of(page)
-    assert "The cluster did not allow it." in text and made["metadata"]["uid"] in text
+    assert "Permission denied by the cluster." in text and made["metadata"]["uid"] in text
     assert not shop.restarted(made)
     record = await AuditRecord.objects.select_related("outcome").aget()
     assert record.outcome.code == 403
@@ -273,7 +273,7 @@ async def test_form_input_is_validated_and_passed_to_the_action(shop: Shop) -> N
     assert (await shop.client().get(url)).status_code == 409
     page = await shop.client().post(url, {"uid": uid, "note": "again"})
     assert page.status_code == 409
-    assert "This cannot be done to it as it is now." in await text_of(page)
+    assert "The current state of the object doesn't allow this action." in await text_of(page)
 
 
 async def test_the_kubectl_command_reflects_the_form_input(shop: Shop) -> None:

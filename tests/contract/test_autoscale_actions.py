@@ -132,7 +132,7 @@ async def test_an_existing_autoscaler_is_changed_and_keeps_its_other_metrics(
     [
         ({"least": "0"}, "Use a whole number from 1"),
         ({"most": ""}, "Use a whole number from 1"),
-        ({"least": "9"}, "Use at least as many as the least."),
+        ({"least": "9"}, "The maximum must not be less than the minimum."),
         ({"cpu": ""}, "Say what is measured"),
         ({"cpu": "-1"}, "Use a whole number from 1"),
         ({"autoscaler": "another"}, "What scales it is not what was shown."),

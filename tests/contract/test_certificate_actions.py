@@ -110,7 +110,7 @@ async def test_a_certificate_request_is_shown_and_approved(
     assert _verdicts(admin, made) == ["Approved"]
     assert await recorded() == [(olga.name, "update", "approval", name, 200)]
     known(runtime, CERTIFICATE_SIGNING_REQUESTS, admin.get(f"{REQUESTS}/{name}").ok())
-    assert "This cannot be done to it as it is now." in await deny.refuses(409)
+    assert "The current state of the object doesn't allow this action." in await deny.refuses(409)
     assert (await approve.status())["code"] == 409
 
 
@@ -121,7 +121,7 @@ async def test_a_certificate_request_is_denied(
     page = olga.on("deny", SEGMENT, made)
     assert "kubectl certificate deny" in await page.asks()
     assert (await page.status())["status"] == "Success"
-    assert _verdicts(admin, made) == ["Denied"]
+    assert _verdicts(admin, made) == ["Permission denied"]
     assert await recorded() == [(olga.name, "update", "denial", made["metadata"]["name"], 200)]
 
 
@@ -169,7 +169,7 @@ async def test_users_without_permission_for_the_signer_are_refused_before_the_fo
 
 @pytest.mark.parametrize("request_", [None, "", "%", "AAAA", "YQ==", 7, "é"])
 def test_an_unreadable_certificate_request_is_reported(request_: object) -> None:
-    assert [value for _label, value in names_in(request_)] == ["cannot be read"]
+    assert [value for _label, value in names_in(request_)] == ["could not be decoded"]
 
 
 async def test_users_without_permission_cannot_approve(
@@ -191,7 +191,7 @@ async def test_users_without_permission_cannot_approve(
     for action in ("approve", "deny"):
         page = eve.on(action, SEGMENT, made)
         await refused_to_strangers(page, "certificate requests")
-        assert "The cluster did not allow it." in await page.refuses(403)
+        assert "Permission denied by the cluster." in await page.refuses(403)
         assert (await page.status())["code"] == 403
     assert _verdicts(admin, made) == []
 
@@ -201,7 +201,7 @@ def test_an_approved_request_cannot_be_denied(
 ) -> None:
     made = _request(scrap, runtime)
     at = f"{REQUESTS}/{made['metadata']['name']}"
-    for kind, code in (("Approved", 200), ("Denied", 422)):
+    for kind, code in (("Approved", 200), ("Permission denied", 422)):
         found = admin.get(at).ok()
         verdict = {"type": kind, "status": "True", "reason": "Test", "message": "test"}
         conditions = [*(found["status"].get("conditions") or ()), verdict]

@@ -120,7 +120,7 @@ def project(
 async def test_the_delete_page_lists_owned_objects(project: Project) -> None:
     made = project.deployment()
     page = await text_of(await project.client().get(project.url(made)))
-    assert "It owns" in page
+    assert "Owned objects" in page
     for _gvr, one in project.owned(made["metadata"]["name"]):
         assert one["metadata"]["name"] in page
 
@@ -138,7 +138,7 @@ async def test_the_delete_page_omits_objects_the_user_cannot_list(
 
     monkeypatch.setattr(access, "namespaces_where", without_pods)
     page = await text_of(await project.client().get(project.url(made)))
-    assert "It owns" in page and len(pods) == 3
+    assert "Owned objects" in page and len(pods) == 3
     assert not any(one["metadata"]["name"] in page for one in pods)
 
 
@@ -186,8 +186,11 @@ async def test_an_unknown_propagation_policy_is_rejected(project: Project) -> No
     made = project.deployment()
     refused = await project.delete(made, policy="Sideways")
     text = await text_of(refused)
-    assert refused.status_code == 400 and "This is not one of the choices any more." in text
-    assert "It owns" in text and project.is_there(made)
+    assert (
+        refused.status_code == 400
+        and "This option is no longer available. Choose another option." in text
+    )
+    assert "Owned objects" in text and project.is_there(made)
 
 
 async def test_a_recreated_object_of_the_same_name_is_not_deleted(project: Project) -> None:

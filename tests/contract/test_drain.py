@@ -166,8 +166,8 @@ async def test_the_drain_page_shows_the_effect_on_each_pod(site: Site) -> None:
     text = await site.page().asks()
     for one in (moves, lost, keeps):
         assert one["metadata"]["name"] in text
-    assert "Are lost" in text and "Are evicted" in text
-    assert "Delete 1 pod that nothing controls" in text
+    assert "Pods that will be lost" in text and "Pods that will be evicted" in text
+    assert "Delete 1 pod without a controller" in text
     assert "Delete the data of 1 pod in emptyDir volumes" in text
     assert "allow no eviction now" in text and f"/poddisruptionbudgets/{name}" in text
     assert f"kubectl drain {site.name} --ignore-daemonsets --timeout=30m" in text
@@ -251,7 +251,7 @@ async def test_pods_of_daemonsets_are_not_evicted(site: Site, scrap: Scrap) -> N
     mirror = site.pod(owned=False, mirror=True)
     moves = site.pod()
     text = await site.page().asks()
-    assert "Stay, of DaemonSets" in text and "Stay, of the node itself" in text
+    assert "DaemonSet pods (not evicted)" in text and "Static pods (not evicted)" in text
     assert 'name="force"' not in text and 'name="empty_dir"' not in text
     await site.page().does(minutes="5")
     await site.says("has drained this node", "1 of 1")
@@ -264,7 +264,9 @@ async def test_data_loss_requires_consent(site: Site) -> None:
     keeps = site.pod(volumes=[{"name": "scratch", "emptyDir": {}}])
     page = site.page()
     text = await page.refuses(400, minutes="5", force="on")
-    assert "Delete the data of 1 pod in emptyDir volumes: Without this nothing is done." in text
+    assert (
+        "Delete the data of 1 pod in emptyDir volumes: Select this option to drain the node."
+    ) in text
     assert "--force --timeout=5m" in text
     status = await page.status(minutes="5")
     fields = [cause["field"] for cause in status["details"]["causes"]]
@@ -280,14 +282,14 @@ async def test_pods_added_later_are_not_evicted_without_consent(site: Site) -> N
     await site.says("has drained this node")
     lost = site.pod(owned=False)
     await site.page("resume-drain").does()
-    text = await site.says("No pod was evicted", "Would be lost, or lose data")
+    text = await site.says("No pod was evicted", "Not evicted: the pod or its data would be lost")
     assert "/resume-drain" not in text and is_there(site.admin, lost) and site.cordoned
 
 
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ({"minutes": ""}, "Minutes after which it gives up: Use a whole number from 1 to 1,440."),
+        ({"minutes": ""}, "Timeout (minutes): Use a whole number from 1 to 1,440."),
         ({"minutes": "0"}, "Use a whole number from 1 to 1,440."),
         ({"minutes": "5", "grace": "soon"}, "Use a whole number from 1 to 86,400."),
     ],
@@ -306,7 +308,7 @@ async def test_a_drain_waits_for_a_disruption_budget_and_continues(site: Site) -
     text = await site.says(
         f"{site.olga.name} is draining this node",
         "1 of 2",
-        "A disruption budget does not allow it now",
+        "Blocked by a disruption budget",
         f"The disruption budget {name} needs 1 healthy pods and has 1 currently",
     )
     assert "every 2s" in text and "/stop-drain" in text and kept["metadata"]["name"] in text
@@ -335,7 +337,7 @@ async def _blocked(site: Site) -> Obj:
     kept = site.pod(app)
     site.budget(app, 1, 1, 0, 1, minAvailable=1)
     await site.page().does(minutes="5")
-    await site.says("A disruption budget does not allow it now")
+    await site.says("Blocked by a disruption budget")
     return kept
 
 
@@ -367,12 +369,14 @@ async def test_stored_errors_do_not_depend_on_the_language(
     """The reader may use another language than the process that drains the node."""
 
     async def cut_off(*_: object) -> None:
-        raise Unavailable(Sentence("An answer was cut off"))
+        raise Unavailable(Sentence("The response from the Kubernetes API was incomplete"))
 
     monkeypatch.setattr(running.Drain, "_ask", cut_off)
     site.pod()
     await site.page().does(minutes="5")
-    assert "An answer was cut off" not in await site.says("The cluster did not answer", "0 of 1")
+    assert "The response from the Kubernetes API was incomplete" not in await site.says(
+        "The cluster did not respond", "0 of 1"
+    )
 
 
 async def test_a_drain_can_be_stopped(site: Site) -> None:
@@ -381,7 +385,7 @@ async def test_a_drain_can_be_stopped(site: Site) -> None:
     text = await site.says(f"{site.olga.name} has stopped draining this node")
     assert "stays cordoned" in text and "/uncordon" in text and "/resume-drain" in text
     assert is_there(site.admin, kept) and site.cordoned
-    assert "It is not being drained." in await site.page("stop-drain").refuses(409)
+    assert "The node is not being drained." in await site.page("stop-drain").refuses(409)
     trail = AuditRecord.objects.filter(subresource="eviction")
     asked = await trail.acount()
     at = path(site.namespace, "pods", kept["metadata"]["name"])
@@ -456,7 +460,7 @@ async def test_a_drain_stops_when_the_session_ends(
 async def test_a_drain_stops_after_its_timeout(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "MINUTE", 0.2)
     kept = await _blocked(site)
-    text = await site.says("Draining was given up after 5 minutes.")
+    text = await site.says("Drain stopped because the timeout of 5 minutes was reached.")
     assert kept["metadata"]["name"] in text and "stays cordoned" in text
     assert is_there(site.admin, kept)
 
@@ -467,7 +471,7 @@ async def test_an_interrupted_drain_can_be_resumed(site: Site) -> None:
     text = await site.says("Draining was interrupted", "0 of 1")
     assert "/resume-drain" in text and is_there(site.admin, kept)
     await site.page("resume-drain").does()
-    await site.says("is draining this node", "A disruption budget does not allow it now")
+    await site.says("is draining this node", "Blocked by a disruption budget")
     at = path(site.namespace, "pods", kept["metadata"]["name"])
     site.admin.delete(at, gracePeriodSeconds=0).ok()
     await site.says("has drained this node", "1 of 1")
@@ -493,7 +497,7 @@ async def test_a_drain_without_heartbeat_is_shown_as_interrupted(site: Site) -> 
     rows = Operation.objects.all()
     await rows.aupdate(heartbeat=past, state=State.RUNNING, ended=None)
     await site.says("Draining was interrupted", "/resume-drain")
-    assert "It is not being drained." in await site.page("stop-drain").refuses(409)
+    assert "The node is not being drained." in await site.page("stop-drain").refuses(409)
     await site.page("resume-drain").does()
     states = [one.state async for one in Operation.objects.order_by("pk")]
     assert states == [State.INTERRUPTED, State.RUNNING]
@@ -501,7 +505,7 @@ async def test_a_drain_without_heartbeat_is_shown_as_interrupted(site: Site) -> 
 
 async def test_a_node_cannot_be_drained_twice_at_the_same_time(site: Site) -> None:
     await _blocked(site)
-    assert "It is being drained already." in await site.page().refuses(409, minutes="5")
+    assert "The node is already being drained." in await site.page().refuses(409, minutes="5")
     answer = await site.page().client().get(site.page().url)
     assert answer.status_code == 409
     assert (await site.page("resume-drain").status())["code"] == 409
@@ -525,7 +529,7 @@ async def test_users_without_permission_cannot_drain(
     assert "pods" in await Page("partly", site.page().url, site.page().uid).refuses(403)
     eve = person(monkeypatch, scrap, namespace)
     refused = await eve.on("drain", "nodes", site.node).refuses(403, minutes="5")
-    assert "The cluster did not allow it." in refused
+    assert "Permission denied by the cluster." in refused
     assert not site.cordoned and not await Operation.objects.aexists()
 
 

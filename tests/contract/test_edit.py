@@ -216,7 +216,7 @@ async def test_a_manifest_is_shown_changed_and_saved(web: Page) -> None:
 async def test_saving_without_changes_writes_nothing(web: Page) -> None:
     before = web.now()["spec"]
     reviewed = await web.send(await web.open())
-    assert reviewed.changed == [] and "Nothing changes." in reviewed.html
+    assert reviewed.changed == [] and "No changes." in reviewed.html
     assert (await web.send(reviewed, "save")).status == 302
     now = web.now()
     assert now["spec"] == before
@@ -340,7 +340,7 @@ async def test_the_field_manager_of_a_changed_field_is_shown(web: Page) -> None:
 async def test_errors_are_reported_at_the_line(web: Page) -> None:
     opened = await web.open()
     for old, new, words in (
-        ("replicas: 0", "replicsa: 0", "there is no such field"),
+        ("replicas: 0", "replicsa: 0", "unknown field"),
         ("replicas: 0", "replicas: many", "replicas"),
         ("replicas: 0", "replicas: -1", "greater than or equal to 0"),
     ):
@@ -356,7 +356,7 @@ async def test_errors_are_reported_at_the_line(web: Page) -> None:
     wanted = next(n for n, line in enumerate(deep.text.split("\n"), 1) if "resorces" in line)
     assert [at for at, _ in deep.problems] == [wanted]
     again = await web.send(opened.with_text(opened.text + "spec: {}\n"))
-    assert again.status == 400 and "a key is there twice" in again.problems[0][1]
+    assert again.status == 400 and "a key appears more than once" in again.problems[0][1]
     assert again.problems[0][0] == opened.text.count("\n") + 1
 
 
@@ -482,20 +482,20 @@ HOSTILE = {
     "[]": "This is no manifest",
     "metadata: 1": "This is no manifest",
     "metadata: {}": "apiVersion must stay apps/v1",
-    "a: &a [x]\nb: *b": "this alias stands for nothing that is above it",
-    "a: &a [*a]": "this alias stands for nothing that is above it",
-    "!!python/object/apply:os.system [id]": "tags are not read",
+    "a: &a [x]\nb: *b": "this alias does not refer to an anchor above it",
+    "a: &a [*a]": "this alias does not refer to an anchor above it",
+    "!!python/object/apply:os.system [id]": "tags are not supported",
     "a: 1\n---\nb: 2": "more than one document",
-    "a: 1\na: 2": "a key is there twice",
+    "a: 1\na: 2": "a key appears more than once",
     "[" * 20_000: "nested too deeply",
-    "a: \0": "This cannot be read",
-    "\x01\x02\x7f": "This cannot be read",
+    "a: \0": "This could not be decoded",
+    "\x01\x02\x7f": "This could not be decoded",
     "\ufffd" * 100: "This is no manifest",
     "a: .inf": "no number of JSON",
     "x" * (MOST + 1): "Use at most 2097152 characters.",
-    'a: "\\ud800"': "This cannot be read",
+    'a: "\\ud800"': "This could not be decoded",
     "\u202e: \u2066": "This is no manifest",
-    "a: [\n": "This cannot be read",
+    "a: [\n": "This could not be decoded",
 }
 
 
@@ -576,7 +576,7 @@ async def test_the_cluster_rejects_an_edit_that_the_console_allowed(
     )
     html = await text_of(response)
     assert response.status_code == 403
-    assert "The cluster did not allow it." in html and "web:2" in html
+    assert "Permission denied by the cluster." in html and "web:2" in html
 
 
 async def test_api_clients_receive_a_status(web: Page) -> None:

@@ -145,28 +145,28 @@ async def test_concurrent_changes_of_other_users_are_kept(
     pods["containers"][0]["env"] = ENV[:2]
     theirs = admin.patch(where, {"spec": {"template": {"spec": pods}}}, MERGE_PATCH).ok()
     text = await page.refuses(409, **{**typed, "containers0-0-value": "slower"})
-    assert "The value of spec.template.spec.containers is another one now." in text
+    assert "The value of spec.template.spec.containers has changed in the meantime." in text
     assert pods_of(now(admin, made)) == pods_of(theirs)
 
 
 @pytest.mark.parametrize(
     ("typed", "field", "said"),
     [
-        ({}, "", "Nothing was changed."),
-        ({"containers0-0-name": ""}, "containers0-0-name", "Give it a name."),
+        ({}, "", "No changes were made."),
+        ({"containers0-0-name": ""}, "containers0-0-name", "Enter a name."),
         ({"containers0-0-name": "NODE"}, "containers0-0-name", "a variable of this name already."),
         ({"containers0-8-name": "MODE"}, "containers0-8-name", "a variable of this name already."),
-        ({"containers0-8-value": "x"}, "containers0-8-name", "Give it a name."),
+        ({"containers0-8-value": "x"}, "containers0-8-name", "Enter a name."),
         ({"containers0-0-source": "kept"}, "containers0-0-source", "not one of the choices"),
         ({"containers0-0-source": ""}, "containers0-0-source", "not one of the choices"),
-        ({"containers0-0-source": "secretKeyRef"}, "containers0-0-object", "Give it a name."),
-        ({"containers0-0-source": "secretKeyRef"}, "containers0-0-key", "Give it a key."),
-        ({"containers0-0-key": "k"}, "containers0-0-key", "This belongs to another source."),
-        ({"containers0-1-value": "x"}, "containers0-1-value", "This belongs to another source."),
-        ({"containers0-2-value": "x"}, "containers0-2-value", "This belongs to another source."),
+        ({"containers0-0-source": "secretKeyRef"}, "containers0-0-object", "Enter a name."),
+        ({"containers0-0-source": "secretKeyRef"}, "containers0-0-key", "Enter a key."),
+        ({"containers0-0-key": "k"}, "containers0-0-key", "The selected source does not use this field."),
+        ({"containers0-1-value": "x"}, "containers0-1-value", "The selected source does not use this field."),
+        ({"containers0-2-value": "x"}, "containers0-2-value", "The selected source does not use this field."),
         ({"containers0-0-position": "0"}, "containers0-0-position", "Use a whole number from 1"),
         ({"containers0-0-value": "a\0b"}, "containers0-0-value", ""),
-        ({"containers9-0-name": "A"}, "", "Nothing was changed."),
+        ({"containers9-0-name": "A"}, "", "No changes were made."),
         ({"containers0-99-name": "A"}, "", "The form is not complete."),
         ({"was": "{"}, "", "The form is not complete."),
         ({"was": '{"containers": [{"name": 1}]}'}, "", "The form is not complete."),

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 async def test_a_change_is_shown_with_its_diff(project: Project) -> None:
     made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
     url = project.url(types.DEPLOYMENTS, made) + "/changes"
-    assert "Nothing was changed here by this console." in await text_of(
+    assert "No changes were made to this object from this console." in await text_of(
         await project.client().get(url)
     )
     await project.do(types.DEPLOYMENTS, made, "scale", replicas="2")

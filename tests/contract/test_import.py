@@ -250,7 +250,7 @@ async def test_a_rejected_object_does_not_stop_the_others(desk: Desk) -> None:
     assert desk.admin.get(desk.path("configmaps", taken)).ok()["data"] == {"a": "kept"}
     assert desk.admin.get(desk.path("configmaps", last)).status == 200
     status, html = await desk.page("create", text_for(config_map(taken)))
-    assert status == 207 and "It already exists. Edit it instead." in html
+    assert status == 207 and "This object already exists. Edit it instead." in html
     assert f'href="/clusters/host/projects/{desk.namespace}/configmaps/{taken}"' in html
 
 
@@ -276,7 +276,7 @@ async def test_dependents_of_a_rejected_object_are_skipped(
 async def test_validation_errors_of_the_cluster_are_reported_at_the_line(desk: Desk) -> None:
     web = text_for(deployment(unique("web"), "example/web:1"))
     for old, new, words in (
-        ("replicas: 0", "replicsa: 0", "there is no such field"),
+        ("replicas: 0", "replicsa: 0", "unknown field"),
         ("replicas: 0", "replicas: many", "replicas"),
         ("replicas: 0", "replicas: -1", "greater than or equal to 0"),
     ):
@@ -293,7 +293,7 @@ async def test_a_permission_refused_by_the_cluster_is_explained(desk: Desk) -> N
         "create", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}}
     )
     assert (status, told["code"]) == (207, 403)
-    assert "The cluster did not allow it." in told["message"] and "pods" in told["message"]
+    assert "Permission denied by the cluster." in told["message"] and "pods" in told["message"]
 
 
 async def test_a_generated_name_is_returned(desk: Desk) -> None:
@@ -343,7 +343,7 @@ async def test_unknown_kinds_and_wrong_scopes_are_reported(boss: Desk) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "t", "namespace": "x"}}
     status, items = await boss.send("create", unknown, wrong, node, namespace="")
     assert status == 207 and {one["code"] for one in items} == {404, 422}
-    assert "The cluster has no kind Thing in none.example.com/v1." in str(items)
+    assert "The cluster has no kind Thing in API version none.example.com/v1." in str(items)
     assert "It belongs to no project" in str(items)
     status, [told] = await boss.send("review", config_map("x"), namespace="")
     assert status == 422 and "It belongs to a project, and none is named" in told["message"]
@@ -432,7 +432,10 @@ async def test_undo_of_a_project_and_a_definition_deletes_their_contents(
     )
     assert status == 207
     assert f"With project {name} goes everything that is in it" in html
-    assert f"With definition {crd['metadata']['name']} go all objects of its kind." in html
+    assert (
+        f"Deleting definition {crd['metadata']['name']} also deletes all objects of its kind."
+        in html
+    )
     found = re.search(r'name="made" value="([^"]*)"', html)
     assert found is not None
     status, items = await undone(boss, json.loads(unescape(found[1])))

@@ -155,20 +155,20 @@ async def test_concurrent_changes_cause_a_conflict(
     where = at(namespace, made["metadata"]["name"])
     theirs = admin.patch(where, {"spec": {"rules": RULES[:1]}}, MERGE_PATCH).ok()
     text = await page.refuses(409, **{**sent, "paths-0-service": "mine"})
-    assert "The value of spec.rules is another one now." in text
+    assert "The value of spec.rules has changed in the meantime." in text
     assert spec_of(admin, made) == theirs["spec"]
 
 
 @pytest.mark.parametrize(
     ("typed", "field", "said"),
     [
-        ({}, "", "Nothing was changed."),
-        ({"paths-0-path": "a"}, "paths-0-path", "A path begins with “/”."),
+        ({}, "", "No changes were made."),
+        ({"paths-0-path": "a"}, "paths-0-path", "A path must start with “/”."),
         ({"paths-0-path": ""}, "paths-0-path", "Give it a path"),
-        ({"paths-0-service": ""}, "paths-0-service", "Give it a service."),
-        ({"paths-0-port": ""}, "paths-0-port", "Give it a port."),
+        ({"paths-0-service": ""}, "paths-0-service", "Enter a service."),
+        ({"paths-0-port": ""}, "paths-0-port", "Enter a port."),
         ({"paths-0-port": "0"}, "paths-0-port", "Use a number up to 65535"),
-        ({"paths-3-service": "web"}, "paths-3-port", "Give it a port."),
+        ({"paths-3-service": "web"}, "paths-3-port", "Enter a port."),
         ({"paths-0-type": "Regex"}, "paths-0-type", "This is not one of the choices"),
         ({"paths-0-host": "a b"}, "paths-0-host", "“a b” is no host name"),
         ({"paths-0-host": "<script>"}, "paths-0-host", "“<script>” is no host name"),

@@ -196,7 +196,7 @@ async def test_binary_values_show_only_their_size(shelf: Shelf) -> None:
     page = shelf.page(made)
     text = html.unescape(await page.asks())
     assert "logo</code>" in text and f"{len(BYTES)}B" in text
-    assert "It is no text. A file takes its place." in text
+    assert "The value is binary data. Upload a file to replace the value." in text
     assert "binary" not in text.split('name="was"')[1].split("<template")[0]
     if not shelf.secret:
         assert "It has characters that cannot be seen." in text
@@ -223,13 +223,16 @@ async def test_concurrent_changes_of_the_same_key_conflict(
     page, sent = await shelf.form(made)
     shelf.change(made, {"b": theirs})
     refused = await page.refuses(409, **{**sent, "value-0": "x", "value-1": "typed by me"})
-    assert "Somebody else changed it in the meantime. The value of b is another one now." in refused
+    assert (
+        "This object was changed in the meantime. Reload the page and try again. The "
+        "value of b has changed in the meantime."
+    ) in refused
     assert "typed by me" in refused
     there = shelf.read(made)
     assert there["a"] == b"1" and there.get("b") == (theirs.encode() if theirs else None)
     added = {**sent, "new-key-0": "b2"}
     shelf.change(made, {"b2": "theirs"})
-    assert "The value of b2 is another one now." in await page.refuses(409, **added)
+    assert "The value of b2 has changed in the meantime." in await page.refuses(409, **added)
 
 
 async def test_immutable_objects_cannot_be_edited(shelf: Shelf) -> None:
@@ -252,7 +255,7 @@ async def test_an_object_made_immutable_in_the_meantime_is_not_changed(shelf: Sh
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({}, "Nothing was changed."),
+        ({}, "No changes were made."),
         ({"new-key-0": "a b"}, "\u201ca b\u201d cannot be a key"),
         ({"new-key-0": ".."}, "\u201c..\u201d cannot be a key"),
         ({"new-key-0": "..a"}, "cannot be a key"),
@@ -260,15 +263,21 @@ async def test_an_object_made_immutable_in_the_meantime_is_not_changed(shelf: Sh
         ({"new-key-0": "x" * 254}, "cannot be a key"),
         ({"new-key-0": "a\u202eb"}, "cannot be a key"),
         ({"new-key-0": "<script>alert(1)</script>"}, "cannot be a key"),
-        ({"new-key-0": "a"}, "There is a key of this name already."),
-        ({"new-key-0": "n", "new-key-1": "n"}, "There is a key of this name already."),
-        ({"new-value-0": "typed by me"}, "Give it a key."),
-        ({"value-0": "typed by me", "remove-0": "on"}, "Remove it or give it a value, not both."),
-        ({"value-0": "typed by me", "file-0": b"file"}, "Type a value or choose a file, not both."),
-        ({"file-0": b"x" * 1024 * 1025}, "A value has at most 1 MiB."),
+        ({"new-key-0": "a"}, "A key with this name already exists."),
+        ({"new-key-0": "n", "new-key-1": "n"}, "A key with this name already exists."),
+        ({"new-value-0": "typed by me"}, "Enter a key."),
+        (
+            {"value-0": "typed by me", "remove-0": "on"},
+            "Remove the key or enter a new value, not both.",
+        ),
+        (
+            {"value-0": "typed by me", "file-0": b"file"},
+            "Enter a value or choose a file, not both.",
+        ),
+        ({"file-0": b"x" * 1024 * 1025}, "A value can be at most 1 MiB."),
         ({"file-0": b"x" * 1024 * 600, "file-1": b"y" * 1024 * 600}, "These would have 1.2MiB."),
         ({"value-0": "typed by me\0"}, "Null characters are not allowed."),
-        ({"was": "x", "value-0": "2"}, "The form is not complete. Load the page again."),
+        ({"was": "x", "value-0": "2"}, "The form is incomplete. Reload the page."),
     ],
 )
 async def test_invalid_keys_and_values_are_reported(
@@ -287,7 +296,9 @@ async def test_invalid_keys_and_values_are_reported(
     assert said in html.unescape(refused)
     assert "<script>alert" not in refused
     assert ("typed by me" in str(typed)) <= ("typed by me" in refused)
-    assert ("file-0" in typed) <= ("A file was chosen here. Choose it again." in refused)
+    assert ("file-0" in typed) <= (
+        "The browser did not keep the selected file. Select the file again." in refused
+    )
     status = await page.status(**{**sent, **given()})
     assert status["code"] == 400
     assert shelf.read(made) == {"a": b"1", "b": b"2"}
@@ -298,7 +309,7 @@ async def test_a_form_with_a_different_baseline_changes_nothing(shelf: Shelf) ->
     _page, sent = await shelf.form(other)
     page = shelf.page(made)
     refused = await page.refuses(409, **{**sent, "uid": page.uid, "value-0": "3"})
-    assert "The value of a is another one now." in refused
+    assert "The value of a has changed in the meantime." in refused
     assert shelf.read(made) == {"a": b"1"}
 
 
@@ -418,7 +429,7 @@ async def test_workloads_that_use_the_object_are_listed_and_can_be_restarted(
     made = shelf.make({"a": "1"})
     name = made["metadata"]["name"]
     page = shelf.page(made)
-    assert "No use of it is known here." in await page.asks()
+    assert "No references found." in await page.asks()
     one, paused = used(name), used(name, paused=True)
     asked = await page.asks()
     assert all(item["metadata"]["name"] in asked for item in (one, paused))

@@ -154,7 +154,10 @@ async def test_concurrent_changes_of_the_same_key_conflict(project: Project, lab
     refused = await project.save(made, {**sent, "labels": labels})
     text = await text_of(refused)
     assert refused.status_code == 409
-    assert "Somebody else changed it in the meantime. The value of app is another one now." in text
+    assert (
+        "This object was changed in the meantime. Reload the page and try again. The "
+        "value of app has changed in the meantime."
+    ) in text
     assert project.read(made)["labels"] == {"app": "theirs"}
 
 
@@ -165,7 +168,7 @@ async def test_hidden_annotations_are_kept(project: Project) -> None:
         annotations={APPLIED: "{}", "long": long},
     )
     page = await text_of(await project.client().get(project.url(made)))
-    assert f"These are not shown here and stay as they are: {APPLIED}, long." in page
+    assert f"These keys are not shown here and will not be changed: {APPLIED}, long." in page
     assert "and may set them again: node.kubernetes.io/zone." in page
     sent = await project.form(made)
     assert sent["annotations"] == ""
@@ -187,14 +190,21 @@ async def test_hidden_annotations_cannot_be_overwritten(project: Project) -> Non
     [
         ("labels", "app=web!", "Line 1: “web!” cannot be a label's value"),
         ("labels", "a=1\napp", "Line 2: Use key=value."),
-        ("labels", "a=1\na=2", "Line 2: This key is there twice."),
+        ("labels", "a=1\na=2", "Line 2: This key appears more than once."),
         ("labels", "a b=1", "Line 1: “a b” cannot be a key"),
         ("labels", f"a={'x' * 64}", "cannot be a label's value"),
         ("annotations", "Example.com/a=1\n/b=1", "Line 2: “/b” cannot be a key"),
-        ("annotations", 'a="1', "Line 1: What begins with a quote must end with one, as in JSON."),
+        (
+            "annotations",
+            'a="1',
+            (
+                "Line 1: A value that starts with a quotation mark must end with a quotation "
+                "mark, as a JSON string."
+            ),
+        ),
         ("annotations", 'a="1" 2', "Line 1: What begins with a quote"),
         ("annotations", 'a="\\ud800"', "Line 1: What begins with a quote"),
-        ("labels", "", "Nothing was changed."),
+        ("labels", "", "No changes were made."),
     ],
 )
 async def test_invalid_labels_and_annotations_are_reported(

@@ -78,7 +78,7 @@ async def test_a_node_is_cordoned_and_uncordoned(
     assert now["spec"]["unschedulable"] is True
     known(runtime, NODES, now)
     assert await uncordon.is_offered("nodes", key) and not await cordon.is_offered("nodes", key)
-    assert "This cannot be done to it as it is now." in await cordon.refuses(409)
+    assert "The current state of the object doesn't allow this action." in await cordon.refuses(409)
     assert f"kubectl uncordon {name}" in await uncordon.asks()
     assert (await uncordon.status())["status"] == "Success"
     assert "unschedulable" not in _spec(admin, node)
@@ -112,7 +112,7 @@ async def test_editing_taints_keeps_taints_of_controllers(
     # Simulate taints that were added after the page was rendered: they are kept, and nothing is
     # written.
     said = await page.refuses(409, taints="")
-    assert "The value of spec.taints is another one now." in said
+    assert "The value of spec.taints has changed in the meantime." in said
     assert MINE in _spec(admin, node)["taints"]
     await _edit(page, lambda shown: shown.replace(MINE_TEXT, ""))
     left = _spec(admin, node)["taints"]
@@ -165,7 +165,7 @@ async def test_users_without_permission_cannot_change_nodes(
     for action in ("cordon", "taints"):
         page = eve.on(action, "nodes", node)
         await refused_to_strangers(page, "nodes")
-        assert "The cluster did not allow it." in await page.refuses(403)
+        assert "Permission denied by the cluster." in await page.refuses(403)
         assert (await page.status())["code"] == 403
     assert "unschedulable" not in _spec(admin, node)
 

@@ -88,7 +88,7 @@ async def test_a_node_shell_creates_one_pod_with_the_users_identity(
     answer = await page.does(**sent)
     where = f"/clusters/host/projects/{shells}/pods/{sent['name']}/terminal/starting"
     assert answer["Location"] == f"{where}?container=shell"
-    assert "There is one of this name already." in await page.refuses(409, **sent)
+    assert "An object with this name already exists." in await page.refuses(409, **sent)
     [made] = made_pods(admin, shells, node)
     assert made["metadata"]["name"] == sent["name"]
     assert made["metadata"]["labels"] == {LABEL: "node"}
@@ -158,7 +158,7 @@ async def test_users_without_permission_cannot_open_a_node_shell(
     assert "another one has taken its name since" in text
     reader = person(monkeypatch, scrap, shells, rule("get list", "nodes pods"))
     refused = await reader.on("shell", "nodes", node).refuses(403, name="shell")
-    assert "The cluster did not allow it." in refused
+    assert "Permission denied by the cluster." in refused
     elsewhere = person(monkeypatch, scrap, shells, rule("get list", "nodes"))
     Grants(scrap, "default").here(user(elsewhere.name), rule("get create", "pods"))
     assert "The cluster did not" in await elsewhere.on("shell", "nodes", node).refuses(

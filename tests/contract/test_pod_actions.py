@@ -134,7 +134,7 @@ async def test_a_pod_is_evicted(project: Project) -> None:
     made = project.pod(app)
     project.budget(app, 1, 0, 1, 1, minAvailable=0)
     page = await project.page(made, "evict")
-    assert "A pod is deleted if its disruption budget allows it." in page
+    assert "A pod is deleted only if its disruption budget allows the eviction." in page
     assert "Nothing controls it" in page and "does not allow it now" not in page
     done = await project.do(made, "evict")
     assert done.status_code == 302 and done["Location"].endswith("/pods")
@@ -148,10 +148,10 @@ async def test_the_blocking_disruption_budget_is_shown(project: Project) -> None
     app = unique("app")
     made = project.pod(app)
     name = project.budget(app, 1, 1, 0, 1, minAvailable=1)
-    note = f"The disruption budget {name} does not allow it now."
+    note = f"The disruption budget {name} currently does not allow this eviction."
     assert note in await project.page(made, "evict")
     said = (
-        "A disruption budget does not allow it now. "
+        "Blocked by a disruption budget. "
         f"The disruption budget {name} needs 1 healthy pods and has 1 currently"
     )
     refused = await project.do(made, "evict")
@@ -200,7 +200,7 @@ async def test_users_without_permission_cannot_evict(
     uid = made["metadata"]["uid"]
     refused = await ClientAs()(rita.identity.name).post(project.url(made, "evict"), {"uid": uid})
     assert refused.status_code == 403
-    assert ("The cluster did not allow it." in await text_of(refused)) is claimed
+    assert ("Permission denied by the cluster." in await text_of(refused)) is claimed
     assert is_there(project.admin, made)
 
 
@@ -223,7 +223,7 @@ async def test_a_pod_is_deleted_with_the_selected_grace_period(
     project.admin.post(f"{at}/binding", binding).ok()
     page = await project.page(made, "delete")
     assert line.replace("NAME", name).replace("PROJECT", project.namespace) in page
-    assert "As the pod says: 30 seconds" in page and "They may go on running" in page
+    assert "Pod default: 30 seconds" in page and "They may go on running" in page
     assert (await project.do(made, "delete", **sent)).status_code == 302
     if left is None:
         assert not is_there(project.admin, made)
@@ -236,9 +236,13 @@ async def test_a_pod_is_deleted_with_the_selected_grace_period(
 @pytest.mark.parametrize(
     ("sent", "said", "shown"),
     [
-        ({"grace": "seconds"}, "Seconds: Say how many.", ""),
+        ({"grace": "seconds"}, "Seconds: Enter the number of seconds.", ""),
         ({"grace": "seconds", "seconds": "0"}, "Seconds: Use a whole number from 1 to 86,400.", ""),
-        ({"grace": "later"}, "Time to end: This is not one of the choices any more.", ""),
+        (
+            {"grace": "later"},
+            "Time to end: This option is no longer available. Choose another option.",
+            "",
+        ),
         ({"grace": "now", "seconds": "x"}, "Seconds: Use a", " --grace-period=0 --force"),
     ],
 )

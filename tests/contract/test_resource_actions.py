@@ -130,17 +130,19 @@ async def test_concurrent_changes_cause_a_conflict(
     assert answer["code"] in (400, 409)
     known(runtime, DEPLOYMENTS, now)
     text = await page.refuses(400, **typed)
-    assert "Its containers are not what was shown. Look again." in text
+    assert (
+        "The containers have changed since this page was loaded. Reload the page and try again."
+    ) in text
     assert spec_of(admin, made) == spec
 
 
 @pytest.mark.parametrize(
     ("typed", "field", "said"),
     [
-        ({}, "", "Nothing was changed."),
-        ({"containers-0-cpu_limit": "x"}, "containers-0-cpu_limit", "“x” is no amount."),
-        ({"containers-0-cpu_limit": "-1"}, "containers-0-cpu_limit", "“-1” is no amount."),
-        ({"containers-0-cpu_limit": "50m"}, "containers-0-cpu_request", "It is more than the limit."),
+        ({}, "", "No changes were made."),
+        ({"containers-0-cpu_limit": "x"}, "containers-0-cpu_limit", "“x” is not a valid quantity."),
+        ({"containers-0-cpu_limit": "-1"}, "containers-0-cpu_limit", "“-1” is not a valid quantity."),
+        ({"containers-0-cpu_limit": "50m"}, "containers-0-cpu_request", "The request is higher than the limit."),
         ({"containers-0-memory_request": "1Gi"}, "containers-0-memory_request", "more than the limit."),
         ({"was": "[]"}, "", "Its containers are not what was shown."),
     ],

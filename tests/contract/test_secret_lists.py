@@ -184,7 +184,7 @@ async def test_revealing_a_value_requires_get_permission_in_the_cluster(
     response = await client.post(f"{url}/actions/reveal")
     html = await text_of(response)
     assert response.status_code == 403
-    assert "The cluster did not allow it." in html and CANARY not in html
+    assert "Permission denied by the cluster." in html and CANARY not in html
     let_read(viewer, scrap, namespace)
     response = await client.post(f"{url}/actions/reveal")
     html = await text_of(response)

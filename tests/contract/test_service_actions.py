@@ -153,7 +153,7 @@ async def test_concurrent_changes_of_the_same_field_conflict(
     where = path(namespace, "services", made["metadata"]["name"])
     theirs = admin.patch(where, {"spec": {"selector": {"app": "theirs"}}}, MERGE_PATCH).ok()
     text = await page.refuses(409, **{**sent, "selector": "app=mine"})
-    assert "The value of spec.selector is another one now." in text
+    assert "The value of spec.selector has changed in the meantime." in text
     assert spec_of(admin, made) == theirs["spec"]
     # Fields that the other user did not change can still be saved.
     await page.does(**{**sent, "ports-0-port": "81"})
@@ -164,22 +164,26 @@ async def test_concurrent_changes_of_the_same_field_conflict(
 @pytest.mark.parametrize(
     ("typed", "field", "said"),
     [
-        ({}, "", "Nothing was changed."),
+        ({}, "", "No changes were made."),
         ({"ports-0-port": "0"}, "ports-0-port", "Use a whole number from 1 to 65,535."),
-        ({"ports-0-port": ""}, "ports-0-port", "Give it a port."),
-        ({"ports-0-name": ""}, "ports-0-name", "With several ports each needs a name."),
-        ({"ports-0-name": "dns"}, "ports-1-name", "There is a port of this name already."),
+        ({"ports-0-port": ""}, "ports-0-port", "Enter a port."),
+        (
+            {"ports-0-name": ""},
+            "ports-0-name",
+            "If a service has several ports, each port needs a name.",
+        ),
+        ({"ports-0-name": "dns"}, "ports-1-name", "A port with this name already exists."),
         ({"ports-0-name": "A_b"}, "ports-0-name", "Use up to 63 small letters"),
         ({"ports-0-protocol": "ICMP"}, "ports-0-protocol", "This is not one of the choices"),
         ({"ports-0-protocol": ""}, "ports-0-protocol", "This is not one of the choices"),
         ({"ports-0-target": "70000"}, "ports-0-target", "Use a number up to 65535"),
         ({"ports-0-target": "a b"}, "ports-0-target", "or the name of a port"),
         ({"ports-0-target": "²"}, "ports-0-target", "or the name of a port"),
-        ({"ports-2-name": "new"}, "ports-2-port", "Give it a port."),
+        ({"ports-2-name": "new"}, "ports-2-port", "Enter a port."),
         ({"selector": "app"}, "selector", "Line 1: Use key=value."),
         ({"selector": "app=web!"}, "selector", "cannot be a label"),
         ({"affinity": "Cookie"}, "affinity", "This is not one of the choices"),
-        ({"timeout": "5"}, "timeout", "Without an affinity there is no timeout."),
+        ({"timeout": "5"}, "timeout", "A session timeout requires session affinity."),
         ({"was": ""}, "was", ""),
         ({"was": "{"}, "", "The form is not complete."),
         ({"was": "[" * 5000}, "", "The form is not complete."),
@@ -227,7 +231,7 @@ async def test_a_tampered_baseline_changes_nothing(
     was = json.loads(sent["was"])
     was["ports"][0]["nodePort"] = 1
     text = await page.refuses(409, **{**sent, "was": json.dumps(was), "ports-0-port": "81"})
-    assert "The value of spec.ports is another one now." in text
+    assert "The value of spec.ports has changed in the meantime." in text
     assert spec_of(admin, made) == made["spec"]
 
 

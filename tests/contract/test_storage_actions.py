@@ -251,7 +251,7 @@ async def test_a_class_can_replace_the_default_classes(
     )
     known(runtime, STORAGE_CLASSES, read_class(admin, new))
     assert await unset.is_offered("storageclasses", key)
-    assert "This cannot be done to it as it is now." in await page.refuses(409)
+    assert "The current state of the object doesn't allow this action." in await page.refuses(409)
     assert f"{DEFAULT}=false {BETA}-" in await unset.asks()
     assert (await unset.status())["status"] == "Success"
     assert notes_of(admin, new) == {DEFAULT: "false"}
@@ -276,7 +276,7 @@ async def test_a_default_class_that_was_not_shown_is_not_changed(
     later = make_class(scrap, runtime, annotations={DEFAULT: "true"})
     for typed in (shown, "on", "\x00"):
         text = await page.refuses(400, others=typed)
-        assert "This is not one of the choices any more." in text
+        assert "This option is no longer available. Choose another option." in text
         assert later["metadata"]["uid"] in offered(text)
     status = await page.status(others=shown)
     assert [cause["field"] for cause in status["details"]["causes"]] == ["others"]
@@ -304,8 +304,8 @@ async def test_remaining_default_classes_are_reported(
     )
     page = mia.on("set-default", "storageclasses", new)
     said = (await page.status(others=offered(await page.asks())))["message"]
-    assert f"{name} is the default now. {old['metadata']['name']} still is" in said
-    assert "The cluster did not allow it." in said
+    assert f"{name} is now the default storage class. {old['metadata']['name']} still is" in said
+    assert "Permission denied by the cluster." in said
     assert notes_of(admin, old)[DEFAULT] == "true" == notes_of(admin, new)[DEFAULT]
     assert await recorded() == [
         (mia.name, "patch", "set-default", name, 200),
@@ -333,7 +333,7 @@ async def test_users_without_permission_cannot_set_the_default_class(
     made = make_class(scrap, runtime)
     page = eve.on("set-default", "storageclasses", made)
     await refused_to_strangers(page, "storageclasses")
-    assert "The cluster did not allow it." in await page.refuses(403)
+    assert "Permission denied by the cluster." in await page.refuses(403)
 
 
 async def test_a_claim_is_expanded(
@@ -394,7 +394,7 @@ async def test_expansion_is_refused_before_the_form_if_the_class_forbids_it(
     fixed = make_class(scrap, runtime)["metadata"]["name"]
     claim = make_bound_claim(scrap, runtime, namespace, fixed)
     page = olga.on("expand", "persistentvolumeclaims", claim)
-    said = f"The storage class {fixed} does not let volumes grow."
+    said = f"Storage class {fixed} does not allow volume expansion."
     assert said in await page.refuses(409, size="2Gi")
     assert (await page.status(size="2Gi"))["code"] == 409
     lost = make_bound_claim(scrap, runtime, namespace, unique("lost"))
@@ -407,7 +407,9 @@ async def test_expansion_is_refused_before_the_form_if_the_class_forbids_it(
         page = olga.on("expand", "persistentvolumeclaims", one)
         key = Key(namespace, one["metadata"]["name"])
         assert not await page.is_offered("persistentvolumeclaims", key)
-        assert "This cannot be done to it as it is now." in await page.refuses(409, size="2Gi")
+        assert "The current state of the object doesn't allow this action." in await page.refuses(
+            409, size="2Gi"
+        )
     for one in (claim, lost, static, waiting):
         assert size_of(read_claim(admin, one)) == "1Gi"
 
@@ -485,7 +487,7 @@ async def test_a_snapshot_is_taken_once(
     page, name = olga.on("snapshot", "persistentvolumeclaims", claim), claim["metadata"]["name"]
     assert await page.is_offered("persistentvolumeclaims", Key(namespace, name))
     asked = await page.asks()
-    assert mine in asked and other not in asked and "The default one" not in asked
+    assert mine in asked and other not in asked and "Default class" not in asked
     assert "kubectl create -f - -n" in asked
     wanted = filled_in(asked, "name")
     answer = await page.does(name=wanted, snapshot_class=mine)
@@ -496,16 +498,16 @@ async def test_a_snapshot_is_taken_once(
         "source": {"persistentVolumeClaimName": name},
     }
     again = await page.refuses(409, name=wanted, snapshot_class=mine)
-    assert "There is one of this name already." in again
+    assert "An object with this name already exists." in again
     assert await recorded() == [
         (olga.name, "create", "snapshot", name, 200),
         (olga.name, "create", "snapshot", name, 409),
     ]
     for typed in (other, "", "\x00"):
         text = await page.refuses(400, name=unique("x"), snapshot_class=typed)
-        assert "This is not one of the choices any more." in text
+        assert "This option is no longer available. Choose another option." in text
     default = make_snapshot_class(scrap, runtime, NOBODY, default="true")
-    assert "The default one" in await page.asks() and default in await page.asks()
+    assert "Default class" in await page.asks() and default in await page.asks()
     await page.does(name=wanted + "-2", snapshot_class="")
     made = admin.get(VOLUME_SNAPSHOTS.path(namespace, wanted + "-2")).ok()
     assert "volumeSnapshotClassName" not in made["spec"]
@@ -517,7 +519,9 @@ async def test_a_driver_without_snapshot_class_is_reported(
     storage_class = make_class(scrap, runtime, provisioner="example.com/alone")["metadata"]["name"]
     claim = make_bound_claim(scrap, runtime, namespace, storage_class)
     asked = await olga.on("snapshot", "persistentvolumeclaims", claim).asks()
-    assert "No volume snapshot class is for the driver of the volume (example.com/alone)." in asked
+    assert (
+        "No volume snapshot class found for the driver of this volume (example.com/alone)."
+    ) in asked
 
 
 def test_snapshots_are_unavailable_if_the_cluster_does_not_support_them() -> None:
@@ -564,7 +568,7 @@ async def test_users_without_permission_cannot_clone_or_snapshot(
     for action, data in (("snapshot", {"snapshot_class": ""}), ("clone", {"size": "1Gi"})):
         page = eve.on(action, "persistentvolumeclaims", claim)
         data["name"] = unique("copy")
-        assert "The cluster did not allow it." in await page.refuses(403, **data)
+        assert "Permission denied by the cluster." in await page.refuses(403, **data)
         for who in ("charlie", "bob"):
             assert (await Page(who, page.url, page.uid).status(**data))["code"] == 403
 
@@ -611,7 +615,7 @@ async def test_a_volume_is_created_from_a_snapshot(
     assert "Use at least 3Gi." in await page.refuses(400, **{**chosen, "size": "2Gi"})
     for field, typed in (("storage_class", other), ("access_mode", ""), ("volume_mode", "Tape")):
         said = await page.refuses(400, **{**chosen, field: typed})
-        assert "This is not one of the choices any more." in said
+        assert "This option is no longer available. Choose another option." in said
     answer = await page.does(**chosen)
     assert answer["Location"].endswith(f"/persistentvolumeclaims/{wanted}")
     made = admin.get(path(namespace, "persistentvolumeclaims", wanted)).ok()["spec"]
@@ -636,7 +640,7 @@ async def test_only_ready_snapshots_can_be_restored(
     assert not await page.is_offered(segment, Key(namespace, name))
     chosen = {"access_mode": "ReadWriteOnce", "volume_mode": "Filesystem", "storage_class": ""}
     said = await page.refuses(409, name=unique("x"), size="3Gi", **chosen)
-    assert "This cannot be done to it as it is now." in said
+    assert "The current state of the object doesn't allow this action." in said
 
 
 async def test_volume_expansion_of_a_class_can_be_allowed_and_forbidden(
@@ -653,7 +657,7 @@ async def test_volume_expansion_of_a_class_can_be_allowed_and_forbidden(
     now = read_class(admin, made)
     assert now["allowVolumeExpansion"] is True
     known(runtime, STORAGE_CLASSES, now)
-    assert "This cannot be done to it as it is now." in await allow.refuses(409)
+    assert "The current state of the object doesn't allow this action." in await allow.refuses(409)
     assert (await forbid.status())["status"] == "Success"
     assert read_class(admin, made)["allowVolumeExpansion"] is False
     assert await recorded() == [
@@ -673,10 +677,10 @@ async def test_a_class_can_restrict_operations_on_its_volumes(
     clone, snapshot = (olga.on(a, "persistentvolumeclaims", claim) for a in ("clone", "snapshot"))
     assert await page.is_offered("storageclasses", Key("", name))
     await page.asks()
-    assert "Nothing was changed." in await page.refuses(400, clone="", snapshot="")
+    assert "No changes were made." in await page.refuses(400, clone="", snapshot="")
     for typed in ("yes", "TRUE", "\x00"):
         text = await page.refuses(400, clone=typed, snapshot="")
-        assert "This is not one of the choices any more." in text
+        assert "This option is no longer available. Choose another option." in text
     await page.does(clone="false", snapshot="")
     known(runtime, STORAGE_CLASSES, read_class(admin, made))
     text = await clone.refuses(409, name=unique("x"), size="1Gi")

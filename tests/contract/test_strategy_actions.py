@@ -98,12 +98,16 @@ async def test_the_strategy_is_changed_without_other_changes(
 @pytest.mark.parametrize(
     ("typed", "field", "said"),
     [
-        ({}, "", "Nothing was changed."),
+        ({}, "", "No changes were made."),
         ({"type": "OnDelete"}, "type", "not one of the choices"),
         ({"type": ""}, "type", "not one of the choices"),
         ({"maxSurge": "a few"}, "maxSurge", "or a share such as 25%."),
         ({"maxSurge": "-1"}, "maxSurge", "or a share such as 25%."),
-        ({"type": "Recreate", "maxSurge": "2"}, "maxSurge", "This is for RollingUpdate alone."),
+        (
+            {"type": "Recreate", "maxSurge": "2"},
+            "maxSurge",
+            "This field applies only to RollingUpdate.",
+        ),
         ({"minReadySeconds": "-1"}, "minReadySeconds", "Use a whole number from 0"),
         ({"was": '{"strategy": {"type": []}}'}, "", "The form is not complete."),
         ({"was": '{"strategy": {"rollingUpdate": 1}}'}, "", "The form is not complete."),

@@ -142,7 +142,9 @@ def made(admin: Client, runtime: Runtime, namespace: str) -> Obj:
 
 def timed_out(text: str) -> bool:
     said = html.unescape(text)
-    return "The cluster refused." in said and NAME in said and "deadline exceeded" in said
+    return (
+        "The cluster rejected the request." in said and NAME in said and "deadline exceeded" in said
+    )
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])

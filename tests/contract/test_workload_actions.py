@@ -202,7 +202,7 @@ async def test_a_workload_is_scaled(project: Project, gvr: GVR) -> None:
     asked = await project.page(gvr, made, "scale")
     line = f"kubectl scale {gvr.qualified} {name} --replicas=0 -n {project.namespace}"
     assert line in asked and 'name="replicas" value="0"' in asked
-    assert "are deleted with it" not in asked
+    assert "will also be deleted" not in asked
     assert f"{project.url(gvr, made, 'scale')}" in await text_of(
         await project.client().get(project.url(gvr, made))
     )
@@ -370,7 +370,10 @@ async def test_a_workload_is_rolled_back(project: Project, gvr: GVR) -> None:
     tab = await text_of(await project.client().get(f"{project.url(gvr, made)}/revisions"))
     assert f'href="{project.url(gvr, made, "rollback")}?revision=1"' in tab
     asked = await project.page(gvr, made, "rollback")
-    assert "Pod template: from now to revision 1" in asked and 'data-change="+"' in asked
+    assert (
+        "Pod template: from the current template to revision 1" in asked
+        and 'data-change="+"' in asked
+    )
     assert "<del>      - image: example/zero:2</del>" in re.sub(r"<del> +", "<del>      ", asked)
     line = f"kubectl rollout undo {gvr.qualified} {made['metadata']['name']}"
     assert line in asked and "--to-revision=1" in asked
@@ -404,7 +407,7 @@ async def test_only_offered_revisions_can_be_rolled_back_to(project: Project) ->
     for revision in ("2", "7", "-1", "x", "", "9" * 5000):
         page = await project.client().post(url, {**sent, "revision": revision})
         assert page.status_code == 400
-        assert "This is not one of the choices any more." in await text_of(page)
+        assert "This option is no longer available. Choose another option." in await text_of(page)
         answer = await project.client(**JSON).post(url, {**sent, "revision": revision})
         assert json.loads(await text_of(answer))["details"]["causes"][0]["field"] == "revision"
     assert images(project.read(gvr, made)) == ["example/zero:2"]
@@ -415,7 +418,7 @@ async def test_rollback_is_unavailable_without_another_revision(project: Project
     made = project.make(gvr, workload(gvr))
     until_revision(project, gvr, made, 1)
     page = await project.client().get(project.url(gvr, made, "rollback"))
-    assert page.status_code == 409 and "There is no other revision." in await text_of(page)
+    assert page.status_code == 409 and "No other revision found." in await text_of(page)
 
 
 async def test_a_cronjob_can_be_run_manually(project: Project) -> None:
@@ -435,7 +438,7 @@ async def test_a_cronjob_can_be_run_manually(project: Project) -> None:
     # Submitting the form twice creates one Job.
     again = await project.client().post(project.url(gvr, made, "run"), sent)
     assert again.status_code == 409
-    assert "There is one of this name already." in await text_of(again)
+    assert "An object with this name already exists." in await text_of(again)
     names = [one["metadata"]["name"] for one in project.admin.get(where).ok()["items"]]
     assert [one for one in names if one.startswith(made["metadata"]["name"])] == [name]
 
@@ -499,7 +502,7 @@ async def test_invalid_job_names_are_reported(project: Project, name: str) -> No
     page = await project.client().post(url, sent)
     text = await text_of(page)
     assert page.status_code in (400, 422), text
-    assert 'href="#form-name">Name of the job: ' in text
+    assert 'href="#form-name">Job name: ' in text
 
 
 @pytest.mark.parametrize("gvr", (types.JOBS, types.CRON_JOBS), ids=lambda gvr: gvr.resource)

@@ -33,8 +33,8 @@ __all__ = ["_site"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-UNSURE = "The cluster did not answer, so it may or may not be done."
-SURE = "The cluster did not answer. Nothing was done."
+UNSURE = "The cluster did not respond. The change may or may not have been applied."
+SURE = "The cluster did not respond. No changes were made."
 WEBHOOK = "failed calling webhook “policy.example.com”: context deadline exceeded"
 
 

@@ -207,6 +207,6 @@ async def test_changes_of_large_objects_are_listed_without_a_diff(
         after = {"number": dict.fromkeys(keys, "2"), "a": "\u202e<zqx-node>"}
         await sync_to_async(keep)(about, NAME, str(number), ("patch", "labels"), before, after)
     page = await admin.get(detail_url("host", "configmaps", key, "changes"))
-    assert page.status == 200 and page.html.count("What differs is too much") == 3
+    assert page.status == 200 and page.html.count("Differences is too much") == 3
     lines = page.html.count("<tr data-change")
     assert MOST_LINES / 2 < lines <= MOST_LINES and "more lines are not shown" in page.html

@@ -43,11 +43,13 @@ def runtime(limit: int) -> Iterator[StaticRuntime]:
 
 async def test_truncated_list_is_marked(client_as: ClientAs) -> None:
     html = await text_of(await client_as("admin").get(URL))
-    assert "Only 3 of them are read; there may be more. Choose a project." in html
+    assert (
+        "Only 3 objects were loaded, and there may be more. Select a project to narrow the list."
+    ) in html
     answer = await text_of(await client_as("admin").get(f"{URL}?format=json"))
     assert json.loads(answer)["truncated"] is True
     html = await text_of(await client_as("admin").get(f"{DETAILS}/key-4"))
-    assert "There is no secret shop/key-4 among the 3 that are read." in html
+    assert "Could not find secret shop/key-4 among the 3 loaded objects." in html
 
 
 @pytest.mark.parametrize("limit", [6])

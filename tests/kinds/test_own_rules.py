@@ -128,12 +128,12 @@ def test_definition_status_shows_whether_it_is_served(
 def test_deleting_a_definition_warns_that_its_objects_are_deleted() -> None:
     spec = {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget"}}
     facts = facts_of(CUSTOM_RESOURCE_DEFINITIONS, entry(CUSTOM_RESOURCE_DEFINITIONS, spec=spec))
-    assert facts["Goes too"] == "every Widget in every project"
+    assert facts["Also deleted"] == "all Widget objects in all projects"
 
 
 @pytest.mark.parametrize(
     ("policy", "data"),
-    [("Retain", "stays where it is stored"), ("Delete", "is deleted where it is stored")],
+    [("Retain", "kept in the storage system"), ("Delete", "deleted from the storage system")],
 )
 def test_deleting_a_volume_warns_about_its_data(policy: str, data: str) -> None:
     found = entry(PERSISTENT_VOLUMES, spec={"persistentVolumeReclaimPolicy": policy})
@@ -142,7 +142,7 @@ def test_deleting_a_volume_warns_about_its_data(policy: str, data: str) -> None:
 
 def test_config_map_shows_a_few_keys_and_counts_the_rest() -> None:
     data = {f"k{number:02d}": "canary" for number in range(12)}
-    text = facts_of(CONFIG_MAPS, entry(CONFIG_MAPS, data=data))["Keys"]
+    text = facts_of(CONFIG_MAPS, entry(CONFIG_MAPS, data=data))["Keyboard shortcuts"]
     assert text.endswith("k09 +2")
     assert "canary" not in text
 

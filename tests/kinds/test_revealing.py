@@ -199,10 +199,10 @@ async def test_unconfirmed_permissions_reveal_nothing(
     ("failure", "code", "words"),
     [
         (Forbidden(403, 'secrets "db" is forbidden\u202e'), 403, "did not allow"),
-        (NotFound(404, 'secrets "db" not found'), 404, "There is no secret shop/db."),
+        (NotFound(404, 'secrets "db" not found'), 404, "No secret shop/db found."),
         (Unavailable("No answer from the Kubernetes API"), 503, "did not answer"),
-        (ServerError(500, "etcd"), 502, "The cluster refused."),
-        (ApiError(429, "too many"), 429, "The cluster refused."),
+        (ServerError(500, "etcd"), 502, "The cluster rejected the request."),
+        (ApiError(429, "too many"), 429, "The cluster rejected the request."),
     ],
 )
 async def test_refusal_of_the_cluster_is_shown_and_recorded(
@@ -247,16 +247,16 @@ async def test_secret_without_values_is_reported_as_empty(
     nothing: tuple[dict[str, str] | None, ...] = ({}, None)
     for data in nothing:
         cluster.found["data"] = data
-        assert "It has no values." in await text_of(await client_as("reader").post(URL))
+        assert "This object has no values." in await text_of(await client_as("reader").post(URL))
     del cluster.found["data"]
-    assert "It has no values." in await text_of(await client_as("reader").post(URL))
+    assert "This object has no values." in await text_of(await client_as("reader").post(URL))
 
 
 async def test_binary_value_is_shown_as_base64(client_as: ClientAs, cluster: Cluster) -> None:
     sly = "a\u202eb\r\n".encode()
     cluster.found = secret(key=b"\xff\xfe\x00", sly=sly)
     html = await text_of(await client_as("reader").post(URL))
-    assert "3 bytes, not text." in html and ">//4A</code>" in html
+    assert "3 bytes of binary data." in html and ">//4A</code>" in html
     assert "a⟨U+202E⟩b⟨U+000D⟩\n</code>" in html
     assert f">{encoded(sly)}</code>" in html
     assert "\u202e" not in html

@@ -39,7 +39,7 @@ ABLE, ACTIVE = ("AbleToScale", "True", "ReadyForNewScale"), ("ScalingActive", "T
     ("told", "replicas", "severity", "word", "reason"),
     [
         ((ABLE, ACTIVE), (3, 3), OK, "Active", ""),
-        ((ABLE, ACTIVE), (3, 5), PROGRESS, "Scaling", "Pods: 3, wanted: 5"),
+        ((ABLE, ACTIVE), (3, 5), PROGRESS, "Scaling", "Pods: 3, desired: 5"),
         (
             (ABLE, ACTIVE, ("ScalingLimited", "True", "TooManyReplicas")),
             (5, 5),
@@ -137,13 +137,13 @@ def test_autoscaler_metrics_show_current_and_target_values(
             {"expectedPods": 3, "currentHealthy": 3, "desiredHealthy": 3},
             WARN,
             "Blocks eviction",
-            "Healthy pods: 3, needed: 3",
+            "Healthy pods: 3, required: 3",
         ),
         ({}, PAUSED, "No matching pods", ""),
         (
             {"conditions": conditions(("DisruptionAllowed", "False", "SyncFailed"))},
             ERROR,
-            "Not in force",
+            "Not enforced",
             "SyncFailed",
         ),
     ],

@@ -14,7 +14,7 @@ class Absent:
     """A client of a server that does not respond."""
 
     async def get(self, *_: Any, **__: Any) -> dict[str, Any]:
-        raise Unavailable(Sentence("The Kubernetes API does not answer"))
+        raise Unavailable(Sentence("The Kubernetes API is not responding"))
 
 
 async def test_failure_is_reported_without_waiting() -> None:
@@ -24,4 +24,4 @@ async def test_failure_is_reported_without_waiting() -> None:
     with LiveObject(SECRETS, decode, Key("vault", "first"), client, spawn) as found:
         async with asyncio.timeout(20):
             assert not await found.wait(timeout=3600)
-        assert found.freshness.problem == "The Kubernetes API does not answer"
+        assert found.freshness.problem == "The Kubernetes API is not responding"

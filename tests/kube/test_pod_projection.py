@@ -94,7 +94,7 @@ CASES: list[tuple[str, dict[str, Any], Severity, str, str]] = [
         "oom now",
         pod(containers=(terminated(137, "OOMKilled"),)),
         Severity.ERROR,
-        "Killed for memory",
+        "Out of memory",
         "exit 137, OOMKilled",
     ),
     ("exit", pod(containers=(RUNNING, terminated(2))), Severity.ERROR, "Failed", "exit 2"),

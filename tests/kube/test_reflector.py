@@ -137,7 +137,7 @@ async def test_list_without_a_version_is_refused(
         assert len(world.server.lists) == 3
         assert world.names() == {"a"}
     assert set() not in names[1:]
-    assert "An answer of the Kubernetes API was not understood" in world.states
+    assert "The response from the Kubernetes API could not be parsed" in world.states
 
 
 async def test_bookmarks_advance_the_version(world: World) -> None:

@@ -81,7 +81,7 @@ def test_secrets_are_read_as_the_user_only(
     assert {event.impersonated for event in asked} == {"kate"}
 
 
-def test_denied_user_gets_an_empty_list(
+def test_denied_user_gets_a_forbidden_error(
     runtime: Runtime, control_plane: ControlPlane, secrets: Callable[[str], None]
 ) -> None:
     grant_secrets(control_plane, "paul")
@@ -136,7 +136,7 @@ def test_single_secret_is_read_without_list_permission(
         wait(runtime, refused)
 
 
-def test_permission_is_checked_again_on_the_next_read(
+def test_permission_is_rechecked_while_a_list_is_open(
     runtime: Runtime,
     control_plane: ControlPlane,
     secrets: Callable[[str], None],

@@ -41,7 +41,7 @@ async def test_nodes_pods_and_sums_are_read() -> None:
     [
         (NotFound(404, "no such group"), Problem.ABSENT),
         (Forbidden(403, "no"), Problem.FORBIDDEN),
-        (Unavailable("it took too long"), Problem.UNAVAILABLE),
+        (Unavailable("the request timed out"), Problem.UNAVAILABLE),
         (TimeoutError(), Problem.UNAVAILABLE),
         (b"", Problem.UNREADABLE),
         (b"<html>", Problem.UNREADABLE),

@@ -55,11 +55,11 @@ THREE: Obj = {"replicas": 3}
 DEPLOYMENT_CASES: list[Case] = [
     (THREE, counts(3, 3, 3, DONE_ROLLOUT), OK, "Running", ""),
     (THREE, counts(4, 1, 3, GOING_ON), PROGRESS, "Rolling out", "1 of 3 updated"),
-    (THREE, counts(4, 3, 3, GOING_ON), PROGRESS, "Rolling out", "Old pods that are yet to end: 1"),
+    (THREE, counts(4, 3, 3, GOING_ON), PROGRESS, "Rolling out", "Old pods pending termination: 1"),
     (THREE, counts(3, 3, 2, GOING_ON), PROGRESS, "Rolling out", "2 of 3 ready"),
     (THREE, counts(3, 3, 2), PROGRESS, "Rolling out", "2 of 3 ready"),
     (THREE, counts(2, 2, 2, DONE_ROLLOUT), PROGRESS, "Scaling", "2 of 3 updated"),
-    (THREE, counts(5, 5, 5, DONE_ROLLOUT), PROGRESS, "Scaling", "Pods: 5, wanted: 3"),
+    (THREE, counts(5, 5, 5, DONE_ROLLOUT), PROGRESS, "Scaling", "Pods: 5, desired: 3"),
     (THREE, counts(3, 3, 2, DONE_ROLLOUT), WARN, "Degraded", "2 of 3 ready"),
     (
         THREE,
@@ -74,7 +74,7 @@ DEPLOYMENT_CASES: list[Case] = [
     ({**THREE, "paused": True}, counts(3, 1, 3), PAUSED, "Paused", "1 of 3 updated"),
     ({**THREE, "paused": True}, counts(3, 1, 0, UNAVAILABLE), ERROR, "Not available", ""),
     ({"replicas": 0}, counts(0, 0, 0, DONE_ROLLOUT), PAUSED, "Scaled to zero", ""),
-    ({"replicas": 0}, counts(2, 2, 2, DONE_ROLLOUT), PROGRESS, "Scaling", "Pods: 2, wanted: 0"),
+    ({"replicas": 0}, counts(2, 2, 2, DONE_ROLLOUT), PROGRESS, "Scaling", "Pods: 2, desired: 0"),
     ({}, {}, PROGRESS, "Rolling out", ""),
     ({}, counts(1, 1, 1, DONE_ROLLOUT), OK, "Running", ""),
 ]
@@ -82,7 +82,7 @@ REPLICA_SET_CASES: list[Case] = [
     (THREE, counts(3, 0, 3), OK, "Running", ""),
     (THREE, counts(3, 0, 1), WARN, "Degraded", "1 of 3 ready"),
     (THREE, counts(3, 0, 0), ERROR, "Not available", "0 of 3 ready"),
-    (THREE, counts(1, 0, 1), PROGRESS, "Scaling", "Pods: 1, wanted: 3"),
+    (THREE, counts(1, 0, 1), PROGRESS, "Scaling", "Pods: 1, desired: 3"),
     (THREE, counts(0, 0, 0, QUOTA), ERROR, "Cannot create pods", "FailedCreate"),
     ({"replicas": 0}, counts(0, 0, 0), PAUSED, "Scaled to zero", ""),
 ]
@@ -102,7 +102,7 @@ STATEFUL_SET_CASES: list[Case] = [
     (PART, {**counts(3, 1, 3), **OTHER}, OK, "Running", ""),
     (PART, {**counts(3, 0, 3), **OTHER}, PROGRESS, "Rolling out", "0 of 1 updated"),
     (BY_HAND, {**counts(3, 1, 3), **OTHER}, OK, "Running", ""),
-    (THREE, {**counts(2, 2, 2), **SAME}, PROGRESS, "Scaling", "Pods: 2, wanted: 3"),
+    (THREE, {**counts(2, 2, 2), **SAME}, PROGRESS, "Scaling", "Pods: 2, desired: 3"),
     (THREE, {**counts(1, 1, 0), **SAME}, ERROR, "Not available", "0 of 3 ready"),
     ({"replicas": 0}, counts(0, 0, 0), PAUSED, "Scaled to zero", ""),
 ]
@@ -124,7 +124,13 @@ DAEMON_SET_CASES: list[Case] = [
     ({"updateStrategy": {"type": "OnDelete"}}, daemons(4, 2, 4), OK, "Running", ""),
     ({}, daemons(4, 4, 3), WARN, "Degraded", "3 of 4 ready"),
     ({}, daemons(4, 4, 0), ERROR, "Not available", "0 of 4 ready"),
-    ({}, daemons(4, 4, 4, 1), WARN, "Misplaced pods", "Pods on nodes that should have none: 1"),
+    (
+        {},
+        daemons(4, 4, 4, 1),
+        WARN,
+        "Misscheduled pods",
+        "Pods on nodes that should not run the DaemonSet: 1",
+    ),
     ({}, daemons(0, 0, 0), PAUSED, "No matching nodes", ""),
 ]
 LIMIT = condition("Failed", "True", "BackoffLimitExceeded", "reached the limit")
@@ -136,7 +142,7 @@ JOB_CASES: list[Case] = [
     ({}, {"conditions": [condition("Suspended", "True")]}, PAUSED, "Suspended", ""),
     ({}, {"conditions": [condition("Suspended", "False")], "active": 1}, OK, "Running", ""),
     ({}, {"active": 2, "ready": 0}, PROGRESS, "Creating", ""),
-    ({}, {"active": 2, "ready": 1, "failed": 3}, WARN, "Retrying", "Pods that failed: 3"),
+    ({}, {"active": 2, "ready": 1, "failed": 3}, WARN, "Retrying", "Failed pods: 3"),
     ({}, {}, PROGRESS, "Waiting", ""),
 ]
 EARLY, LATER = "2026-11-20T08:00:00Z", "2026-11-20T09:00:00Z"

@@ -73,8 +73,8 @@ async def test_unknown_language_falls_back_to_english(browsers: Browsers) -> Non
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "该消息不是订阅请求。"),
-        ('{"subscribe": "/clusters/host/planets"}', "此地址没有可跟踪的内容。"),
+        ("{", "该消息不是有效的订阅请求。"),
+        ('{"subscribe": "/clusters/host/planets"}', "此地址的页面没有实时更新。"),
     ],
 )
 async def test_errors_before_the_subscription_use_the_language_of_the_pages(
@@ -126,7 +126,7 @@ async def test_websockets_are_limited_per_account(browsers: Browsers) -> None:
         await browsers(admin())
     one_more = Browser(admin(), language="zh-hans")
     assert await one_more.connect()
-    error = {"code": 429, "message": "打开的页面过多。"}
+    error = {"code": 429, "message": "打开的页面过多，请关闭一些页面。"}
     assert (await one_more.control())["error"] == error
     assert await one_more.closed() == 1008
     other = await browsers(alice())

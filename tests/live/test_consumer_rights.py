@@ -30,7 +30,7 @@ async def test_subscription_without_permission_is_refused_and_closed(browsers: B
     browser = await browsers(charlie())
     await browser.say(json.dumps({"subscribe": URL}))
     error = (await browser.control())["error"]
-    assert (error["code"], error["message"]) == (403, "You may not list pods.")
+    assert (error["code"], error["message"]) == (403, "You don't have permission to list pods.")
     assert await browser.closed() == 4403
 
 
@@ -52,7 +52,7 @@ def _is_signed_out(browser: Browser) -> None:
     ("happens", "said"),
     [
         (_loses_the_right, "无权列出容器组。"),
-        (_finds_an_authorizer_that_fails, "控制台出错。"),
+        (_finds_an_authorizer_that_fails, "控制台发生内部错误。"),
         (_is_signed_out, "会话已结束。"),
     ],
 )

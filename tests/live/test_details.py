@@ -116,7 +116,7 @@ def test_returning_viewer_receives_the_deletion_notice(pods: Informer[Any]) -> N
     view = opened(pods)
     [frame] = view.catch_up(had, admin()) or []
     assert ids([frame]) == {"detail-gone"}
-    assert "Deleted; this is its last state." in frame
+    assert "Deleted. This page shows the last known state." in frame
     assert view.catch_up(Known("old"), admin()) is None
 
 

@@ -242,14 +242,14 @@ async def test_rotated_log_file_is_reported(world: World) -> None:
     at = {"app": ["2020-01-01T00:00:00.000000000Z", 1, ""]}
     async with following(Browser(path), at) as browser:
         await browser.until(2)
-        assert browser.notes == ["Lines may be missing here: the log was rotated."]
+        assert browser.notes == ["Some lines may be missing here because the log was rotated."]
 
 
 async def test_restarted_container_is_followed_and_each_run_is_read_once(world: World) -> None:
     pod = world.pod("restarts", **{ANNOTATION: "crash error boom", RATE_ANNOTATION: "20"})
     path = world.start(pod)
     async with following(Browser(path)) as browser:
-        while "The container was started again." not in browser.notes:
+        while "The container was restarted." not in browser.notes:
             await browser.hear()
         await browser.until(len(browser.lines) + 30)
         assert any("ended with an error (exit 1, Error)" in note for note in browser.notes)
@@ -278,7 +278,7 @@ async def test_deleted_pod_ends_the_log(world: World) -> None:
     async with following(Browser(path)) as browser:
         await browser.until(2)
         world.stop("going")
-        while "The pod is gone." not in browser.notes:
+        while "The pod no longer exists." not in browser.notes:
             await browser.hear()
 
 

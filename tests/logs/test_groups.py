@@ -106,7 +106,7 @@ async def test_deleted_pod_does_not_affect_the_others(world: World) -> None:
     async with following(Browser(path)) as browser:
         await browser.until(4)
         world.stop(gone)
-        while "The pod is gone." not in browser.notes:
+        while "The pod no longer exists." not in browser.notes:
             await browser.hear()
         await browser.until(len(browser.lines) + 1)
 
@@ -156,7 +156,7 @@ async def test_pod_recreated_after_a_pause_is_followed(world: World) -> None:
         for _again in range(2):
             browser.notes.clear()
             world.stop("returns")
-            while "The pod is gone." not in browser.notes:
+            while "The pod no longer exists." not in browser.notes:
                 await browser.hear()
             world.start(pod)
             await browser.until(len(browser.lines) + 1)
@@ -174,14 +174,14 @@ async def test_service_log_contains_the_selected_pods(world: World) -> None:
     assert len(set(re.findall(r'"log-source">([^<]+)<', html))) == 2
     outside = {"metadata": {"name": "outside"}, "spec": {"ports": [{"port": 80}]}}
     known(world.runtime, SERVICES, world.api.post(SERVICE_PATH, outside))
-    assert "It has no pods now." in await get(path.replace("served", "outside"))
+    assert "This resource currently has no pods." in await get(path.replace("served", "outside"))
 
 
 async def test_limit_of_pods_is_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "MOST", 2)
     path = started(world, "crowd", 3)
     html = await get(path)
-    assert "The logs of the newest 2 are shown; 1 older pods are left out." in html
+    assert "Showing logs of the newest 2 pods. 1 older pods are not included." in html
     assert len(set(re.findall(r'"log-source">([^<]+)<', html))) == 2
 
 

@@ -23,8 +23,8 @@ from tests.logs.test_following import Browser, Line, following, written
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WAITS = {"waiting": {"reason": "CrashLoopBackOff"}}
-AGAIN = "The container was started again."
-ENDED = "The container has ended: it ended with an error (exit 3, Error)."
+AGAIN = "The container was restarted."
+ENDED = "The container has terminated: it exited with an error (exit 3, Error)."
 LOST, ROTATED = str(words.LOST), str(words.ROTATED)
 BEGIN = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5)
 

@@ -114,5 +114,5 @@ async def test_users_without_permission_cannot_debug(real_node: RealNode, consol
     with real_node.pod("web-3", container("app", "exec sleep 1000")):
         page = debugging(console, "eve", "web-3")
         sent = {**drawn(await page.asks()), "image": IMAGE}
-        assert "The cluster did not allow it." in await page.refuses(403, **sent)
+        assert "Permission denied by the cluster." in await page.refuses(403, **sent)
         assert "ephemeralContainers" not in real_node.read("web-3")["spec"]

@@ -108,6 +108,6 @@ async def test_users_without_permission_cannot_open_a_node_shell(
 ) -> None:
     page = page_of(console, "eve", "shell", NODES, Key("", NAME))
     sent = drawn(await page.asks())
-    assert "The cluster did not allow it." in await page.refuses(403, **sent)
+    assert "Permission denied by the cluster." in await page.refuses(403, **sent)
     found = real_node.cluster.kubectl("get", "pods", "-n", SHELLS, "-l", "quarterdeck.io/shell")
     assert "No resources found" in found.stderr

@@ -84,7 +84,11 @@ async def test_failed_probes_and_their_effects_are_shown(
     with real_node.pod("probed", PROBED, volumes=volumes):
         knows(console, restarts=0, ready=True)
         text = await page("pam")
-        assert "Liveness probe" in text and "Readiness probe" in text and "Ended last" not in text
+        assert (
+            "Liveness probe" in text
+            and "Readiness probe" in text
+            and "Last termination" not in text
+        )
         run(real_node, "probed", "rm /ready")
         knows(console, restarts=0, ready=False)
         assert "Not ready" in await page("pam")

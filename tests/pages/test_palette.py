@@ -43,7 +43,7 @@ async def test_empty_query_offers_all_lists_and_commands(client_as: ClientAs) ->
     assert found["Lists"][0] == ("Pods", f"{LIST}/pods")
     assert [text for text, _url in found["Commands"]] == [
         "Create from YAML host",
-        "Theme: light", "Theme: dark", "Theme: as the system", "English", "中文", "Log out",
+        "Theme: light", "Theme: dark", "Theme: system", "English", "中文", "Sign out",
     ]  # fmt: skip
     assert set(found) == {"Lists", "Commands"}
 
@@ -66,9 +66,9 @@ async def test_empty_query_offers_all_lists_and_commands(client_as: ClientAs) ->
         ("more host", "Pages", ("More resources host", f"{LIST}/resources")),
         ("create pod", "Create", ("Create pod", "/clusters/host/import?kind=pods")),
         ("dark", "Commands", ("Theme: dark", "/settings/theme")),
-        ("log out", "Commands", ("Log out", "/logout")),
+        ("log out", "Commands", ("Sign out", "/logout")),
         ("create", "Commands", ("Create from YAML host", "/clusters/host/import")),
-        ("zz", "Search", ("Everything about zz", "/search?q=zz")),
+        ("zz", "Search", ("Search all resources for “zz”", "/search?q=zz")),
     ],
 )
 async def test_best_match_is_offered_first(

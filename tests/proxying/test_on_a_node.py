@@ -225,7 +225,7 @@ async def test_closed_port_and_missing_pod_are_reported(browser: Browser) -> Non
     assert "10.214" not in answer.text
     await entered(browser, Target(PODS, Key("default", "nobody"), 80))
     answer = await browser.get("/", accept="text/html")
-    assert answer.status == 404 and "There is no nobody any more." in answer.text
+    assert answer.status == 404 and "nobody no longer exists." in answer.text
 
 
 @pytest.mark.parametrize("lost", ["get_in", "delete_in"], ids=["get", "create"])
@@ -255,7 +255,7 @@ async def test_kube_apiserver_checks_permissions_as_well(httpd: Browser, person:
         answer = await httpd.get("/index.html", accept="text/html")
         assert answer.status == reads, answer.text
         answer = await httpd.send("POST", "/cgi-bin/echo", b"x", **own)
-        assert answer.status == writes and "The cluster did not allow it." in answer.text
+        assert answer.status == writes and "Permission denied by the cluster." in answer.text
     person.access = FakeAccess("tenant", get_in=None)
     await entered(httpd, Target(SERVICES, Key("default", "front"), 80), "tenant")
     assert (await httpd.get("/index.html")).status == 403

@@ -330,7 +330,7 @@ async def test_api_token_cannot_open_a_port(
     asked = {"uid": pod["uid"], "port": "8080", "scheme": "http"}
     answer = await ClientAs()("admin").post(url_of("by-token"), asked)
     assert answer.status_code == 409
-    assert "Ports are opened in a browser that is logged in." in await text_of(answer)
+    assert "You can open ports only in a browser that is signed in." in await text_of(answer)
     assert await asyncio.to_thread(Opening.objects.count) == 0
 
 
@@ -439,7 +439,7 @@ async def test_service_port_opens_a_ready_pod(world: World, browser: Browser) ->
     text = await text_of(await client.post(url, {**sent, "port": "80"}))
     await browser.go(html.unescape(_WHERE.findall(text)[0]))
     answer = await browser.get("/", accept="text/html")
-    assert answer.status == 503 and "No pod is ready behind the service front." in answer.text
+    assert answer.status == 503 and "Service front has no ready pods." in answer.text
     started(world, "front-1", 8080, labels={"app": "front"})
     async with asyncio.timeout(20):
         while (answer := await browser.get("/", accept="text/html")).status != 200:

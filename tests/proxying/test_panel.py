@@ -89,7 +89,7 @@ async def test_service_ports_use_the_service_in_the_command() -> None:
     with console(service("front", selector={"app": "web"}, ports=ports)) as client:
         text = await panel(client, "services/front")
     assert lines(text) == ["kubectl port-forward service/front 8443:443 -n shop"]
-    assert "/UDP" in text and "kubectl forwards TCP alone." in text
+    assert "/UDP" in text and "kubectl port-forward supports only TCP." in text
 
 
 async def test_unsupported_port_forwards_are_explained() -> None:

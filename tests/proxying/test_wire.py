@@ -155,7 +155,7 @@ async def test_redirects_are_not_followed(wire: Wire, code: int) -> None:
     wire.says(status=code, headers={"Location": f"{wire.elsewhere}/x", "Set-Cookie": "a=b"})
     answer = await wire.browser.get("/go", accept="text/html")
     assert answer.status == 200 and answer.get("location") == ""
-    assert "This leads elsewhere" in answer.text and f'href="{wire.elsewhere}/x"' in answer.text
+    assert "Redirect to another site" in answer.text and f'href="{wire.elsewhere}/x"' in answer.text
     assert (await wire.browser.get("/go")).status == 502
     wire.says(status=code, headers={"Location": f"{PREFIX}/login"})
     answer = await wire.browser.get("/go", accept="text/html")
@@ -190,11 +190,16 @@ async def test_errors_of_kube_apiserver_are_explained(wire: Wire) -> None:
     for code, reason, message, words in (
         (503, "ServiceUnavailable", dial, "Nothing answers at port 80 of web-1."),
         (503, "ServiceUnavailable", "no endpoints available for service", "No pod is ready"),
-        (404, "NotFound", 'pods "web-1" not found', "There is no web-1 any more."),
-        (403, "Forbidden", "pods/proxy is forbidden", "The cluster did not allow it."),
-        (400, "BadRequest", "address not allowed <b>", "The cluster refused. address not allowed"),
-        (500, "InternalError", "internal", "The cluster refused."),
-        (401, "Unauthorized", "Unauthorized", "The cluster refused."),
+        (404, "NotFound", 'pods "web-1" not found', "web-1 no longer exists."),
+        (403, "Forbidden", "pods/proxy is forbidden", "Permission denied by the cluster."),
+        (
+            400,
+            "BadRequest",
+            "address not allowed <b>",
+            "The cluster rejected the request. address not allowed",
+        ),
+        (500, "InternalError", "internal", "The cluster rejected the request."),
+        (401, "Unauthorized", "Unauthorized", "The cluster rejected the request."),
     ):
         status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code}
         told = json.dumps({**status, "message": message, "reason": reason})

@@ -331,7 +331,7 @@ def test_a_reinstalled_type_counts_again(world: World) -> None:
     access = Authorizer(source, clock=world.clock).access_for(ADMIN)
     assert access.can("list", PODS)
     world.informers[USERS].replace([], "50")
-    world.informers[USERS].disconnected("The cluster does not have this type any more")
+    world.informers[USERS].disconnected("The cluster no longer has this resource type")
     assert not access.can("list", PODS)
     source._informers[USERS] = preloaded(USERS, [user("admin")])
     assert access.can("list", PODS)

@@ -123,6 +123,6 @@ async def test_failing_session_store_returns_503(
         full.setattr(SessionStore, "save", fail)
         answer = await client.get("/?count")
         assert answer.status_code == 503
-        assert "The database cannot be used." in answer.content.decode()
+        assert "The database is not available." in answer.content.decode()
         assert (await client.get("/")).status_code == 200
     assert (await client.get("/?count")).content == b"en 1"

@@ -143,7 +143,7 @@ async def test_full_disk_fails_writes_but_serves_pages(console: Console, disk: P
             status, text = await other.login()
             assert status == 503 and "the database cannot be used" in text
             status, text = await reader.send(importing, **form)
-            assert status == 503 and "The database cannot be used." in text
+            assert status == 503 and "The database is not available." in text
             assert (await reader.get("/views"))[0] == 200
             assert (await reader.get(made))[0] == 404
         assert (await other.login())[0] == 302

@@ -127,7 +127,7 @@ async def test_permitted_user_runs_commands_in_a_shell(shell: str, who: str) -> 
         assert await run(browser, "echo $0; echo $TERM") == "ash\r\nxterm-256color"
         await browser.type("exit 7\r")
         last = await browser.last()
-    assert last["ended"]["message"] == "The shell has ended with exit code 7."
+    assert last["ended"]["message"] == "The shell exited with code 7."
     assert (last["ended"]["code"], last["close"]) == (7, 1000)
 
 
@@ -157,14 +157,17 @@ async def test_user_without_permission_is_refused(
     async with typing(Browser(shell, rights_of(who))) as browser:
         last = await browser.last()
     assert (last["error"]["code"], last["close"]) == (403, 4403)
-    assert last["error"]["message"] == "You may not create exec of pods in project default."
+    assert (
+        last["error"]["message"]
+        == "You don't have permission to create exec of pods in project default."
+    )
 
 
 async def test_cluster_refuses_even_if_the_console_allows(shell: str) -> None:
     async with typing(Browser(shell, typist("nora"))) as browser:
         last = await browser.last()
     assert (last["error"]["code"], last["close"]) == (403, 4403)
-    assert last["error"]["message"].startswith("The cluster did not allow it.")
+    assert last["error"]["message"].startswith("Permission denied by the cluster.")
 
 
 async def test_permissions_for_log_exec_and_attach_are_separate(shell: str) -> None:
@@ -182,7 +185,7 @@ async def test_user_without_access_to_pods_gets_not_found(shell: str) -> None:
     path = shell.replace("typed", "nobody")
     async with typing(Browser(path, rights_of("tess"))) as browser:
         last = await browser.last()
-    assert last["error"] == {"code": 404, "message": "The pod is gone."}
+    assert last["error"] == {"code": 404, "message": "The pod no longer exists."}
 
 
 async def test_missing_shell_is_named(real_node: RealNode, console: Runtime) -> None:
@@ -200,7 +203,7 @@ async def test_missing_shell_is_named(real_node: RealNode, console: Runtime) -> 
             async with typing(Browser(path + query, rights_of("tess"))) as browser:
                 ended = (await browser.last())["ended"]
             assert ended["missing"] and ended["code"] is None, ended
-            assert ended["message"] == f"There is no {what} in this container."
+            assert ended["message"] == f"No {what} found in this container."
 
 
 async def test_losing_the_permission_ends_the_terminal_within_two_seconds(
@@ -213,8 +216,11 @@ async def test_losing_the_permission_ends_the_terminal_within_two_seconds(
         gone = await asyncio.to_thread(real_node.cluster.api.request, "DELETE", f"{BINDINGS}/rob")
         assert gone.status == 200
         last = await browser.last()
-    right = "You may not create exec of pods in project default."
-    assert last["error"] == {"code": 403, "message": f"You may not see this any more. {right}"}
+    right = "You don't have permission to create exec of pods in project default."
+    assert last["error"] == {
+        "code": 403,
+        "message": f"You no longer have permission to view this page. {right}",
+    }
     assert last["close"] == 4403
     # The process in the container ends as well.
     await asyncio.to_thread(
@@ -240,7 +246,10 @@ async def test_lost_cluster_connection_ends_the_terminal_with_a_message(
             again = real_node.start_kubelet if killed == "kubelet" else real_node.cluster.restart
             await asyncio.to_thread(again)
     assert last["ended"]["code"] is None and last["close"] == 1000
-    lost = "The connection to the container was lost. What ran in it may go on."
+    lost = (
+        "The connection to the container was lost. Programs that you started in the "
+        "container may still be running."
+    )
     assert last["ended"]["message"] == lost
     async with coming_back(shell, "ada") as other:
         assert await run(other, "echo =$here=") == "=="

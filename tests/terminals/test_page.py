@@ -43,9 +43,9 @@ async def test_containers_that_are_not_running_are_reported(world: World) -> Non
     pods = world.runtime.informer(PODS_TYPE).store
     eventually(lambda: pods.get(Key("default", "idle")), "the pod is known")
     html = await get(f"{PODS}/idle/terminal")
-    assert "No container of the pod runs now." in html and "data-terminal-url" not in html
+    assert "No container in this pod is running." in html and "data-terminal-url" not in html
     html = await get(f"{PODS}/idle/terminal?container=app")
-    assert "The container app does not run now." in html
+    assert "Container app is not running." in html
 
 
 async def test_unknown_pod_container_or_shell_is_refused(world: World) -> None:

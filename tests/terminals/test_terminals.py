@@ -274,9 +274,9 @@ async def test_missing_command_is_explained(world: World) -> None:
     async with typing(Browser(path)) as browser:
         last = await browser.last()
         assert last["ended"]["missing"]
-        assert last["ended"]["message"] == "There is no shell in this container."
+        assert last["ended"]["message"] == "No shell found in this container."
     async with typing(Browser(f"{path}shell=bash")) as browser:
-        assert (await browser.last())["ended"]["message"] == "There is no bash in this container."
+        assert (await browser.last())["ended"]["message"] == "No bash found in this container."
     assert [code for _, code, _, _ in await outcomes()] == [500, 500]
 
 
@@ -349,9 +349,9 @@ def waiting(made: World) -> str:
 @pytest.mark.parametrize(
     "query, said",
     [
-        ("", "No container of the pod runs now."),
-        ("container=app", "The container app does not run now."),
-        ("container=app&attach=true", "The container app does not run now."),
+        ("", "No container in this pod is running."),
+        ("container=app", "Container app is not running."),
+        ("container=app&attach=true", "Container app is not running."),
     ],
 )
 async def test_container_that_is_not_running_is_refused(

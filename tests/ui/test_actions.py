@@ -189,10 +189,13 @@ def test_detail_page_may_check_permissions_of_its_actions() -> None:
 def test_refusal_names_the_subresource() -> None:
     denied = Denied("patch", DEPLOYMENTS, "shop", "scale")
     assert denied_text(denied, "deployments") == (
-        "You may not patch scale of deployments in project shop."
+        "You don't have permission to patch scale of deployments in project shop."
     )
     anywhere = Denied("patch", DEPLOYMENTS, subresource="scale")
-    assert denied_text(anywhere, "deployments") == "You may not patch scale of deployments."
+    assert (
+        denied_text(anywhere, "deployments")
+        == "You don't have permission to patch scale of deployments."
+    )
     missing = Missing("patch", "deployments/scale", "apps", "shop", True)
     text = request_text("bob", missing, "/clusters/host/deployments")
     assert "resources:\n  - deployments/scale" in text

@@ -41,35 +41,42 @@ def unschedulable(message: str) -> dict[str, Any]:
             "0/12 nodes are available: 1 node(s) were unschedulable, 3 node(s) had untolerated taint "
             "{node-role.kubernetes.io/control-plane: }, 8 Insufficient memory. preemption: 0/12 nodes "
             "are available: 12 Preemption is not helpful for scheduling.",
-            "None of the 12 nodes can take it: cordoned (1), the taint "
-            "node-role.kubernetes.io/control-plane that it does not tolerate (3), too little memory "
-            "left (8).",
+            (
+                "None of the 12 nodes can run this pod: cordoned (1), the taint "
+                "node-role.kubernetes.io/control-plane that it does not tolerate (3), not enough "
+                "memory (8)."
+            ),
         ),
         (
             "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient nvidia.com/gpu.",
-            "The one node cannot take it: too little CPU left (1), too little nvidia.com/gpu left (1).",
+            (
+                "The only node cannot run this pod: not enough CPU (1), too little "
+                "nvidia.com/gpu left (1)."
+            ),
         ),
         (
             "0/3 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, "
             "1 node(s) had untolerated taint {dedicated: db}",
-            "None of the 3 nodes can take it: not chosen by its node selector or affinity (2), "
-            "the taint dedicated=db that it does not tolerate (1).",
+            (
+                "None of the 3 nodes can take it: node selector or affinity does not match (2), "
+                "the taint dedicated=db that the pod does not tolerate (1)."
+            ),
         ),
         (
             "0/2 nodes are available: 2 out of moonlight, and 3 moons.",
-            "None of the 2 nodes can take it: out of moonlight, and 3 moons (2).",
+            "None of the 2 nodes can run this pod: out of moonlight, and 3 moons (2).",
         ),
         (
             "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.",
-            "No node was found: a volume that it claims is not there yet.",
+            "No node found: a PersistentVolumeClaim of this pod is not bound yet.",
         ),
         (
             'persistentvolumeclaim "cold" not found',
-            "No node was found: the claim cold does not exist.",
+            "Not scheduled to a node: the claim cold does not exist.",
         ),
-        ("no nodes available to schedule pods", "No node was found: the cluster has none."),
-        ("0/3 nodes are available: the moon is new", "No node was found."),
-        ("", "No node was found."),
+        ("no nodes available to schedule pods", "No node found: the cluster has no nodes."),
+        ("0/3 nodes are available: the moon is new", "Not scheduled to a node."),
+        ("", "Not scheduled to a node."),
     ],
 )
 def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
@@ -89,18 +96,24 @@ def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
                 restarts=1400,
                 resources={"limits": {"memory": "512Mi"}},
             ),
-            "Container app keeps ending: it used more memory than its limit of 512Mi and was killed. "
-            "It was restarted 1,400 times, and is started again after a pause.",
+            (
+                "Container app is in a crash loop: it used more memory than its limit of 512Mi "
+                "and was killed. The container was restarted 1,400 times and will be restarted "
+                "after a delay."
+            ),
             "exit 137, OOMKilled",
         ),
         (
             a_pod(waiting("ImagePullBackOff", "not found")),
-            "The image of container app cannot be fetched: shop/app:1",
+            "Could not pull the image of container app: shop/app:1",
             "ImagePullBackOff: not found",
         ),
         (
             a_pod(waiting("CreateContainerConfigError", 'secret "db" not found')),
-            "Container app cannot be set up: something that it refers to is wrong or missing.",
+            (
+                "Could not create container app: an object that the container refers to is "
+                "invalid or missing."
+            ),
             'CreateContainerConfigError: secret "db" not found',
         ),
         (
@@ -110,13 +123,13 @@ def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
         ),
         (
             a_pod({"running": {}}, readinessProbe={"tcpSocket": {"port": 80}}),
-            "Container app runs, but its readiness probe fails.",
+            "Container app is running, but its readiness probe fails.",
             "",
         ),
         (
             a_pod({"running": {}}, last=CRASHED, restarts=3),
-            "Container app runs, but is not ready yet. It was restarted 3 times, the last time "
-            f"{age_text(ENDED)} ago: it used more memory than there was and was killed.",
+            "Container app is running, but is not ready yet. It was restarted 3 times, the last time "
+            f"{age_text(ENDED)} ago: it ran out of memory and was killed.",
             "exit 137, OOMKilled",
         ),
         (
@@ -125,17 +138,17 @@ def test_unschedulable_pod_is_explained(message: str, text: str) -> None:
                     "conditions": [{"type": "PodScheduled", "status": "False", "reason": "R"}]
                 }
             },
-            "No node was found.",
+            "Not scheduled to a node.",
             "R",
         ),
         (
             {"metadata": {"deletionTimestamp": "2026-11-20T10:00:00Z", "finalizers": ["a/b"]}},
-            "It is being deleted, and waits for its finalizers.",
+            "The object is being deleted and is waiting for its finalizers.",
             "a/b",
         ),
         (
             {"status": {"reason": "Evicted", "message": "low on memory"}},
-            "Its node ran short of something and evicted it.",
+            "The node ran low on resources and evicted the pod.",
             "low on memory",
         ),
     ],
@@ -175,7 +188,7 @@ def test_conditions_are_rated_by_type_and_sorted_by_severity() -> None:
     ]
 
 
-def test_failed_job_hides_the_condition_that_it_will_fail() -> None:
+def test_failed_condition_of_a_job_is_listed_before_failure_target() -> None:
     items = [{"type": kind, "status": "True"} for kind in ("FailureTarget", "Failed")]
     assert [one.state for one in conditions_of({"status": {"conditions": items}})] == [
         "Failed=True",
@@ -208,6 +221,6 @@ def test_containers_of_templates_have_no_state() -> None:
         ("memory", "at most 1Gi"),
     ]
     assert [text for _label, text in probes_of(app.spec)] == [
-        "HTTP GET :web/ok · every 10s, 3 failures count",
-        "sh -c true · every 5s, 3 failures count",
+        "HTTP GET :web/ok · every 10s, fails after 3 consecutive failures",
+        "sh -c true · every 5s, fails after 3 consecutive failures",
     ]

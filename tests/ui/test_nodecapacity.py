@@ -45,14 +45,14 @@ async def test_reserved_and_used_resources_are_shown(runtime: StaticRuntime) -> 
 async def test_sums_over_invisible_pods_are_hidden(runtime: StaticRuntime) -> None:
     await runtime.usage.take()
     text = drawn(runtime, alice())
-    assert (
-        text
-        == "CPU of 4 Memory of 8Gi Pods of 110 You may not see what is used (list metrics.k8s.io)."
+    assert text == (
+        "CPU of 4 Memory of 8Gi Pods of 110 You don't have permission to view resource "
+        "usage (list metrics.k8s.io)."
     )
 
 
 def test_pending_usage_reading_is_explained(runtime: StaticRuntime) -> None:
-    assert "Usage is not known yet." in drawn(runtime, admin())
+    assert "Loading resource usage." in drawn(runtime, admin())
 
 
 async def test_unmeasured_node_shows_no_usage(runtime: StaticRuntime) -> None:

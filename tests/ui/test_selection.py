@@ -187,7 +187,7 @@ def test_redundant_permission_for_a_name_changes_nothing() -> None:
     assert readable(kind, more) == readable(kind, alice()) == Readable(frozenset({"team-a"}))
 
 
-def test_code_without_support_for_single_objects_denies_them() -> None:
+def test_permission_for_single_objects_does_not_grant_the_namespace() -> None:
     kind, access = spec_of("").kind, names_only(Key("team-a", "api-1"))
     with pytest.raises(Denied):
         whole_namespaces(kind, readable(kind, access))

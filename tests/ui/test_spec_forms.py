@@ -77,7 +77,7 @@ def test_unchanged_form_is_refused_as_no_change(segment: str, spec: Any) -> None
         spec = mapping(spec, "template", "spec")
     again = form(segment, sent(drawn(segment, spec)), {})
     assert not again.is_valid()
-    assert dict(again.errors) == {"__all__": ["Nothing was changed."]}
+    assert dict(again.errors) == {"__all__": ["No changes were made."]}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_unrepresentable_spec_is_refused_with_an_explanation(segment: str, spec:
     """The refusal also applies to submitted forms."""
     with pytest.raises(Refused):
         drawn(segment, spec)
-    said = "The form is not complete. Load the page again."
+    said = "The form is incomplete. Reload the page."
     found = form(segment, sent(drawn(segment, {}), was=json.dumps(spec)), {})
     assert found.errors["__all__"] == [said]
 
@@ -163,7 +163,7 @@ def test_number_of_new_rows_is_limited() -> None:
     assert len(found.cleaned_data["changed"]["ports"]) == MOST_NEW + 1
     more = {f"ports-{MOST_NEW + 1}-port": "99"}
     found = ServiceForm(sent(drawn("services", spec), **new, **more), {})
-    assert found.errors["__all__"] == ["The form is not complete. Load the page again."]
+    assert found.errors["__all__"] == ["The form is incomplete. Reload the page."]
 
 
 def test_unsupported_parts_are_left_unchanged() -> None:

@@ -156,7 +156,7 @@ def test_unknown_project_is_named() -> None:
     found = table("namespace=nowhere")
     assert found.state is not None
     assert found.state.kind == "no-match"
-    assert str(found.state.title) == "No project is called nowhere"
+    assert str(found.state.title) == "Project nowhere not found"
     assert found.state.action_url == "/clusters/host/pods"
 
 

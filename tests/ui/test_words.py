@@ -108,9 +108,11 @@ def test_each_message_is_shown_in_chinese(template: str, part: str) -> None:
 
 
 def test_nested_message_is_translated() -> None:
-    why = Sentence("No answer from the Kubernetes API: %(why)s", why=Sentence("it took too long"))
+    why = Sentence(
+        "No response from the Kubernetes API: %(why)s", why=Sentence("the request timed out")
+    )
     problem = Sentence("%(namespace)s: %(problem)s", namespace="team-a", problem=why)
-    assert problem == "team-a: No answer from the Kubernetes API: it took too long"
+    assert problem == "team-a: No response from the Kubernetes API: the request timed out"
     with translation.override("zh-hans"):
         assert spoken(problem) == "team-a：Kubernetes API 没有响应：等待超时"
 
@@ -118,7 +120,10 @@ def test_nested_message_is_translated() -> None:
 def test_error_keeps_its_message() -> None:
     with translation.override("zh-hans"):
         assert (
-            spoken(Unavailable(Sentence("An answer was cut off")).message) == "响应中断，内容不完整"
+            spoken(
+                Unavailable(Sentence("The response from the Kubernetes API was incomplete")).message
+            )
+            == "Kubernetes API 的响应不完整"
         )
         assert spoken(error_from_status(500, {}).message) == "kube-apiserver 返回 500"
 
@@ -134,5 +139,5 @@ def test_unsynced_list_explains_the_reason_in_chinese() -> None:
     kind = kinds.of(PODS)
     assert kind is not None
     with translation.override("zh-hans"):
-        block = loading_block(kind, Sentence("The Kubernetes API ended the connection"))
+        block = loading_block(kind, Sentence("The Kubernetes API closed the connection"))
     assert block.reason == "Kubernetes API 断开了连接"

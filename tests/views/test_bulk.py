@@ -127,8 +127,8 @@ async def test_each_object_is_deleted_as_the_user_if_its_uid_matches(
     assert found["shop/web-1"] == "done"
     assert found["shop/web-2"] == "gone"
     assert found["team-a/api-1"].startswith("refused It is not the one you saw")
-    assert found["team-a/api-2"].startswith("refused The cluster did not allow it.")
-    assert found["shop/cart-1"].startswith("refused The cluster did not answer")
+    assert found["team-a/api-2"].startswith("refused Permission denied by the cluster.")
+    assert found["shop/cart-1"].startswith("refused The cluster did not respond")
     codes = {
         row.name: row.outcome.code async for row in AuditRecord.objects.select_related("outcome")
     }
@@ -175,7 +175,7 @@ async def test_objects_without_delete_permission_are_kept(
     assert targets_in(html) == "uid-team-a-api-1 team-a/api-1"
     assert "you may not do this to" not in html
     found = await outcomes(await ask(client_as, "alice", targets="u shop/web-1\nu team-a/api-1"))
-    assert found["shop/web-1"] == "refused You may not list pods in project shop."
+    assert found["shop/web-1"] == "refused You don't have permission to list pods in project shop."
     assert [key for _who, key, _uid in cluster.calls] == ["team-a/api-1"]
 
 
@@ -187,7 +187,9 @@ async def test_user_without_delete_permission_is_refused(
     assert (await ask(client_as, "charlie", targets="u shop/web-1")).status_code == 403
     assert (await ask(client_as, "", keys=TWO)).status_code == 302
     found = await outcomes(await ask(client_as, "bob", targets="u shop/web-1"))
-    assert found == {"shop/web-1": "refused You may not delete pods in project shop."}
+    assert found == {
+        "shop/web-1": "refused You don't have permission to delete pods in project shop."
+    }
     assert cluster.calls == []
 
 
@@ -211,7 +213,7 @@ async def test_permission_lost_during_the_operation_stops_it(
     found = await outcomes(await ask(client_as, "alice", targets="u team-a/a\nu team-b/b"))
     assert found == {
         "team-a/a": "done",
-        "team-b/b": "refused You may not list pods in project team-b.",
+        "team-b/b": "refused You don't have permission to list pods in project team-b.",
     }
 
 
@@ -221,7 +223,7 @@ async def test_objects_the_user_may_not_see_are_not_deleted(
     """As on the page of the object."""
     monkeypatch.setitem(CAST, "eve", lambda: FakeAccess("eve", list_in={"team-a"}))
     found = await outcomes(await ask(client_as, "eve", targets="u shop/web-1\nu team-a/api-1"))
-    assert found["shop/web-1"] == "refused You may not list pods in project shop."
+    assert found["shop/web-1"] == "refused You don't have permission to list pods in project shop."
     assert [key for _who, key, _uid in cluster.calls] == ["team-a/api-1"]
 
 
@@ -234,7 +236,7 @@ async def test_action_that_no_longer_applies_is_refused(
     bring(pods, over)
     response = await ask(client_as, url="/bulk/host/pods/evict", targets="uid-over shop/over")
     assert await outcomes(response) == {
-        "shop/over": "refused This cannot be done to it as it is now."
+        "shop/over": "refused The current state of the object doesn't allow this action."
     }
     assert not await AuditRecord.objects.aexists()
 

@@ -149,7 +149,7 @@ async def test_page_is_refreshed_by_a_script_and_complete_without_it(
 async def test_empty_cache_is_reported(client_as: ClientAs) -> None:
     use_host(StaticRuntime({}))
     html = await page(client_as)
-    assert "Nothing is cached yet" in html
+    assert "The cache is empty" in html
     assert "<table" not in html
     no_host()
 
@@ -238,11 +238,11 @@ def test_empty_chart_has_no_line() -> None:
 
 
 async def test_page_is_translated(client_as: ClientAs, world: World) -> None:
-    cut = Sentence("An answer was cut off")
+    cut = Sentence("The response from the Kubernetes API was incomplete")
     set_stale(world.pods, datetime(2026, 11, 20, 9, 30, 15, tzinfo=UTC), cut)
     response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(URL)
     html = await text_of(response)
     with translation.override("zh-hans"):
         assert f"<title>{translation.gettext('Cache')}</title>" in html
-        assert translation.gettext("An answer was cut off") in html
+        assert translation.gettext("The response from the Kubernetes API was incomplete") in html
     assert cut not in html

@@ -69,7 +69,7 @@ async def test_confirmation_page_lists_the_consequences(
         "Delete pod web-9",
         "shop",
         "node-7",
-        "ReplicaSet web, which will create a new one",
+        "ReplicaSet web, which will create a replacement",
     ):
         assert text in html
     assert 'name="uid" value="uid-shop-web-9"' in html
@@ -156,7 +156,7 @@ async def test_return_url_cannot_lead_to_another_site(client_as: ClientAs, url: 
         (NotFound(404, 'pods "web-1" not found'), 404, "already gone"),
         (Conflict(409, "Precondition failed: UID"), 409, "another one has taken its name"),
         (Unavailable("No answer from the Kubernetes API"), 503, "may or may not be done"),
-        (ApiError(429, "too many <b>requests</b>\u202e"), 429, "The cluster refused."),
+        (ApiError(429, "too many <b>requests</b>\u202e"), 429, "The cluster rejected the request."),
     ],
 )
 async def test_refusal_is_explained_with_the_servers_message(
@@ -190,7 +190,9 @@ async def test_denied_user_is_refused_without_a_request_to_the_cluster(
         await client_as("bob").post(WEB, {"uid": "u"}),
     ):
         assert response.status_code == 403
-        assert "You may not delete pods in project shop." in await text_of(response)
+        assert "You don't have permission to delete pods in project shop." in await text_of(
+            response
+        )
     assert cluster.calls == []
     assert await AuditRecord.objects.acount() == 0
 
@@ -275,7 +277,7 @@ async def test_forbidden_and_missing_pods_look_identical(client_as: ClientAs) ->
 async def test_missing_pod_returns_404_for_permitted_users(client_as: ClientAs) -> None:
     response = await client_as("admin").get(WEB.replace("web-1", "nope"))
     assert response.status_code == 404
-    assert "There is no pod shop/nope." in await text_of(response)
+    assert "No pod shop/nope found." in await text_of(response)
 
 
 async def test_anonymous_request_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:

@@ -100,7 +100,7 @@ async def test_events_require_their_own_permission(
     monkeypatch.setitem(CAST, "admin", lambda: access)
     html = await page(client_as, f"{WEB_2}/events")
     assert "told by own" not in html
-    assert "You may not list events here." in html
+    assert "You don't have permission to list events here." in html
     assert "told by own" not in await page(client_as, WEB_2)
 
 
@@ -170,7 +170,7 @@ async def test_failing_panel_does_not_affect_the_others(
 ) -> None:
     monkeypatch.setattr("console.ui.conditions.conditions_of", lambda manifest: 1 / 0)
     html = await page(client_as, WEB_2)
-    assert "The console made a mistake; this part cannot be shown." in html
+    assert "An internal error occurred. This section cannot be shown." in html
     assert 'id="panel-metadata"' in html
 
 

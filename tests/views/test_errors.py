@@ -108,7 +108,7 @@ async def test_signed_in_user_keeps_the_menu(client_as: ClientAs, path: str, cod
     assert response.status_code == code
     assert re.search(r'<a class="rail-link"[^>]*href="/(clusters/host/pods|workspaces)[?"]', html)
     assert "request-1" in html
-    assert 'href="/">Go to the start</a>' in html
+    assert 'href="/">Go to the home page</a>' in html
 
 
 async def test_anonymous_user_sees_no_menu(client_as: ClientAs) -> None:

@@ -66,9 +66,9 @@ async def test_list_offers_creation_to_permitted_users(client_as: ClientAs) -> N
 @pytest.mark.parametrize(
     ("text", "words", "line"),
     [
-        ("", "There is nothing in it that could be created.", 0),
-        ("---\n---\n# nothing\n", "There is nothing in it that could be created.", 0),
-        ("a: ]", "This cannot be read", 1),
+        ("", "No objects to create were found.", 0),
+        ("---\n---\n# nothing\n", "No objects to create were found.", 0),
+        ("a: ]", "This could not be decoded", 1),
         ("just words", "This is no manifest", 1),
         ("- a\n- b", "This is no manifest", 1),
         (f"{ONE}---\nkind: Pod\nmetadata:\n  name: x\n", "apiVersion is missing.", 6),
@@ -77,14 +77,22 @@ async def test_list_offers_creation_to_permitted_users(client_as: ClientAs) -> N
         ("apiVersion: v1\nkind: Pod\nmetadata: words\n", "This is no manifest", 1),
         ("apiVersion: v1\nkind: 5\nmetadata: {name: x}\n", "kind is missing.", 2),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: 5}\n", "metadata.name is missing.", 3),
-        ("apiVersion: ../v1\nkind: Pod\nmetadata: {name: x}\n", "This is no version of an API.", 1),
-        ("apiVersion: a/b/c\nkind: Pod\nmetadata: {name: x}\n", "This is no version of an API.", 1),
-        (f"{ONE}  namespace: 5\n", "metadata.namespace must be a text.", 5),
-        (f"{ONE}---\n{ONE}", "The same object is there twice.", 9),
-        (f"{ONE}kind: Pod\n", "a key is there twice", 5),
+        (
+            "apiVersion: ../v1\nkind: Pod\nmetadata: {name: x}\n",
+            "This is not a valid API version.",
+            1,
+        ),
+        (
+            "apiVersion: a/b/c\nkind: Pod\nmetadata: {name: x}\n",
+            "This is not a valid API version.",
+            1,
+        ),
+        (f"{ONE}  namespace: 5\n", "metadata.namespace must be a string.", 5),
+        (f"{ONE}---\n{ONE}", "This object appears more than once.", 9),
+        (f"{ONE}kind: Pod\n", "a key appears more than once", 5),
         (f"{ONE}data: &a {{b: c}}\nmore: *b\n", "this alias stands for nothing", 6),
-        (f"{ONE}data: !!python/object:os.system {{}}\n", "tags are not read", 5),
-        (f"{ONE}data: {'[' * 200}{']' * 200}\n", "it is nested too deeply", 5),
+        (f"{ONE}data: !!python/object:os.system {{}}\n", "tags are not supported", 5),
+        (f"{ONE}data: {'[' * 200}{']' * 200}\n", "the document is nested too deeply", 5),
         (f"{ONE}---\nkind: List\nitems: [{{kind: Pod}}]\n", "This is no manifest", 7),
     ],
 )
@@ -110,7 +118,7 @@ async def test_errors_are_translated(client_as: ClientAs) -> None:
 async def test_size_of_the_input_is_limited(client_as: ClientAs) -> None:
     many = "---\n".join(MAP.format(f"m{at}") for at in range(MOST_OBJECTS + 1))
     status, html = await review(client_as, many)
-    assert status == 400 and "there are more than 100 documents" in html
+    assert status == 400 and "the text contains more than 100 documents" in html
     items = ",".join(f"{{metadata: {{name: m{at}}}}}" for at in range(MOST_OBJECTS + 1))
     status, html = await review(client_as, f"apiVersion: v1\nkind: ConfigMapList\nitems: [{items}]")
     assert status == 400 and "At most 100 objects" in html
@@ -123,7 +131,7 @@ async def test_malformed_form_is_refused(client_as: ClientAs) -> None:
     for data in ({"step": "review"}, {"text": ONE}, {"text": ONE, "step": "delete"}):
         assert (await admin.post(URL, data)).status_code == 400
     status, html = await review(client_as, ONE, namespace="no project")
-    assert status == 400 and "This is no name of a project." in html and "name: one" in html
+    assert status == 400 and "This is not a valid project name." in html and "name: one" in html
     response = await admin.get(f"{URL}?namespace=No%20Project")
     assert response.status_code == 400
     checked = SignedIn({"X-Cast": "admin"}, csrf=True)
@@ -164,7 +172,7 @@ async def test_undo_reports_an_unreachable_cluster() -> None:
     finally:
         no_host()
     assert response.status_code == 503 and "0 of 2 deleted." in html
-    assert "Not tried: the cluster does not answer." in html and "name: one" in html
+    assert "Not attempted: the cluster is not responding." in html and "name: one" in html
 
 
 async def test_binary_file_is_refused(client_as: ClientAs) -> None:
@@ -173,7 +181,7 @@ async def test_binary_file_is_refused(client_as: ClientAs) -> None:
     data: dict[str, Any] = {"text": ONE, "step": "review", "files": files}
     response = await client.post(URL, data, headers={"X-Cast": "admin"})
     html = await text_of(response)
-    assert response.status_code == 400 and "A file is no text in UTF-8." in html
+    assert response.status_code == 400 and "One of the files is not a UTF-8 text file." in html
     assert "name: one" in html
 
 
@@ -204,7 +212,7 @@ class NoAnswer(UserClient):
 
     async def get_resources(self, group: str, version: str) -> bytes:
         NoAnswer.asked += 1
-        raise Unavailable("it took too long")
+        raise Unavailable("the request timed out")
 
 
 async def test_unreachable_cluster_keeps_the_submitted_text(
@@ -217,7 +225,7 @@ async def test_unreachable_cluster_keeps_the_submitted_text(
         status, html = await review(ClientAs(), text, namespace="shop")
     finally:
         no_host()
-    assert status == 503 and "Not tried: the cluster does not answer." in html
+    assert status == 503 and "Not attempted: the cluster is not responding." in html
     assert "name: two" in html and 'value="create"' not in html
     # The second object is not tried.
     assert NoAnswer.asked == 1
@@ -258,9 +266,12 @@ class DiscoveringUsers(NoAnswer):
 @pytest.mark.parametrize(
     ("shown", "words"),
     [
-        (FakeAccess("eve"), "You cannot do this to it, whatever your rights."),
-        (FakeAccess("adam", list_in=()), "You may not list users."),
-        (FakeAccess("adam", delete_in=()), "You may not delete users."),
+        (
+            FakeAccess("eve"),
+            "This object does not allow this action, regardless of your permissions.",
+        ),
+        (FakeAccess("adam", list_in=()), "You don't have permission to list users."),
+        (FakeAccess("adam", delete_in=()), "You don't have permission to delete users."),
     ],
 )
 async def test_undo_respects_the_rules_of_the_delete_page(

@@ -94,7 +94,7 @@ async def test_text_round_trips_unchanged(
     assert sent["value-0"] == text and "<script>alert" not in page
     as_sent = {name: value.replace("\n", "\r\n") for name, value in sent.items()}
     answer = await client.post(PATH, as_sent)
-    assert answer.status_code == 400 and "Nothing was changed." in await text_of(answer)
+    assert answer.status_code == 400 and "No changes were made." in await text_of(answer)
 
 
 async def test_text_that_browsers_would_alter_is_not_editable(
@@ -103,7 +103,7 @@ async def test_text_that_browsers_would_alter_is_not_editable(
     holds(runtime, data={"a": "one\r\ntwo"})
     page = await text_of(await client_as("admin").get(PATH))
     assert "value-0" not in fields_of(page)
-    assert "It has characters that cannot be seen. A file takes its place." in page
+    assert "The value contains invisible characters. Upload a file to replace the value." in page
 
 
 async def test_number_of_keys_is_limited(client_as: ClientAs, runtime: StaticRuntime) -> None:
@@ -115,7 +115,10 @@ async def test_number_of_keys_is_limited(client_as: ClientAs, runtime: StaticRun
     assert len(held(runtime)) == MOST + MOST_NEW
     answer = await client.get(PATH)
     assert answer.status_code == 409
-    assert f"It has more than {MOST} keys. Edit it as YAML." in await text_of(answer)
+    assert (
+        f"This object has more than {MOST} keys. Edit the object as YAML instead."
+        in await text_of(answer)
+    )
 
 
 async def test_denied_user_gets_the_same_response_for_existing_and_missing_objects(
@@ -142,5 +145,5 @@ async def test_incomplete_form_changes_nothing(client_as: ClientAs, runtime: Sta
         wrong = {name: value for name, value in sent.items() if name != part}
         answer = await client.post(PATH, {**wrong, "value-0": "2"})
         assert answer.status_code == 400, part
-        assert "The form is not complete. Load the page again." in await text_of(answer)
+        assert "The form is incomplete. Reload the page." in await text_of(answer)
     assert held(runtime) == {"a": "1"}

@@ -237,5 +237,5 @@ async def test_all_resources_page_filters_by_a_part_of_the_name(client_as: Clien
     assert f"{PODS}?namespace=shop" in await found("admin", "?namespace=shop")
     assert await found("admin", "?q=no-such-kind") == set()
     html = await text_of(await client_as("admin").get("/clusters/host/resources?q=<b>"))
-    assert "No kind is called that" in html and "<b>" not in html
+    assert "No kinds found" in html and "<b>" not in html
     assert await found("charlie") == set()

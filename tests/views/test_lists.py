@@ -102,7 +102,7 @@ async def test_denied_page_returns_403(client_as: ClientAs) -> None:
     response = await client_as("charlie").get(URL)
     html = await text_of(response)
     assert response.status_code == 403
-    assert "You may not list pods." in html
+    assert "You don't have permission to list pods." in html
     assert "data-key" not in html
     assert "web-1" not in html
 
@@ -224,7 +224,7 @@ async def test_page_beyond_the_last_is_empty(client_as: ClientAs) -> None:
 async def test_unknown_project_is_named(client_as: ClientAs) -> None:
     response = await client_as("admin").get(f"{URL}?namespace=nowhere")
     assert response.status_code == 200
-    assert "No project is called nowhere" in await text_of(response)
+    assert "Project nowhere not found" in await text_of(response)
 
 
 @pytest.mark.parametrize("name", ["a/b", "../..", "/", "%2E%2E", "a%0Ab", "n" * 300, "<b>"])
@@ -318,9 +318,9 @@ async def test_page_is_rendered_in_chinese(client_as: ClientAs) -> None:
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        (f"{URL}?label=a,,b", "标签选择器的两个逗号之间没有内容。"),
+        (f"{URL}?label=a,,b", "标签选择器的两个逗号之间该对象没有内容。"),
         (f"{URL}?label=a)", "“a)”中的括号不成对。"),
-        (f"{URL}?columns=label:-", "“-”不是标签选择器：“-”不能作为标签的名称。"),
+        (f"{URL}?columns=label:-", "“-”不是有效的标签选择器：“-”不是有效的标签名称。"),
         ("/search?q=label=a>b", "“a&gt;b”中的“b”不是整数。"),
     ],
 )

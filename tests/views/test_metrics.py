@@ -215,7 +215,7 @@ async def test_token_is_disabled_unless_configured(counted: Requests, settings: 
     assert (await read())[0] == 200
 
 
-async def test_metrics_server_of_a_replica_without_pages_has_the_same_rules(
+async def test_standalone_metrics_server_has_the_same_access_rules(
     counted: Requests,
 ) -> None:
     console, port = Standalone(lambda: True), free_port()

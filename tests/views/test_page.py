@@ -37,15 +37,15 @@ async def answer_to(error: Exception) -> HttpResponse:
     ("error", "code", "text"),
     [
         (Denied("get", PODS), 403, "You may not"),
-        (UsersUnknown(), 503, "The users have not arrived from the cluster."),
-        (RolesUnknown(), 503, "The roles have not arrived from the cluster."),
-        (AuditUnavailable(), 503, "The database cannot be used."),
-        (DatabaseError("gone"), 503, "The database cannot be used."),
+        (UsersUnknown(), 503, "The users have not been loaded from the cluster yet."),
+        (RolesUnknown(), 503, "The roles have not been loaded from the cluster yet."),
+        (AuditUnavailable(), 503, "The database is not available."),
+        (DatabaseError("gone"), 503, "The database is not available."),
         (Unavailable("refused"), 503, "may or may not be done. refused"),
-        (Conflict(409, "stale"), 409, "This cannot be done now"),
-        (ServerError(500, "etcd"), 502, "The cluster failed"),
-        (ServerError(504, "slow"), 504, "No answer in time"),
-        (ApiError(418, "teapot"), 418, "This request cannot be read"),
+        (Conflict(409, "stale"), 409, "Action not possible right now"),
+        (ServerError(500, "etcd"), 502, "Cluster error"),
+        (ServerError(504, "slow"), 504, "Request timed out"),
+        (ApiError(418, "teapot"), 418, "Bad request"),
     ],
 )
 async def test_errors_become_responses_with_an_explanation(

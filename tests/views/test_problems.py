@@ -75,7 +75,7 @@ def test_cause_is_shown_at_the_field_of_its_path(path: str, name: str) -> None:
 )
 def test_other_causes_are_shown_above_the_form(path: str) -> None:
     found = refused({"field": "metadata.name", "message": "a"}, {"field": path, "message": "b"})
-    assert found.errors == {"name": ["a"], "__all__": ["The cluster refused. no"]}
+    assert found.errors == {"name": ["a"], "__all__": ["The cluster rejected the request. no"]}
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_malformed_causes_are_handled(causes: Any) -> None:
 
 
 def test_repeated_cause_is_shown_once() -> None:
-    cause = {"field": "metadata.name", "message": "Taken"}
-    assert refused(cause, cause).errors == {"name": ["Taken"]}
+    cause = {"field": "metadata.name", "message": "Snapshot time"}
+    assert refused(cause, cause).errors == {"name": ["Snapshot time"]}
 
 
 def test_caller_can_override_the_message() -> None:
-    assert problems.words(NotFound(404, "x")).startswith("It is already gone.")
+    assert problems.words(NotFound(404, "x")).startswith("The object no longer exists.")
     assert problems.words(NotFound(404, "x"), gone="No more.") == "No more. x"
     assert problems.words(Conflict(409, "x"), changed="Changed.") == "Changed. x"
     assert problems.words(Unavailable("x"), unsure="Who knows.") == "Who knows. x"
@@ -103,9 +103,12 @@ def test_caller_can_override_the_message() -> None:
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (Unavailable(Sentence("An answer was cut off")), "响应中断，内容不完整"),
+        (
+            Unavailable(Sentence("The response from the Kubernetes API was incomplete")),
+            "Kubernetes API 的响应不完整",
+        ),
         (error_from_status(418, {}), "kube-apiserver 返回 418"),
-        (Replaced(), "该对象已不是之前读取的那一个。"),
+        (Replaced(), "该对象已被同名的另一个对象取代。"),
     ],
 )
 def test_core_messages_are_translated(error: ApiError, told: str) -> None:
@@ -127,7 +130,7 @@ def test_fallback_messages_of_refused_requests_are_translated() -> None:
 def test_unavailable_audit_trail_is_reported() -> None:
     found = form()
     problems.apply(AuditUnavailable(), found)
-    text = "Nothing was done, because the audit trail cannot be written."
+    text = "No changes were made because the audit trail cannot be written."
     assert found.page_status == 503 and found.errors == {"__all__": [text]}
 
 
@@ -139,7 +142,7 @@ def test_thousands_of_invalid_fields_are_limited_and_fast() -> None:
     with at_most(1):
         found = line_problems(ApiError(400, told), Edited(read_document(text), {}), str)
     assert len(found) == MOST_PROBLEMS
-    assert (found[7].line, found[7].text) == (9, "spec.wrong7: there is no such field")
+    assert (found[7].line, found[7].text) == (9, "spec.wrong7: unknown field")
 
 
 def test_thousands_of_placeholders_are_limited_and_fast() -> None:

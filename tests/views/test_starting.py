@@ -39,17 +39,17 @@ async def test_running_container_redirects_to_its_terminal(client_as: ClientAs) 
 @pytest.mark.parametrize(
     ("state", "severity", "text"),
     [
-        (None, "progress", "The node has not begun with it yet."),
-        ({}, "progress", "The node has not begun with it yet."),
+        (None, "progress", "The node has not started creating the container yet."),
+        ({}, "progress", "The node has not started creating the container yet."),
         (
             {"waiting": {"reason": "ContainerCreating"}},
             "progress",
-            "The node fetches the image example/tools:1, unless it has it.",
+            ("The node is pulling the image example/tools:1 if the image is not already present."),
         ),
         (
             {"waiting": {"reason": "ImagePullBackOff", "message": "no <such> host"}},
             "error",
-            "The image of container debug cannot be fetched: example/tools:1",
+            "Could not pull the image of container debug: example/tools:1",
         ),
         (
             {"waiting": {"reason": "CreateContainerConfigError", "message": "must not be root"}},
@@ -64,9 +64,9 @@ async def test_running_container_redirects_to_its_terminal(client_as: ClientAs) 
         (
             {"terminated": {"exitCode": 0, "reason": "Completed"}},
             "done",
-            "It has ended: it ended by itself, without an error.",
+            "The container terminated: it exited without an error.",
         ),
-        ([["nothing"]], "progress", "The node has not begun with it yet."),
+        ([["nothing"]], "progress", "The node has not started creating the container yet."),
     ],
 )
 async def test_progress_is_shown(
@@ -86,7 +86,7 @@ async def test_pod_level_problem_is_shown(client_as: ClientAs) -> None:
     refused = {"reason": "OutOfcpu", "message": "Node did not have enough cpu", "conditions": []}
     show(None, phase="Failed", containerStatuses=[], **refused)
     html = await text_of(await page(client_as))
-    assert "The pod has ended." in html and "OutOfcpu: Node did not have enough cpu" in html
+    assert "The pod terminated." in html and "OutOfcpu: Node did not have enough cpu" in html
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ async def test_exports_contain_the_usage_columns(
     [
         (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "has no metrics-server"),
         (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
-        (Measuring(nodes=b"<html>", pods=b"<html>"), "cannot be read"),
+        (Measuring(nodes=b"<html>", pods=b"<html>"), "could not be decoded"),
     ],
 )
 async def test_missing_usage_hides_the_columns_and_is_explained(

@@ -573,7 +573,7 @@ async def test_a_share_with_unknown_state_is_not_allocated_again(
     async def lost(*given: Any, **named: Any) -> Manifest:
         stored = await replace(*given, **named)
         if answer == "none" and named["namespace"] == "zoe":
-            raise Unavailable("it took too long")
+            raise Unavailable("the request timed out")
         if answer == "repeated" and named["namespace"] == "zoe":
             raise Conflict(409, "the object has been modified")
         return stored

@@ -45,7 +45,7 @@ def test_the_quota_form_parses_amounts() -> None:
 
 def test_an_invalid_amount_is_refused() -> None:
     form = QuotaForm({}, sent(pods="many"))
-    assert form.errors == {"pods": ["Use an amount such as 2, 500m or 4Gi."]}
+    assert form.errors == {"pods": ["Enter an amount such as 2, 500m or 4Gi."]}
 
 
 def test_the_project_form_requires_a_name_and_accepts_a_quota() -> None:
@@ -77,7 +77,7 @@ def test_the_error_summary_gets_the_focus() -> None:
 def test_requests_above_limits_are_refused() -> None:
     data = {"defaultRequest.cpu": "2", "default.cpu": "1", "defaultRequest.memory": "1Gi"}
     form = LimitsForm(NOTHING, sent(**data))
-    assert form.errors == {"defaultRequest.cpu": ["This is more than the limit."]}
+    assert form.errors == {"defaultRequest.cpu": ["The request exceeds the limit."]}
     form = LimitsForm(NOTHING, sent(**{**data, "defaultRequest.cpu": "1"}))
     assert form.is_valid()
     assert form.amounts == {

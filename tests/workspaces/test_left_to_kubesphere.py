@@ -100,7 +100,7 @@ async def test_a_failed_project_reconciliation_is_retried(
     create = runtime.console.create
 
     async def away(*_given: Any, **_named: Any) -> Manifest:
-        raise Unavailable("it took too long")
+        raise Unavailable("the request timed out")
 
     monkeypatch.setattr(runtime.console, "create", away)
     with pytest.raises(Unavailable):

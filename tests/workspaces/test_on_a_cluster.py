@@ -174,7 +174,9 @@ async def test_the_lifecycle_of_a_tenant(tenancy: Tenancy) -> None:
     for role in ("junk", "", "other-viewer"):
         answer = await alice.post("/workspaces/acme/members/invite", user="bob", role=role)
         assert answer.status_code == 400
-        assert "This is not one of the choices any more." in answer.content.decode()
+        assert (
+            "This option is no longer available. Choose another option." in answer.content.decode()
+        )
     assert bound_to(tenancy, "acme", "bob") == []
     answer = await alice.post("/workspaces/acme/members/invite", user="bob", role="acme-viewer")
     assert answer.status_code == 302, answer.content.decode()

@@ -226,7 +226,10 @@ async def test_the_delete_page_lists_only_visible_projects(
         answer = await asked_by_nina(runtime, path, PAGES[path], sight, *more)
         assert answer.status_code == 200
         shown.append(answer.content.decode().partition("<main")[2])
-    assert "shop" not in shown[0] and "Projects in it that you may see: shop<" in shown[1]
+    assert (
+        "shop" not in shown[0]
+        and "Projects in this workspace that you have permission to view: shop<" in shown[1]
+    )
     assert not any("dark" in page for page in shown)
 
 

@@ -157,7 +157,7 @@ async def test_competing_projects_never_use_more_than_the_quota(tenancy: Tenancy
     for url in (f"/workspaces/{workspace}", f"/workspaces/{workspace}/quota"):
         text = (await rae.get(url)).content.decode()
         assert "6 of 6" in text
-        assert "The quota is reached: what needs more is refused." in text
+        assert "Quota reached. Requests for more resources are rejected." in text
 
     # Another project can use released quota, up to all of it.
     for name in projects:

@@ -56,7 +56,7 @@ async def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
     async def replacing(*given: Any, **named: Any) -> Manifest:
         if named["namespace"] in found.away:
-            raise Unavailable("it took too long")
+            raise Unavailable("the request timed out")
         if found.refusing.get(named["namespace"]) == given[1]["rules"]:
             found.refused.append(named["namespace"])
             raise Invalid(422, "a policy refuses it")

@@ -78,7 +78,7 @@ class KubeSphere:
             lease: Lease = DECODERS[LEASES](msgspec.json.encode(found))[0]
         except msgspec.DecodeError as error:
             raise ServerError(
-                502, Sentence("The answer of the Kubernetes API is no Lease")
+                502, Sentence("The response from the Kubernetes API is not a Lease")
             ) from error
         return lease if lease.holder else None
 

@@ -31,7 +31,8 @@ class DeleteWorkspace(Delete):
     title_text = gettext_lazy("Delete workspace %(name)s")
     button_text = gettext_lazy("Delete workspace")
     effect_text = gettext_lazy(
-        "Its members, roles and departments go with it, and its projects unless they are kept."
+        "The memberships, roles and departments of the workspace are also deleted. Its "
+        "projects are deleted too unless you keep them."
     )
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -39,7 +40,9 @@ class DeleteWorkspace(Delete):
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
         if key.name == SYSTEM_WORKSPACE:
-            raise Refused(_("The workspace of the cluster's own projects stays."))
+            raise Refused(
+                _("The workspace that contains the cluster's system projects cannot be deleted.")
+            )
 
     def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
         return [(_("Manager"), visible(entry.projection.manager) or _("none"))]
@@ -53,7 +56,14 @@ class DeleteWorkspace(Delete):
             for project in projects_of(subject.key.name)
             if subject.access.can("get", NAMESPACES, name=project.name)
         )
-        return [_("Projects in it that you may see: %(names)s") % {"names": names}] if names else []
+        return (
+            [
+                _("Projects in this workspace that you have permission to view: %(names)s")
+                % {"names": names}
+            ]
+            if names
+            else []
+        )
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm:
         return EndForm(subject.key.name, data)

@@ -44,19 +44,22 @@ class WorkspaceForm(ConsoleForm):
         differs from the input.
         """
         text = _(
-            "Somebody else changed this in the meantime. Saving again replaces what is there now."
+            "Another user changed these values in the meantime. Saving again overwrites the "
+            "current values."
         )
         self.errors[NON_FIELD_ERRORS] = self.error_class([text])
         for name in self.changed_data:
             bound = self[name]
             labels = dict(getattr(bound.field, "choices", ()))
             value = labels.get(bound.initial, bound.initial) or "—"
-            bound.help_text = _("Now: %(value)s") % {"value": value}
+            bound.help_text = _("Current value: %(value)s") % {"value": value}
 
 
 class _Name(TextField):
     def __init__(self) -> None:
-        hint = gettext_lazy("Lower-case letters, digits and -; it cannot be changed later.")
+        hint = gettext_lazy(
+            "Use lowercase letters, digits and hyphens (-). The name cannot be changed later."
+        )
         super().__init__(label=gettext_lazy("Name"), help_text=hint)
 
     def clean(self, value: Any) -> Any:
@@ -72,7 +75,7 @@ class SettingsForm(WorkspaceForm):
     alias = TextField(label=gettext_lazy("Alias"), required=False)
     description = TextField(label=gettext_lazy("Description"), required=False)
     manager = TextField(label=gettext_lazy("Manager"))
-    isolated = CheckField(label=gettext_lazy("Take traffic from this workspace alone"))
+    isolated = CheckField(label=gettext_lazy("Accept traffic only from this workspace"))
 
 
 class NewWorkspaceForm(WorkspaceForm):
@@ -87,8 +90,8 @@ class NewWorkspaceForm(WorkspaceForm):
 class EndForm(WorkspaceForm):
     """Confirmation form for deleting the workspace `name`."""
 
-    keep = CheckField(label=gettext_lazy("Keep its projects"))
-    typed = TextField(label=gettext_lazy("Type the name of the workspace to delete it"))
+    keep = CheckField(label=gettext_lazy("Keep the projects"))
+    typed = TextField(label=gettext_lazy("Type the workspace name to confirm"))
 
     def __init__(self, name: str, data: QueryDict | None = None) -> None:
         super().__init__(data)
@@ -96,7 +99,7 @@ class EndForm(WorkspaceForm):
 
     def clean_typed(self) -> None:
         if self.cleaned_data["typed"] != self._name:
-            raise ValidationError(_("This is not the name of the workspace."))
+            raise ValidationError(_("The text does not match the workspace name."))
 
 
 class RoleForm(WorkspaceForm):
@@ -111,7 +114,7 @@ class MemberForm(RoleForm):
 
 class NewDepartmentForm(WorkspaceForm):
     title = TextField(label=gettext_lazy("Name"))
-    parent = ChoiceField(label=gettext_lazy("Under"))
+    parent = ChoiceField(label=gettext_lazy("Parent department"))
 
 
 class DepartmentForm(RoleForm):
@@ -129,7 +132,7 @@ class AmountField(TextField):
         text = super().clean(value)
         amount = read_amount(text) if text else None
         if text and amount is None:
-            raise ValidationError(_("Use an amount such as 2, 500m or 4Gi."))
+            raise ValidationError(_("Enter an amount such as 2, 500m or 4Gi."))
         return amount
 
 
@@ -185,7 +188,7 @@ class LimitsForm(WorkspaceForm):
         amounts = self.amounts
         for resource, limit in amounts[LIMITS].items():
             if amounts[REQUESTS].get(resource, limit) > limit:
-                self.add_error(f"{REQUESTS}.{resource}", _("This is more than the limit."))
+                self.add_error(f"{REQUESTS}.{resource}", _("The request exceeds the limit."))
 
     @property
     def amounts(self) -> dict[str, Amounts]:

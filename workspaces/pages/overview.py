@@ -226,13 +226,13 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if form.is_valid():
         seen = request.POST.get("version", "")
         if await done(form, settings.set_quota(opened.actor, form.amounts, seen)):
-            return finished(request, _("Saved the quota."), opened.url("workspace_quota"))
+            return finished(request, _("Quota saved."), opened.url("workspace_quota"))
     return await form_page(
         opened,
         "workspace_quota",
         form,
         title=_("Quota of workspace %(name)s") % {"name": visible(opened.name)},
         button=_("Save quota"),
-        about=_("All projects together use no more than this. Empty means no limit."),
+        about=_("Maximum for all projects combined. Leave empty for no limit."),
         version=version,
     )

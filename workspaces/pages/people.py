@@ -143,7 +143,10 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
         form,
         title=_("Remove %(name)s from the workspace") % {"name": visible(user)},
         button=_("Remove member"),
-        about=_("The roles in the workspace, its departments and its projects end at once."),
+        about=_(
+            "The user immediately loses all roles in the workspace, its departments and its "
+            "projects."
+        ),
         danger=True,
     )
 
@@ -226,7 +229,7 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
         form,
         title=_("Department %(name)s") % {"name": visible(found.title)},
         button=_("Save department"),
-        about=_("Members: %(names)s") % {"names": visible(", ".join(found.members)) or _("nobody")},
+        about=_("Members: %(names)s") % {"names": visible(", ".join(found.members)) or _("none")},
         version=found.version,
     )
 
@@ -248,7 +251,7 @@ async def delete_department(request: ConsoleRequest, workspace: str, group: str)
         form,
         title=_("Delete department %(name)s") % {"name": visible(found.title)},
         button=_("Delete department"),
-        about=_("Its members stay in the workspace and lose the role that it gives."),
+        about=_("The members stay in the workspace but lose the role that the department grants."),
         danger=True,
     )
 

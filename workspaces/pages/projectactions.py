@@ -108,8 +108,9 @@ class AssignWorkspace(Action):
     title_text = gettext_lazy("Assign %(kind)s %(name)s to a workspace")
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
-        "Its members come from that workspace, which shares its quota with it. Members and roles of "
-        "the one that it was in lose it. What runs in it stays."
+        "Members of the new workspace get access to the project, and the project uses the "
+        "quota of the new workspace. Members and roles of the previous workspace lose "
+        "access. Workloads in the project keep running."
     )
 
     def exempt(self, access: Access, name: str) -> bool:
@@ -134,5 +135,5 @@ class AssignWorkspace(Action):
         await context.patch({"metadata": {"labels": {WORKSPACE_LABEL: wanted or None}}})
         words = {**context.words, "workspace": visible(wanted)}
         if not wanted:
-            return Done(_("%(kind)s %(name)s belongs to no workspace any more.") % words)
-        return Done(_("%(kind)s %(name)s is in the workspace %(workspace)s.") % words)
+            return Done(_("%(kind)s %(name)s no longer belongs to a workspace.") % words)
+        return Done(_("%(kind)s %(name)s now belongs to workspace %(workspace)s.") % words)

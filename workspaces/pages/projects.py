@@ -59,7 +59,10 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
         form,
         title=_("Create project"),
         button=_("Create project"),
-        about=_("The quota is the project's own; without one it shares that of the workspace."),
+        about=_(
+            "This quota applies only to this project. A project without a quota shares the "
+            "workspace quota."
+        ),
     )
 
 
@@ -129,7 +132,7 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
     if form.is_valid():
         seen = request.POST.get("version", "")
         if await done(form, projects.set_quota(opened.actor, name, form.amounts, seen)):
-            return finished(request, _("Saved the quota."), opened.url("workspace_project", name))
+            return finished(request, _("Quota saved."), opened.url("workspace_project", name))
     return await form_page(
         opened,
         "workspace_projects",
@@ -137,7 +140,7 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
         title=_("Quota of project %(name)s") % {"name": visible(name)},
         button=_("Save quota"),
         back=opened.url("workspace_project", name),
-        about=_("What is left of the workspace's quota can be kept for this project."),
+        about=_("You can reserve the remaining workspace quota for this project."),
         version=entry.resource_version if entry is not None else "",
     )
 
@@ -154,7 +157,7 @@ async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     if form.is_valid():
         seen = request.POST.get("version", "")
         if await done(form, set_defaults(opened.actor, name, form.amounts, seen)):
-            text = _("Saved the default limits.")
+            text = _("Default limits saved.")
             return finished(request, text, opened.url("workspace_project", name))
     return await form_page(
         opened,
@@ -163,7 +166,9 @@ async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
         title=_("Default limits of project %(name)s") % {"name": visible(name)},
         button=_("Save default limits"),
         back=opened.url("workspace_project", name),
-        about=_("For containers that say nothing themselves. Empty means no default."),
+        about=_(
+            "Applies to containers that don't set requests or limits. Leave empty for no default."
+        ),
         version=entry.resource_version if entry is not None else "",
     )
 
@@ -190,7 +195,10 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
         title=_("Member of project %(name)s") % {"name": visible(name)},
         button=_("Save member"),
         back=opened.url("workspace_project", name),
-        about=_("One role in the project; none takes it away. Roles of the workspace stay."),
+        about=_(
+            "Select one role for the user in this project, or none to remove the user. Roles in "
+            "the workspace stay unchanged."
+        ),
     )
 
 

@@ -57,7 +57,7 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if form.is_valid():
         version = request.POST.get("version", "")
         if await done(form, settings.edit(opened.actor, version, **form.cleaned_data)):
-            return finished(request, _("Saved the settings."), opened.url("workspace_settings"))
+            return finished(request, _("Settings saved."), opened.url("workspace_settings"))
     return await form_page(
         opened,
         "workspace_settings",

@@ -49,7 +49,7 @@ class Actor:
         found: Entry[Workspace] | None
         found = get_runtime().informer(WORKSPACES).store.get(Key("", self.workspace))
         if found is None or found.projection.deleted is not None:
-            text = _("There is no workspace %(name)s any more.")
+            text = _("Workspace %(name)s no longer exists.")
             raise Refused(text % {"name": self.workspace})
         return found.projection
 
@@ -68,4 +68,4 @@ def check_person(name: str) -> str:
     try:
         return Identity(name).name
     except InvalidIdentity:
-        raise Refused(_("This is not the name of a user.")) from None
+        raise Refused(_("This is not a valid username.")) from None

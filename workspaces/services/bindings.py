@@ -19,7 +19,7 @@ USER, GROUP = "User", "Group"
 
 
 def overtaken() -> str:
-    return _("Somebody else changed this in the meantime. Look again.")
+    return _("Another user changed this in the meantime. Reload the page and try again.")
 
 
 def version_of(entries: Iterable[Entry[Binding]]) -> str:

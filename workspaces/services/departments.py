@@ -91,12 +91,12 @@ def tree(workspace: str) -> list[Department]:
 async def create(actor: Actor, title: str, parent: str = "") -> None:
     actor.rights.require("create", DEPARTMENTS)
     if not title:
-        raise Refused(_("A department needs a name."))
+        raise Refused(_("Enter a department name."))
     known = tree(actor.workspace)
     if any(one.title == title for one in known):
-        raise Refused(_("There is a department of this name already."))
+        raise Refused(_("A department with this name already exists."))
     if parent and all(one.name != parent for one in known):
-        raise Refused(_("The department above is gone."))
+        raise Refused(_("The parent department no longer exists."))
     labels = {WORKSPACE_LABEL: actor.workspace, **({PARENT_LABEL: parent} if parent else {})}
     body: Manifest = {
         "apiVersion": GROUPS.group_version,
@@ -118,7 +118,9 @@ async def delete(actor: Actor, name: str) -> None:
     department = _find(actor, name)
     _check_outranks(actor, department, "delete")
     if any(entry.projection.parent == name for entry in labelled(GROUPS, actor.workspace)):
-        raise Refused(_("There are departments under this one. Delete them first."))
+        raise Refused(
+            _("This department contains other departments. Delete those departments first.")
+        )
     for entry in _roles_of(actor.workspace, name):
         await take_out(actor, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
     for membership in labelled(GROUP_BINDINGS, actor.workspace):
@@ -136,7 +138,7 @@ async def add(actor: Actor, name: str, user: str) -> None:
     if user in department.members:
         return
     if all(member.name != user for member in members(actor.workspace, "")):
-        raise Refused(_("%(name)s is no member of the workspace.") % {"name": user})
+        raise Refused(_("%(name)s is not a member of the workspace.") % {"name": user})
     body: Manifest = {
         "apiVersion": GROUP_BINDINGS.group_version,
         "kind": "GroupBinding",
@@ -200,7 +202,7 @@ async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
 def _find(actor: Actor, name: str) -> Department:
     found = next((one for one in tree(actor.workspace) if one.name == name), None)
     if found is None:
-        raise Refused(_("There is no such department any more."))
+        raise Refused(_("This department no longer exists."))
     return found
 
 
@@ -208,7 +210,12 @@ def _check_outranks(actor: Actor, department: Department, verb: str = "update") 
     for entry in _roles_of(actor.workspace, department.name):
         rules = rules_of_role(actor.workspace, entry.projection.role)
         if rules and not actor.rights.holds(rules):
-            raise Refused(_("This department may do more than you in this workspace."))
+            raise Refused(
+                _(
+                    "You cannot change this department because it has permissions in this workspace that "
+                    "you don't have."
+                )
+            )
     # Workspace administrators know which permissions the department has in other places. Users with
     # permissions from platform roles only could add themselves to any department.
     if not actor.rights.may_from_outside(verb, DEPARTMENTS):

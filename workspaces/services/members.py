@@ -65,9 +65,9 @@ async def invite(actor: Actor, user: str, role: str) -> None:
     check_person(user)
     entry = get_runtime().informer(USERS).store.get(Key("", user))
     if entry is None or not is_usable(entry.projection):
-        raise Refused(_("There is no user %(name)s who could be invited.") % {"name": user})
+        raise Refused(_("User %(name)s does not exist or cannot be invited.") % {"name": user})
     if any(user in one.projection.users for one in bindings_of(actor.workspace)):
-        raise Refused(_("%(name)s is a member already.") % {"name": user})
+        raise Refused(_("%(name)s is already a member.") % {"name": user})
     await _bind(actor, user, role)
 
 
@@ -79,7 +79,7 @@ async def change_role(actor: Actor, user: str, role: str, version: str) -> None:
     check_role(actor, role)
     found = _of(actor.workspace, user)
     if not found:
-        raise Overtaken(_("%(name)s is no member any more.") % {"name": user})
+        raise Overtaken(_("%(name)s is no longer a member.") % {"name": user})
     _check_outranks(actor, user, found)
     if version_of(found) != version:
         raise Overtaken(overtaken())
@@ -128,18 +128,27 @@ def check_role(actor: Actor, role: str) -> None:
     if rules is None:
         raise Refused(_("The workspace has no role %(name)s.") % {"name": role})
     if not actor.rights.holds(rules):
-        raise Refused(_("You cannot give a role that allows more than you may do yourself."))
+        raise Refused(_("You cannot grant a role that has permissions that you don't have."))
 
 
 def _check_outranks(actor: Actor, user: str, found: Iterable[Entry[Binding]]) -> None:
     """Raise `Refused` if the user is the manager or has permissions that the actor does not have."""
     if user == actor.home().manager:
-        text = _("%(name)s manages the workspace. Choose another manager in its settings first.")
+        text = _(
+            "%(name)s is the manager of the workspace. Choose another manager in the workspace "
+            "settings first."
+        )
         raise Refused(text % {"name": user})
     for entry in found:
         rules = rules_of_role(actor.workspace, entry.projection.role)
         if rules is not None and not actor.rights.holds(rules):
-            raise Refused(_("%(name)s may do more than you in this workspace.") % {"name": user})
+            raise Refused(
+                _(
+                    "You cannot change %(name)s because this user has permissions in this workspace that "
+                    "you don't have."
+                )
+                % {"name": user}
+            )
 
 
 async def _bind(actor: Actor, user: str, role: str) -> None:
@@ -148,7 +157,7 @@ async def _bind(actor: Actor, user: str, role: str) -> None:
     try:
         await bind(actor, body)
     except Conflict:
-        raise Overtaken(_("Somebody else has just invited %(name)s.") % {"name": user}) from None
+        raise Overtaken(_("Another user just invited %(name)s.") % {"name": user}) from None
 
 
 def _of(workspace: str, user: str) -> list[Entry[Binding]]:

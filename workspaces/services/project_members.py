@@ -36,7 +36,7 @@ async def set_role(actor: Actor, project: str, user: str, role: str) -> None:
     if role:
         entry = get_runtime().informer(USERS).store.get(Key("", user))
         if entry is None or not is_usable(entry.projection):
-            raise Refused(_("There is no user %(name)s who could be invited.") % {"name": user})
+            raise Refused(_("User %(name)s does not exist or cannot be invited.") % {"name": user})
         if role not in PROJECT_RULES:
             raise Refused(_("The project has no role %(name)s.") % {"name": role})
         await _bind(actor, project, user, role)
@@ -55,7 +55,7 @@ async def _bind(actor: Actor, project: str, user: str, role: str) -> None:
         try:
             await client.create(ROLE_BINDINGS, body, namespace=project, audit_id=recording.audit_id)
         except Conflict:
-            raise Refused(_("%(name)s has this role already.") % {"name": user}) from None
+            raise Refused(_("%(name)s already has this role.") % {"name": user}) from None
 
 
 async def _unbind(actor: Actor, project: str, entry: Entry[Binding]) -> None:

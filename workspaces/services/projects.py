@@ -37,14 +37,14 @@ _RESERVED = ("kube-", "kubesphere-", "quarterdeck-")
 def check_name(name: str) -> None:
     """Raise `Refused` if the name is not allowed."""
     if not _NAME.fullmatch(name):
-        raise Refused(_("Use lower-case letters, digits and -, at most 63 characters."))
+        raise Refused(_("Use lowercase letters, digits and hyphens (-), at most 63 characters."))
     reserved = next((prefix for prefix in _RESERVED if name.startswith(prefix)), None)
     if reserved:
-        text = _("Names that begin with %(prefix)s are the system's own.")
+        text = _("Names that start with %(prefix)s are reserved for the system.")
         raise Refused(text % {"prefix": reserved})
     if name == "new":
         # The name is a path segment of a console URL.
-        raise Refused(_("Choose another name: the console needs this one."))
+        raise Refused(_("This name is reserved for the console. Choose another name."))
 
 
 async def create(
@@ -80,7 +80,7 @@ async def create(
         try:
             await client.create(NAMESPACES, body, audit_id=recording.audit_id)
         except Conflict:
-            raise Refused(_("There is a project of this name already.")) from None
+            raise Refused(_("A project with this name already exists.")) from None
     if hard:
         quota = quota_manifest(name, hard)
         writing = actor.as_console("create", RESOURCE_QUOTAS, name, namespace=name)
@@ -131,7 +131,7 @@ def check_room(workspace: str, project: str, hard: Amounts) -> None:
         )
         left = max(Decimal(0), limits[resource] - others)
         if amount > left:
-            text = _("%(resource)s: the workspace's quota has only %(left)s left.")
+            text = _("%(resource)s: only %(left)s is left in the workspace quota.")
             raise Refused(text % {"left": amount_text(resource, left), "resource": resource})
 
 

@@ -61,7 +61,7 @@ async def create(actor: Actor, *, manager: str, alias: str, description: str) ->
         try:
             await client.create(WORKSPACE_TEMPLATES, body, audit_id=recording.audit_id)
         except Conflict:
-            raise Refused(_("There is a workspace of this name already.")) from None
+            raise Refused(_("A workspace with this name already exists.")) from None
 
 
 async def edit(
@@ -71,13 +71,15 @@ async def edit(
     actor.rights.require("update", ITSELF)
     entry = template_of(actor.workspace)
     if entry is None or entry.projection.deleted is not None:
-        raise Refused(_("This workspace has no template, so it has no settings."))
+        raise Refused(
+            _("This workspace has no WorkspaceTemplate, so its settings are not available.")
+        )
     _check_seen(version)
     if manager != entry.projection.manager:
         _check_manager(manager)
         rules = rules_of_role(actor.workspace, workspace_role_name(actor.workspace, ADMIN))
         if rules is None or not actor.rights.holds(rules):
-            raise Refused(_("You cannot give a role that allows more than you may do yourself."))
+            raise Refused(_("You cannot grant a role that has permissions that you don't have."))
     body = {
         "metadata": {
             "resourceVersion": version,
@@ -149,11 +151,13 @@ def _check_seen(version: str) -> None:
     saw.
     """
     if not version:
-        raise Refused(_("The form is not complete. Load the page again."))
+        raise Refused(_("The form is incomplete. Reload the page."))
 
 
 def _check_manager(manager: str) -> None:
     check_person(manager)
     entry = get_runtime().informer(USERS).store.get(Key("", manager))
     if entry is None or not is_usable(entry.projection):
-        raise Refused(_("There is no user %(name)s who could manage it.") % {"name": manager})
+        raise Refused(
+            _("User %(name)s does not exist or cannot manage the workspace.") % {"name": manager}
+        )

@@ -77,14 +77,14 @@ def _project(value: _Budget) -> Budget:
 def _status(meta: Meta, status: _Status) -> Status:
     allowed = find(status.conditions, "DisruptionAllowed")
     if allowed is not None and allowed.reason == "SyncFailed":
-        return Status(Severity.ERROR, "Not in force", allowed.text)
+        return Status(Severity.ERROR, "Not enforced", allowed.text)
     if behind(meta, status.observedGeneration):
         return Status(Severity.PROGRESS, "Waiting")
     if not status.expectedPods:
         return Status(Severity.PAUSED, "No matching pods")
     if not status.disruptionsAllowed:
         healthy, needed = status.currentHealthy or 0, status.desiredHealthy or 0
-        text = Sentence("Healthy pods: %(n)s, needed: %(needed)s", n=healthy, needed=needed)
+        text = Sentence("Healthy pods: %(n)s, required: %(needed)s", n=healthy, needed=needed)
         return Status(Severity.WARN, "Blocks eviction", text)
     return Status(Severity.OK, "Allows eviction")
 

@@ -84,8 +84,10 @@ def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
     if available < desired:
         return short_of_pods(available, desired)
     if status.numberMisscheduled:
-        text = Sentence("Pods on nodes that should have none: %(n)s", n=status.numberMisscheduled)
-        return Status(Severity.WARN, "Misplaced pods", text)
+        text = Sentence(
+            "Pods on nodes that should not run the DaemonSet: %(n)s", n=status.numberMisscheduled
+        )
+        return Status(Severity.WARN, "Misscheduled pods", text)
     return RUNNING if desired else Status(Severity.PAUSED, "No matching nodes")
 
 

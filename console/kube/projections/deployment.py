@@ -135,7 +135,7 @@ def _rollout(desired: int, status: _Status, progressing: Condition | None) -> St
     if updated < desired:
         return Status(Severity.PROGRESS, word, updated_of(updated, desired))
     if old > 0:
-        text = Sentence("Old pods that are yet to end: %(n)s", n=old)
+        text = Sentence("Old pods pending termination: %(n)s", n=old)
         return Status(Severity.PROGRESS, word, text)
     if updated > desired:
         return scaling(updated, desired)

@@ -152,7 +152,7 @@ def _job_status(spec: _JobSpec, status: _JobStatus) -> Status:
     if not status.active:
         return Status(Severity.PROGRESS, "Waiting")
     if status.failed:
-        text = Sentence("Pods that failed: %(n)s", n=status.failed)
+        text = Sentence("Failed pods: %(n)s", n=status.failed)
         return Status(Severity.WARN, "Retrying", text)
     # Servers before 1.24 do not report the number of ready pods.
     return Status(Severity.PROGRESS, "Creating") if status.ready == 0 else RUNNING

@@ -272,7 +272,7 @@ def _waiting(container: _ContainerStatus) -> Status:
 
 
 def _terminated(terminated: _Terminated) -> Status:
-    word = "Killed for memory" if terminated.reason == "OOMKilled" else "Failed"
+    word = "Out of memory" if terminated.reason == "OOMKilled" else "Failed"
     return Status(Severity.ERROR, word, _exit_text(terminated))
 
 

@@ -138,7 +138,7 @@ def updated_of(updated: int, wanted: int) -> Sentence:
 
 
 def scaling(current: int, wanted: int) -> Status:
-    text = Sentence("Pods: %(n)s, wanted: %(wanted)s", n=current, wanted=wanted)
+    text = Sentence("Pods: %(n)s, desired: %(wanted)s", n=current, wanted=wanted)
     return Status(Severity.PROGRESS, "Scaling", text)
 
 
@@ -156,5 +156,5 @@ def cannot_create(failure: Condition | None) -> Status | None:
 SCALED_TO_ZERO = Status(Severity.PAUSED, "Scaled to zero")
 RUNNING = Status(Severity.OK, "Running")
 NOT_OBSERVED = Status(
-    Severity.PROGRESS, "Rolling out", Sentence("Its controller has not seen the change yet")
+    Severity.PROGRESS, "Rolling out", Sentence("The controller has not processed the change yet")
 )

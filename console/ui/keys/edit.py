@@ -49,8 +49,8 @@ class EditKeys(Action):
     title_text = gettext_lazy("Edit keys of %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
-        "Containers see a new value in their environment, or in a file that is mounted with "
-        "subPath, only after a restart. Other mounted files follow by themselves within minutes."
+        "Environment variables and files mounted with subPath use a new value only after the "
+        "container restarts. Other mounted files are updated automatically within minutes."
     )
     weight = 2
     needs = (Permission("patch"), Permission("get"))
@@ -64,7 +64,7 @@ class EditKeys(Action):
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         owner = subject.entry.projection.owner
-        text = _("It is managed by %(owner)s, which may undo what is changed here.")
+        text = _("This object is managed by %(owner)s, which may revert your changes.")
         return [text % {"owner": visible(owner)}] if owner else []
 
     def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
@@ -73,13 +73,18 @@ class EditKeys(Action):
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         if subject.entry.projection.immutable:
-            text = _("It is immutable: what it holds stays. Delete it and create another one.")
+            text = _(
+                "This object is immutable, so its data cannot be changed. Delete the object and "
+                "create a new one."
+            )
             raise Refused(text)
         found = None
         if data is None:
             found = list(shown_of(subject.live, secret=self.secret))
             if len(found) > MOST:
-                text = _("It has more than %(most)s keys. Edit it as YAML.")
+                text = _(
+                    "This object has more than %(most)s keys. Edit the object as YAML instead."
+                )
                 raise Refused(text % {"most": MOST})
         return KeysForm(data, found, offers_of(subject) if data is not None else ())
 

@@ -41,10 +41,12 @@ EMPTY_ROWS = 2
 ANY = "any"
 _PURPOSE = "keys that a page has shown"
 _HOW: Mapping[str, str | Promise] = {
-    HIDDEN: gettext_lazy("Its value is not shown. Empty: it stays as it is."),
-    BINARY: gettext_lazy("It is no text. A file takes its place."),
-    LONG: gettext_lazy("It is too long to be edited here. A file takes its place."),
-    UNSEEN: gettext_lazy("It has characters that cannot be seen. A file takes its place."),
+    HIDDEN: gettext_lazy("The value is hidden. Leave this field empty to keep the current value."),
+    BINARY: gettext_lazy("The value is binary data. Upload a file to replace the value."),
+    LONG: gettext_lazy("The value is too long to edit here. Upload a file to replace the value."),
+    UNSEEN: gettext_lazy(
+        "The value contains invisible characters. Upload a file to replace the value."
+    ),
 }
 
 
@@ -148,7 +150,7 @@ class KeysForm(ConsoleForm):
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         if self.found is None:
-            raise ValidationError(_("The form is not complete. Load the page again."))
+            raise ValidationError(_("The form is incomplete. Reload the page."))
         changed: dict[str, bytes | None] = {}
         at: dict[str, str] = {}
         for n, shown in enumerate(self.found):
@@ -156,19 +158,21 @@ class KeysForm(ConsoleForm):
             at[shown.key] = f"file-{n}"
             if given.get(f"remove-{n}"):
                 if content is not None:
-                    self.add_error(at[shown.key], _("Remove it or give it a value, not both."))
+                    self.add_error(
+                        at[shown.key], _("Remove the key or enter a new value, not both.")
+                    )
                 changed[shown.key] = None
             elif content is not None:
                 changed[shown.key] = content
         for name in self._new:
             key, content = self._added(name)
             if key in at:
-                self.add_error(f"new-key-{name}", _("There is a key of this name already."))
+                self.add_error(f"new-key-{name}", _("A key with this name already exists."))
             elif content is not None:
                 changed[key], at[key] = content, f"new-file-{name}"
         self._check_size(changed, at)
         if not self.errors and not changed:
-            raise ValidationError(_("Nothing was changed."))
+            raise ValidationError(_("No changes were made."))
         for key, field in at.items():
             self.causes = {**self.causes, f"data[{key}]": field, f"binaryData[{key}]": field}
         shown_keys = {shown.key: shown for shown in self.found}
@@ -186,11 +190,11 @@ class KeysForm(ConsoleForm):
         if upload is None:
             return typed if is_new else None
         if is_new:
-            self.add_error(file, _("Type a value or choose a file, not both."))
+            self.add_error(file, _("Enter a value or choose a file, not both."))
         elif upload.size <= LARGEST:
             return bytes(upload.read())
         else:
-            self.add_error(file, _("A value has at most 1 MiB."))
+            self.add_error(file, _("A value can be at most 1 MiB."))
         return None
 
     def _added(self, name: str) -> tuple[str, bytes | None]:
@@ -203,12 +207,12 @@ class KeysForm(ConsoleForm):
         key = self.cleaned_data.get(field) or (upload.name if upload is not None else "")
         if not key:
             if content is not None:
-                self.add_error(field, _("Give it a key."))
+                self.add_error(field, _("Enter a key."))
             return "", None
         if not is_key(key):
             text = _(
-                "“%(key)s” cannot be a key: use up to 253 letters, digits, “-”, “_” and “.”, and not "
-                "two dots at its beginning."
+                "“%(key)s” is not a valid key. Use up to 253 letters, digits, “-”, “_”, and “.”, and "
+                "don't start with two dots."
             )
             self.add_error(field, text % {"key": visible(key)})
             return "", None
@@ -219,7 +223,7 @@ class KeysForm(ConsoleForm):
         added = {key: len(content) for key, content in changed.items() if content}
         total = stays + sum(added.values())
         if added and total > LARGEST:
-            text = _("All values together have at most 1 MiB. These would have %(size)s.")
+            text = _("All values together can be at most 1 MiB. The new total is %(size)s.")
             size = f"{bytes_text(Decimal(total))}B"
             self.add_error(at[max(added, key=lambda key: added[key])], text % {"size": size})
 

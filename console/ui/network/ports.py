@@ -24,5 +24,5 @@ class PortField(TextField):
                 return number
         elif not found or _TARGET.fullmatch(found):
             return found
-        text = _("Use a number up to 65535, or the name of a port.")
+        text = _("Enter a port number up to 65535 or a port name.")
         raise ValidationError(text)

@@ -65,7 +65,9 @@ class HostsField(TextField):
 def check_host(host: str) -> None:
     """Raise `ValidationError` if `host` is not a valid host name or wildcard."""
     if not _HOST.fullmatch(host):
-        text = _("“%(host)s” is no host name: use small letters, digits, “-” and “.”.")
+        text = _(
+            "“%(host)s” is not a valid host name. Use lowercase letters, digits, “-”, and “.”."
+        )
         raise ValidationError(text % {"host": host})
 
 
@@ -125,8 +127,8 @@ class RulesForm(SpecForm):
             heading=_("Paths"),
             add=_("Add a path"),
             hint=_(
-                "Without a host a path is for all hosts that no other rule names. Prefix: also for what "
-                "is below it."
+                "A path without a host applies to all hosts that no other rule names. A path of type "
+                "Prefix also matches its subpaths."
             ),
         )
         tls = listed(self.found, "tls")
@@ -138,10 +140,15 @@ class RulesForm(SpecForm):
                 {"hosts": one.get("hosts") or [], "secret": one.get("secretName", "")}
                 for one in tls
             ],
-            titles=[one.get("secretName") or _("Certificate of the controller's") for one in tls],
+            titles=[
+                one.get("secretName") or _("Default certificate of the controller") for one in tls
+            ],
             heading=_("Certificates"),
             add=_("Add a certificate"),
-            hint=_("Hosts are separated by spaces. The secret holds a certificate and its key."),
+            hint=_(
+                "Separate hosts with spaces. The secret must contain the certificate and its private "
+                "key."
+            ),
         )
         self.groups = (self._paths, self._tls)
 
@@ -197,14 +204,14 @@ class RulesForm(SpecForm):
             return before
         path, service, port = (row.values[part] for part in ("path", "service", "port"))
         if path and not path.startswith("/"):
-            self.wrong(row, "path", _("A path begins with “/”."))
+            self.wrong(row, "path", _("A path must start with “/”."))
         elif not path and row.values["type"] != "ImplementationSpecific":
-            self.wrong(row, "path", _("Give it a path, “/” for all."))
+            self.wrong(row, "path", _("Enter a path. Use “/” to match all paths."))
         backend = mapping(before, "backend")
         if row.changed("service", "port") or "resource" not in backend:
             for part, text in (
-                ("service", _("Give it a service.")),
-                ("port", _("Give it a port.")),
+                ("service", _("Enter a service.")),
+                ("port", _("Enter a port.")),
             ):
                 if not row.values[part]:
                     self.wrong(row, part, text)
@@ -247,7 +254,7 @@ def _path_fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
         "path": TextField(label=_("Path"), required=False, max_length=_LONGEST_PATH),
         "type": ChoiceField(label=_("Path type"), choices=types, initial=PATH_TYPES[0]),
         "service": TextField(label=_("Service"), required=False, widget=names),
-        "port": PortField(label=_("Port of the service"), required=False),
+        "port": PortField(label=_("Service port"), required=False),
     }
 
 
@@ -295,8 +302,8 @@ class EditRules(EditSpec):
     reads_also = (SERVICES,)
     title_text = gettext_lazy("Edit the rules of %(kind)s %(name)s")
     effect_text = gettext_lazy(
-        "The controller of its class follows within moments. Its annotations and whatever else it "
-        "has stay."
+        "The ingress controller applies the new rules within moments. Annotations and all "
+        "other fields are not changed."
     )
     weight = 2
     form = RulesForm

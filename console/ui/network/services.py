@@ -27,7 +27,7 @@ PROTOCOLS = ("TCP", "UDP", "SCTP")
 LONGEST_AFFINITY, AFFINITY = 86400, 10800
 AFFINITIES: Mapping[str, str | Promise] = {
     "None": gettext_lazy("None: any pod"),
-    "ClientIP": gettext_lazy("The same pod for the same client's address (ClientIP)"),
+    "ClientIP": gettext_lazy("Same pod for each client IP address (ClientIP)"),
 }
 _NAME = re.compile(r"(?=.{1,63}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 #: The fields of a port that the form shows, with their types.
@@ -43,7 +43,7 @@ class PortNameField(TextField):
     def clean(self, value: Any) -> str:
         found = str(super().clean(value))
         if found and not _NAME.fullmatch(found):
-            raise ValidationError(_("Use up to 63 small letters, digits and “-”."))
+            raise ValidationError(_("Use up to 63 lowercase letters, digits, and “-”."))
         return found
 
 
@@ -57,14 +57,14 @@ class ServiceForm(SpecForm):
     selector = PairsField(
         label=gettext_lazy("Selector"),
         help_text=gettext_lazy(
-            "One label in each line: key=value. Traffic goes to the pods that have all of them. With "
-            "none, endpoints are set by hand."
+            "One label per line: key=value. Traffic goes to the pods that have all of these "
+            "labels. If you leave this field empty, endpoints must be managed manually."
         ),
         check=label_problem,
     )
     timeout = NumberField(
         label=gettext_lazy("Session timeout, in seconds"),
-        help_text=gettext_lazy("Empty: three hours. Only with the affinity to an address."),
+        help_text=gettext_lazy("Defaults to 3 hours. Applies only to ClientIP session affinity."),
         least=1,
         most=LONGEST_AFFINITY,
         required=False,
@@ -91,7 +91,7 @@ class ServiceForm(SpecForm):
             titles=[_title(port) for port in ports],
             heading=_("Ports"),
             add=_("Add a port"),
-            hint=_("Without a port of the pods it is the same number."),
+            hint=_("If the target port is empty, the service port is used."),
         )
         self.groups = (self._ports,)
 
@@ -122,7 +122,7 @@ class ServiceForm(SpecForm):
         if (affinity, timeout) == (self.initial["affinity"], self.initial["timeout"]):
             return {name: self.found.get(name) for name in names}
         if affinity == "None" and timeout not in (None, self.initial["timeout"]):
-            self.add_error("timeout", _("Without an affinity there is no timeout."))
+            self.add_error("timeout", _("A session timeout requires session affinity."))
         has_timeout = affinity == "ClientIP" and timeout is not None
         config = {"clientIP": {**self._config, "timeoutSeconds": timeout}} if has_timeout else None
         return dict(zip(names, (affinity, config), strict=True))
@@ -133,11 +133,13 @@ class ServiceForm(SpecForm):
         for n, row in enumerate(rows):
             name = row.values["name"]
             if not row.values["port"]:
-                self.wrong(row, "port", _("Give it a port."))
+                self.wrong(row, "port", _("Enter a port."))
             if not name and len(rows) > 1:
-                self.wrong(row, "name", _("With several ports each needs a name."))
+                self.wrong(
+                    row, "name", _("If a service has several ports, each port needs a name.")
+                )
             elif name in names:
-                self.wrong(row, "name", _("There is a port of this name already."))
+                self.wrong(row, "name", _("A port with this name already exists."))
             names.add(name)
             self.tell_causes(f"spec.ports[{n}]", row, _CAUSES)
             yield _port(row, listed(self.found, "ports"))
@@ -154,7 +156,7 @@ def _port_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
         "name": PortNameField(label=_("Name"), required=False),
         "protocol": ChoiceField(label=_("Protocol"), choices=protocols, initial=PROTOCOLS[0]),
         "port": NumberField(label=_("Port"), least=1, most=HIGHEST, required=False),
-        "target": PortField(label=_("Port of the pods"), required=False),
+        "target": PortField(label=_("Target port"), required=False),
     }
 
 
@@ -172,7 +174,7 @@ def _title(port: Mapping[str, Any]) -> str:
     title = f"{port.get('port', '')}/{port.get('protocol', PROTOCOLS[0])}"
     outside = port.get("nodePort")
     return (
-        _("%(port)s, port of nodes %(outside)s") % {"port": title, "outside": outside}
+        _("%(port)s, node port %(outside)s") % {"port": title, "outside": outside}
         if outside
         else title
     )
@@ -195,8 +197,8 @@ class EditService(EditSpec):
     label = gettext_lazy("Edit service")
     title_text = gettext_lazy("Edit %(kind)s %(name)s")
     effect_text = gettext_lazy(
-        "New connections follow within moments. Its addresses, ports of nodes and whatever else it "
-        "has stay."
+        "New connections use the changes within moments. Addresses, node ports, and all "
+        "other fields are not changed."
     )
     weight = 2
     form = ServiceForm

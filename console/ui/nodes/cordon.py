@@ -27,7 +27,8 @@ class Cordon(_Schedulable):
     name = "cordon"
     label = pgettext_lazy("action", "Cordon")
     effect_text = gettext_lazy(
-        "No new pods are placed on it, except those of DaemonSets. Those that are there stay."
+        "No new pods are scheduled on the node, except pods of DaemonSets. Pods that already "
+        "run on the node are not affected."
     )
     done_word = pgettext_lazy("result", "Cordoned")
     refused_word = gettext_lazy("Not cordoned")
@@ -39,7 +40,8 @@ class Uncordon(_Schedulable):
     name = "uncordon"
     label = pgettext_lazy("action", "Uncordon")
     effect_text = gettext_lazy(
-        "New pods may be placed on it again. Those that moved away stay where they are."
+        "New pods can be scheduled on the node again. Pods that moved to other nodes are not "
+        "moved back."
     )
     done_word = pgettext_lazy("result", "Uncordoned")
     refused_word = gettext_lazy("Not uncordoned")

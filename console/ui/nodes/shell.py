@@ -56,14 +56,14 @@ class NodeShellForm(ConsoleForm):
     """The form includes the pod's name, so that submitting it twice creates one pod only."""
 
     causes: Mapping[str, str] = {"metadata.name": "name"}
-    name = TextField(label=gettext_lazy("Name of the pod"), max_length=LONGEST)
+    name = TextField(label=gettext_lazy("Pod name"), max_length=LONGEST)
 
 
 class NodeShell(Action):
     name = "shell"
     label = gettext_lazy("Open shell")
     title_text = gettext_lazy("Open a shell on %(kind)s %(name)s")
-    button_text = gettext_lazy("Open the shell")
+    button_text = gettext_lazy("Open shell")
     weight = 2
     needs = (
         Permission("create", gvr=PODS, place=shells),
@@ -79,22 +79,26 @@ class NodeShell(Action):
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
         found = access.cluster.runtime.informer(NAMESPACES)
         if found.freshness.synced and found.store.get(Key("", shells())) is None:
-            text = _("There is no project %(name)s, in which the pods of node shells run.")
+            text = _(
+                "Could not open a shell: project %(name)s, in which the pods of node shells run, "
+                "does not exist."
+            )
             raise Refused(text % {"name": visible(shells())})
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         text = _(
-            "A privileged pod starts on it, in project %(project)s, and a terminal opens in which you "
-            "are root on the machine. The pod is deleted when the terminal ends, after %(hours)s "
-            "hours at the latest."
+            "A privileged pod starts on the node in project %(project)s, and a terminal opens in "
+            "which you are root on the node. The pod is deleted when the terminal closes, or "
+            "after %(hours)s hours at the latest."
         )
         return text % {"project": visible(shells()), "hours": LASTS // timedelta(hours=1)}
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return [
             _(
-                "Nothing holds you back there: you see and change whatever runs on it, of all "
-                "projects, with their Secrets. Kubernetes does not record what you type."
+                "A node shell has no restrictions: you can view and change everything that runs on "
+                "the node, including the pods and Secrets of all projects. Kubernetes does not "
+                "record what you type."
             )
         ]
 
@@ -115,7 +119,7 @@ class NodeShell(Action):
         )
         pods = cluster.runtime.informer(PODS)
         await wait_for_cache(pods, pod, made["metadata"]["resourceVersion"])
-        text = _("Made pod %(pod)s for a shell on %(kind)s %(name)s.")
+        text = _("Created pod %(pod)s for a shell on %(kind)s %(name)s.")
         url = starting_url(cluster.name, pod, CONTAINER)
         return Done(text % {**context.words, "pod": visible(name)}, url)
 

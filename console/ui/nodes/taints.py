@@ -46,13 +46,13 @@ def parse_taint(line: str) -> Taint:
     words: dict[str, object] = {"line": visible(line)}
     if effect not in EFFECTS:
         known = ", ".join(EFFECTS)
-        text = _("“%(line)s” does not end with a colon and an effect, one of %(known)s.")
+        text = _("“%(line)s” must end with a colon and an effect. Valid effects: %(known)s.")
         raise ValidationError(text % {**words, "known": known})
     if not is_qualified(key):
-        text = _("In “%(line)s” “%(key)s” cannot be the key of a taint.")
+        text = _("“%(key)s” in “%(line)s” is not a valid taint key.")
         raise ValidationError(text % {**words, "key": visible(key)})
     if not is_label_value(value):
-        text = _("In “%(line)s” “%(value)s” cannot be the value of a taint.")
+        text = _("“%(value)s” in “%(line)s” is not a valid taint value.")
         raise ValidationError(text % {**words, "value": visible(value)})
     return Taint(key, value, effect)
 
@@ -63,8 +63,8 @@ class TaintsForm(ConsoleForm):
     taints = forms.CharField(
         label=gettext_lazy("Taints"),
         help_text=gettext_lazy(
-            "One in a line: key=value:effect, or key:effect. The effect is NoSchedule, "
-            "PreferNoSchedule or NoExecute."
+            "One taint per line: key=value:effect or key:effect. The effect is NoSchedule, "
+            "PreferNoSchedule, or NoExecute."
         ),
         required=False,
         max_length=LONGEST,
@@ -80,7 +80,7 @@ class TaintsForm(ConsoleForm):
         for line in _lines(self.cleaned_data["taints"]):
             taint = parse_taint(line)
             if any((one.key, one.effect) == (taint.key, taint.effect) for one in found):
-                text = _("There are two taints with the key “%(key)s” and the effect %(effect)s.")
+                text = _("Two taints have the key “%(key)s” and the effect %(effect)s.")
                 raise ValidationError(text % {"key": taint.key, "effect": taint.effect})
             found.append(taint)
         return tuple(found)
@@ -98,8 +98,9 @@ class EditTaints(Action):
     title_text = gettext_lazy("Edit the taints of %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
-        "New pods without a toleration stay away from it. With NoExecute those that run there "
-        "without one have to leave at once."
+        "New pods without a matching toleration are not scheduled on the node. A taint with "
+        "the effect NoExecute also evicts running pods without a matching toleration "
+        "immediately."
     )
     needs = (Permission("patch"), Permission("get"))
     form = TaintsForm

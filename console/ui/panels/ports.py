@@ -93,9 +93,9 @@ def _lines(
     for port in ports:
         why: str | Promise = ""
         if port.protocol != TCP:
-            why = _("kubectl forwards TCP alone.")
+            why = _("kubectl port-forward supports only TCP.")
         elif unselected:
-            why = _("kubectl forwards to services with a selector alone.")
+            why = _("kubectl port-forward supports only services with a selector.")
         command = ""
         if may and not why:
             command = forward_command(subject.kind, subject.key, port.number)

@@ -105,10 +105,12 @@ class EndpointsCause(CausePanel):
         if ready:
             return None
         if not total:
-            return Severity.WARN, Cause(_("Nobody answers: no pod that runs has its labels."), "")
+            return Severity.WARN, Cause(
+                _("No endpoints: no running pod matches the selector of this service."), ""
+            )
         text = ngettext(
-            "Nobody answers: its endpoint is not ready.",
-            "Nobody answers: none of its %(n)s endpoints is ready.",
+            "No ready endpoints: the only endpoint is not ready.",
+            "No ready endpoints: none of the %(n)s endpoints is ready.",
             total,
         )
         return Severity.ERROR, Cause(text % {"n": f"{total:,}"}, "")

@@ -46,13 +46,15 @@ def why_pending(
     if found is None:
         # Not always an error: manually created volumes may use a class name without a StorageClass
         # object.
-        text = _("Storage class %(name)s does not exist, so nobody makes a volume.")
+        text = _("No volume can be provisioned because storage class %(name)s does not exist.")
         return Severity.ERROR, text % words
     if claim.status.word != "Waiting":
         return None
     if found.projection.provisioner == NO_PROVISIONER:
-        text = _("Storage class %(name)s has no provisioner: somebody must make a volume.")
+        text = _(
+            "Storage class %(name)s has no provisioner. An administrator must create the volume."
+        )
         return Severity.PROGRESS, text % words
     if found.projection.binding_mode == "WaitForFirstConsumer":
-        return Severity.PROGRESS, _("It waits for the first pod that uses it.")
+        return Severity.PROGRESS, _("The volume is created when the first pod uses this claim.")
     return None

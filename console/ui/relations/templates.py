@@ -44,8 +44,8 @@ def template_difference(
     try:
         lines = compared(template_lines(before), template_lines(after))
     except TooLong:
-        return [], _("These are too long to compare here.")
-    return lines, "" if lines else _("Their pod templates are the same.")
+        return [], _("The pod templates are too long to compare here.")
+    return lines, "" if lines else _("The pod templates are identical.")
 
 
 def _without_own(metadata: Mapping[str, Any]) -> dict[str, Any]:

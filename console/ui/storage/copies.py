@@ -58,7 +58,7 @@ class SnapshotForm(_CopyForm):
         has_default = not classes or any(one.projection.default for one in classes)
         first = "" if has_default else classes[0].key.name
         super().__init__(data, initial={"name": new_name(stem), "snapshot_class": first})
-        default = [("", _("The default one"))] if has_default else []
+        default = [("", _("Default class"))] if has_default else []
         choices = [*default, *_pairs(one.key.name for one in classes)]
         label = _("Volume snapshot class")
         self.fields["snapshot_class"] = ChoiceField(label=label, choices=choices)
@@ -102,7 +102,7 @@ class VolumeForm(_CopyForm):
         super().__init__(data, initial=begins)
         self.fields["size"] = SizeField(label=_("Size"), least=held)
         choices = {
-            "storage_class": (_("Storage class"), [("", _("The default one")), *_pairs(classes)]),
+            "storage_class": (_("Storage class"), [("", _("Default class")), *_pairs(classes)]),
             "access_mode": (_("Access mode"), _pairs(ACCESS_MODES)),
             "volume_mode": (_("Volume mode"), _pairs(VOLUME_MODES)),
         }
@@ -141,7 +141,8 @@ class TakeSnapshot(_Copy):
     title_text = gettext_lazy("Take a snapshot of %(kind)s %(name)s")
     button_text = label
     effect_text = gettext_lazy(
-        "What is on the volume at that moment is kept. What a pod has not written yet is not."
+        "The snapshot contains the data that is on the volume at this moment. Data that pods "
+        "have not written to the volume yet is not included."
     )
     weight = 2
     needs = (
@@ -162,7 +163,9 @@ class TakeSnapshot(_Copy):
         if seeing.informer is None or not seeing.sees_all("") or _snapshot_classes(subject):
             return []
         words = {"driver": visible(_driver(subject)) or _("none")}
-        return [_("No volume snapshot class is for the driver of the volume (%(driver)s).") % words]
+        return [
+            _("No volume snapshot class found for the driver of this volume (%(driver)s).") % words
+        ]
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """Return the form. Raise `Refused` if the storage class forbids snapshots."""
@@ -189,8 +192,8 @@ class Clone(_Copy):
     label = gettext_lazy("Clone")
     reads_also = (STORAGE_CLASSES,)
     effect_text = gettext_lazy(
-        "A new claim of the same class and access modes gets a volume with the same data. Its "
-        "driver must be able to clone."
+        "A new PersistentVolumeClaim with the same storage class, access modes, and data is "
+        "created. The volume driver must support cloning."
     )
     needs = (Permission("create"), Permission("get"))
     made = PERSISTENT_VOLUME_CLAIMS
@@ -222,7 +225,9 @@ class CreateVolume(_Copy):
     reads_also = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
     title_text = gettext_lazy("Create a volume from %(kind)s %(name)s")
     button_text = label
-    effect_text = gettext_lazy("A new claim gets a volume with what the snapshot holds.")
+    effect_text = gettext_lazy(
+        "A new PersistentVolumeClaim is created. Its volume contains the data of the snapshot."
+    )
     weight = 2
     needs = (
         Permission("create", gvr=PERSISTENT_VOLUME_CLAIMS),

@@ -44,7 +44,7 @@ class DefaultForm(ConsoleForm):
         self._others = others
         if others:
             self._offered = " ".join(one.projection.uid for one in others)
-            label = _("Take the default away from: %(names)s") % {"names": _names(others)}
+            label = _("Unset as default: %(names)s") % {"names": _names(others)}
             widget = forms.CheckboxInput({"value": self._offered})
             self.fields["others"] = forms.BooleanField(label=label, required=False, widget=widget)
 
@@ -65,10 +65,11 @@ class UnsetDefault(Patch):
     title_text = gettext_lazy("Unset %(kind)s %(name)s as default")
     button_text = label
     effect_text = gettext_lazy(
-        "New claims without a class do not use it any more. Claims that have it stay."
+        "New PersistentVolumeClaims that don't set a storage class no longer use this one. "
+        "Existing PersistentVolumeClaims are not changed."
     )
     body = {"metadata": {"annotations": _IS_NOT}}
-    done_text = gettext_lazy("%(name)s is not the default any more.")
+    done_text = gettext_lazy("%(name)s is no longer the default storage class.")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.default)
@@ -82,8 +83,15 @@ class UnsetDefault(Patch):
             return []
         others = _others(subject)
         if not others:
-            return [_("No class is the default then: claims without a class wait for one.")]
-        return [_("These are the default then: %(names)s.") % {"names": _names(others)}]
+            return [
+                _(
+                    "The cluster will have no default storage class. PersistentVolumeClaims that don't "
+                    "set a storage class will stay pending."
+                )
+            ]
+        return [
+            _("Default storage classes after this change: %(names)s.") % {"names": _names(others)}
+        ]
 
 
 class SetDefault(Action):
@@ -93,7 +101,8 @@ class SetDefault(Action):
     title_text = gettext_lazy("Set %(kind)s %(name)s as default")
     button_text = label
     effect_text = gettext_lazy(
-        "New claims without a class use it. Claims that have a class stay as they are."
+        "New PersistentVolumeClaims that don't set a storage class use this one. "
+        "PersistentVolumeClaims that set a storage class are not changed."
     )
     weight = 2
     needs = (Permission("patch"),)
@@ -111,12 +120,15 @@ class SetDefault(Action):
         if not others:
             return []
         text = _(
-            "These are the default now: %(names)s. If several classes are, Kubernetes uses the newest."
+            "Current default storage classes: %(names)s. If there are several, Kubernetes uses "
+            "the newest."
         )
         notes = [text % {"names": _names(others)}]
         fixed = [one for one in others if not self._may_unset(subject, one)]
         if fixed:
-            text = _("You may not take the default away from: %(names)s.")
+            text = _(
+                "You don't have permission to unset these storage classes as default: %(names)s."
+            )
             notes.append(text % {"names": _names(fixed)})
         return notes
 
@@ -126,12 +138,15 @@ class SetDefault(Action):
     async def run(self, context: Context) -> Outcome:
         """Set this default before unsetting the others, so that a default always exists."""
         await context.patch({"metadata": {"annotations": _IS}})
-        text, unset = _("%(name)s is the default now.") % context.words, UnsetDefault()
+        text, unset = (
+            _("%(name)s is now the default storage class.") % context.words,
+            UnsetDefault(),
+        )
         for other in context.data["taken"]:
             why = await context.also(unset, other.key, other.projection.uid)
             if why:
                 words = {"name": visible(other.key.name), "why": why}
-                text += " " + _("%(name)s still is, too: %(why)s") % words
+                text += " " + _("%(name)s is still a default storage class too: %(why)s") % words
         return Done(text)
 
     @staticmethod

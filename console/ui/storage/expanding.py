@@ -42,7 +42,9 @@ class Expand(Action):
     name = "expand"
     label = pgettext_lazy("action", "Expand")
     reads_also = (STORAGE_CLASSES,)
-    effect_text = gettext_lazy("This cannot be undone: a volume never shrinks. Its data stays.")
+    effect_text = gettext_lazy(
+        "You cannot undo this: a volume cannot be made smaller. The data on the volume is kept."
+    )
     weight = 2
     needs = (Permission("patch"),)
 
@@ -69,10 +71,10 @@ class Expand(Action):
         claim, seeing = subject.entry.projection, Seeing(subject, STORAGE_CLASSES)
         key, words = Key("", claim.storage_class), {"name": visible(claim.storage_class)}
         if claim.storage_class and seeing.lacks(key):
-            raise Refused(_("There is no storage class %(name)s.") % words)
+            raise Refused(_("Storage class %(name)s does not exist.") % words)
         found = seeing.get(key)
         if found is not None and not found.projection.expandable:
-            raise Refused(_("The storage class %(name)s does not let volumes grow.") % words)
+            raise Refused(_("Storage class %(name)s does not allow volume expansion.") % words)
         return ExpandForm(data, claim.requested)
 
     async def run(self, context: Context) -> Outcome:
@@ -93,24 +95,26 @@ class AllowExpansion(_Expansion):
     name = "allow-expansion"
     label = gettext_lazy("Allow expansion")
     button_text = label
-    title_text = gettext_lazy("Let volumes of %(kind)s %(name)s grow")
+    title_text = gettext_lazy("Allow expansion of volumes of %(kind)s %(name)s")
     effect_text = gettext_lazy(
-        "Claims of this class can be expanded, those that exist too. Its driver must be able to."
+        "PersistentVolumeClaims of this storage class, including existing ones, can be "
+        "expanded. The volume driver must support expansion."
     )
     body = {"allowVolumeExpansion": True}
-    done_text = gettext_lazy("Claims of %(name)s can be expanded now.")
+    done_text = gettext_lazy("PersistentVolumeClaims of %(name)s can now be expanded.")
 
 
 class ForbidExpansion(_Expansion):
     name = "forbid-expansion"
     label = gettext_lazy("Forbid expansion")
     button_text = label
-    title_text = gettext_lazy("Let volumes of %(kind)s %(name)s not grow any more")
+    title_text = gettext_lazy("Forbid expansion of volumes of %(kind)s %(name)s")
     effect_text = gettext_lazy(
-        "Claims of this class cannot be expanded any more. Their volumes stay as they are."
+        "PersistentVolumeClaims of this storage class can no longer be expanded. Existing "
+        "volumes are not changed."
     )
     body = {"allowVolumeExpansion": False}
-    done_text = gettext_lazy("Claims of %(name)s cannot be expanded any more.")
+    done_text = gettext_lazy("PersistentVolumeClaims of %(name)s can no longer be expanded.")
 
 
 def _patch(size: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from console.ui.subject import Subject
 #: Annotation by form field.
 _ANNOTATIONS = {"clone": ALLOW_CLONE, "snapshot": ALLOW_SNAPSHOT}
 CHOICES: Mapping[str, str | Promise] = {
-    "": gettext_lazy("It says nothing"),
+    "": gettext_lazy("Not set"),
     "true": gettext_lazy("Allowed"),
     "false": gettext_lazy("Not allowed"),
 }
@@ -51,7 +51,7 @@ class OperationsForm(ConsoleForm):
             if field in given and given[field] != self.initial[field]
         }
         if not changed and not self.errors:
-            raise ValidationError(_("Nothing was changed."))
+            raise ValidationError(_("No changes were made."))
         return {**given, "changed": changed}
 
 
@@ -62,11 +62,11 @@ def _choice(value: object) -> str:
 class VolumeOperations(Action):
     name = "operations"
     label = gettext_lazy("Volume operations")
-    title_text = gettext_lazy("Operations on volumes of %(kind)s %(name)s")
+    title_text = gettext_lazy("Volume operations of %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
-        "What a class does not allow is not done here. Kubernetes itself does not look at it, so "
-        "in other ways it can be done."
+        "The console refuses operations that the storage class does not allow. Kubernetes "
+        "does not enforce this setting, so other tools can still perform these operations."
     )
     needs = (Permission("patch"),)
 
@@ -79,4 +79,4 @@ class VolumeOperations(Action):
 
     async def run(self, context: Context) -> Outcome:
         await context.patch({"metadata": {"annotations": context.data["changed"]}})
-        return Done(_("Saved what may be done to volumes of %(name)s.") % context.words)
+        return Done(_("Saved the volume operations of %(name)s.") % context.words)

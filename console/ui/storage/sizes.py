@@ -31,7 +31,7 @@ class SizeField(TextField):
         text: str = super().clean(value)
         amount = parse_quantity(text)
         if amount is None or amount <= 0:
-            raise ValidationError(_("“%(text)s” is not a size.") % {"text": visible(text)})
+            raise ValidationError(_("“%(text)s” is not a valid size.") % {"text": visible(text)})
         least = parse_quantity(self.least) or Decimal(0)
         words = {"least": visible(self.least)}
         if amount < least and not self.larger:

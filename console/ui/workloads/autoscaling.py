@@ -76,18 +76,19 @@ class AutoscalerForm(ConsoleForm):
         "spec.metrics": "cpu",
     }
     autoscaler = forms.CharField(required=False, widget=forms.HiddenInput)
-    least = NumberField(label=gettext_lazy("At least"), least=1, most=MOST)
-    most = NumberField(label=gettext_lazy("At most"), least=1, most=MOST)
+    least = NumberField(label=gettext_lazy("Minimum"), least=1, most=MOST)
+    most = NumberField(label=gettext_lazy("Maximum"), least=1, most=MOST)
     cpu = NumberField(
-        label=gettext_lazy("CPU, in percent of what is requested"),
+        label=gettext_lazy("Target CPU usage, in percent of the CPU request"),
         least=1,
         most=MOST,
         required=False,
     )
     memory = NumberField(
-        label=gettext_lazy("Memory, in percent of what is requested"),
+        label=gettext_lazy("Target memory usage, in percent of the memory request"),
         help_text=gettext_lazy(
-            "Pods are added while their average is above this, and removed below it."
+            "Pods are added while their average usage is above the target, and removed while it "
+            "is below the target."
         ),
         least=1,
         most=MOST,
@@ -116,13 +117,18 @@ class AutoscalerForm(ConsoleForm):
         if self.errors:
             return given
         if given["autoscaler"] != self.initial["autoscaler"]:
-            raise ValidationError(_("What scales it is not what was shown. Look again."))
+            raise ValidationError(
+                _(
+                    "The autoscaler has changed since this page was loaded. Reload the page and try "
+                    "again."
+                )
+            )
         if given["most"] < given["least"]:
-            self.add_error("most", _("Use at least as many as the least."))
+            self.add_error("most", _("The maximum must not be less than the minimum."))
         shares = {name: given[name] for name in RESOURCES}
         metrics = _metrics(self._found, shares)
         if not metrics:
-            self.add_error("cpu", _("Say what is measured: CPU, memory or both."))
+            self.add_error("cpu", _("Enter a target for CPU, memory, or both."))
         name = self._there.key.name if self._there is not None else ""
         return {**given, "name": name, "shares": shares, "metrics": metrics}
 
@@ -133,8 +139,9 @@ class Autoscale(WorkloadAction):
     reads_also = (HORIZONTAL_POD_AUTOSCALERS,)
     button_text = gettext_lazy("Save")
     effect_text = gettext_lazy(
-        "A HorizontalPodAutoscaler sets the number of pods from now on, by what they use. It needs "
-        "a metrics server, and pods that request what is measured."
+        "A HorizontalPodAutoscaler will set the number of pods based on their resource "
+        "usage. Autoscaling requires metrics-server, and the pods must have requests for the "
+        "measured resources."
     )
     # List permission is required to detect an existing autoscaler: two autoscalers of the same
     # workload would work against each other.
@@ -161,11 +168,18 @@ class Autoscale(WorkloadAction):
         workload.
         """
         if Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).informer is None:
-            raise Refused(_("The cluster does not answer, so nothing can be done now."))
+            raise Refused(
+                _(
+                    "The cluster is not responding, so this action is not available. Try again later."
+                )
+            )
         found = autoscalers(subject)
         if len(found) > 1:
             names = ", ".join(visible(one.key.name) for one in found)
-            raise Refused(_("Several scale it: %(names)s. Delete all but one.") % {"names": names})
+            raise Refused(
+                _("Several autoscalers scale this workload: %(names)s. Delete all but one.")
+                % {"names": names}
+            )
         desired = subject.entry.projection.desired
         return AutoscalerForm(data, replicas=desired, entry=found[0] if found else None)
 
@@ -175,7 +189,7 @@ class Autoscale(WorkloadAction):
         data = context.data
         if not data["name"]:
             body = _body(context.kind, context.key, data)
-            text = _("%(kind)s %(name)s is scaled by what it uses.") % context.words
+            text = _("Enabled autoscaling for %(kind)s %(name)s.") % context.words
             return await make(context, HORIZONTAL_POD_AUTOSCALERS, body, text)
         key = Key(context.key.namespace, data["name"])
         await _change(context, key)

@@ -75,7 +75,7 @@ class EnvironmentForm(TemplateForm):
             titles=[one["name"] for one in found],
             heading=container.title,
             add=_("Add a variable"),
-            hint=_("A value may contain $(NAME) of a variable that is above it."),
+            hint=_("A value can reference variables that are listed above it as $(NAME)."),
         )
 
     def knows(self, found: Mapping[str, Any]) -> bool:
@@ -93,9 +93,9 @@ class EnvironmentForm(TemplateForm):
         again = given_again(rows, "name")
         for n, row in enumerate(rows):
             if not row.values["name"]:
-                self.wrong(row, "name", _("Give it a name."))
+                self.wrong(row, "name", _("Enter a name."))
             elif row.name in again:
-                self.wrong(row, "name", _("There is a variable of this name already."))
+                self.wrong(row, "name", _("A variable with this name already exists."))
             self.tell_causes(f"{container.path}.env[{n}]", row, _CAUSES)
             yield self._variable(row, before[row.at] if row.at is not None else {})
 
@@ -105,14 +105,14 @@ class EnvironmentForm(TemplateForm):
         found = {**before, "name": values["name"]}
         for part in _OF_OTHERS.get(source, (VALUE,)):
             if values[part] and row.changed(part):
-                self.wrong(row, part, _("This belongs to another source."))
+                self.wrong(row, part, _("The selected source does not use this field."))
         if not row.changed("source", VALUE, "object", "key"):
             return found
         found.pop(VALUE, None)
         found.pop("valueFrom", None)
         if source == VALUE:
             return {**found, VALUE: values[VALUE]}
-        for part, text in (("object", _("Give it a name.")), ("key", _("Give it a key."))):
+        for part, text in (("object", _("Enter a name.")), ("key", _("Enter a key."))):
             if not values[part]:
                 self.wrong(row, part, text)
         named = {"name": values["object"], "key": values["key"]}
@@ -125,7 +125,7 @@ def _total(found: Mapping[str, Any]) -> int:
 
 def _fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
     kept = {KEPT: begins["as_it_is"]} if begins.get("as_it_is") else {}
-    sources = {VALUE: _("A value"), **REFERENCES, **kept}
+    sources = {VALUE: _("Value"), **REFERENCES, **kept}
     names = forms.TextInput({"list": CONFIG_MAP_NAMES, "data-only": " ".join(REFERENCES)})
     keys = forms.TextInput({"data-only": " ".join(REFERENCES)})
     values = forms.Textarea({"data-only": VALUE})

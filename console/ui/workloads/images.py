@@ -53,7 +53,7 @@ class ImageField(TextField):
     def clean(self, value: Any) -> str:
         found = str(super().clean(value))
         if any(character.isspace() for character in found):
-            raise ValidationError(_("An image has no spaces in it."))
+            raise ValidationError(_("An image name cannot contain spaces."))
         return found
 
 
@@ -76,7 +76,7 @@ class ImagesForm(ConsoleForm):
             if given.get(one.field, one.image) != one.image
         ]
         if not changed and not self.errors:
-            raise ValidationError(_("These are the images that it has."))
+            raise ValidationError(_("No changes: the workload already uses these images."))
         return {**given, "changed": changed}
 
 

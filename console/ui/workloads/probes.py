@@ -60,8 +60,8 @@ _PARTS: Mapping[str, Sequence[str]] = {
 }
 #: Error messages for required fields.
 _NEEDED: Mapping[str, str | Promise] = {
-    "port": gettext_lazy("Give it a port."),
-    "command": gettext_lazy("Give it a command."),
+    "port": gettext_lazy("Enter a port."),
+    "command": gettext_lazy("Enter a command."),
 }
 
 
@@ -73,7 +73,7 @@ class CommandField(LinesField):
         try:
             return found if shlex.split(found) else ""
         except ValueError as error:
-            raise ValidationError(_("A quote that begins must end.")) from error
+            raise ValidationError(_("A quotation mark is missing.")) from error
 
 
 class ProbesForm(TemplateForm):
@@ -106,8 +106,9 @@ class ProbesForm(TemplateForm):
             titles=[str(title) for title in PROBES.values()],
             heading=container.title,
             hint=_(
-                "The others wait until the startup probe succeeds. A pod that is not ready gets no "
-                "requests of services. A container whose liveness probe fails is restarted."
+                "The other probes start after the startup probe succeeds. A pod that is not ready "
+                "receives no traffic from services. A container is restarted when its liveness probe "
+                "fails."
             ),
         )
 
@@ -150,7 +151,7 @@ class ProbesForm(TemplateForm):
         parts = {part for parts in _PARTS.values() for part in parts} - {*own, "scheme"}
         for part in (*sorted(parts), *(TIMES if sort == NONE else ())):
             if row.values[part] != "" and row.changed(part):
-                self.wrong(row, part, _("This belongs to another kind of probe."))
+                self.wrong(row, part, _("The selected kind of probe does not use this field."))
 
     def _handler(
         self, row: Given, own: Sequence[str], before: Mapping[str, Any]
@@ -161,7 +162,7 @@ class ProbesForm(TemplateForm):
             if value == "" and part in _NEEDED:
                 self.wrong(row, part, str(_NEEDED[part]))
             if part == "port" and row.values["sort"] == "grpc" and isinstance(value, str) and value:
-                self.wrong(row, part, _("gRPC needs the number of a port."))
+                self.wrong(row, part, _("A gRPC probe needs a port number."))
             if row.changed("sort", part):
                 found[part] = shlex.split(value) if part == "command" else value
         return {part: value for part, value in found.items() if value != ""}

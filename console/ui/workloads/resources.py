@@ -83,7 +83,9 @@ class AmountField(TextField):
         found = str(super().clean(value))
         amount = parse_quantity(found) if found else 0
         if amount is None or amount < 0:
-            raise ValidationError(_("“%(text)s” is no amount.") % {"text": visible(found)})
+            raise ValidationError(
+                _("“%(text)s” is not a valid quantity.") % {"text": visible(found)}
+            )
         return found
 
 
@@ -118,7 +120,8 @@ class ResourcesForm(ConsoleForm):
             titles=[one.name for one in found],
             heading=_("Containers"),
             hint=_(
-                "CPU in cores or thousandths of one, as 0.5 or 500m; memory as 256Mi or 2Gi. Empty: none."
+                "CPU in cores or millicores, such as 0.5 or 500m. Memory in bytes with a unit, such "
+                "as 256Mi or 2Gi. Leave a field empty to set no value."
             ),
         )
         self.groups = (self._rows,)
@@ -130,7 +133,12 @@ class ResourcesForm(ConsoleForm):
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
         if given.get("was") != self.initial["was"]:
-            raise ValidationError(_("Its containers are not what was shown. Look again."))
+            raise ValidationError(
+                _(
+                    "The containers have changed since this page was loaded. Reload the page and try "
+                    "again."
+                )
+            )
         changed = []
         for row, one in zip(self._rows.given(), self._found, strict=True):
             place = f"spec.template.spec.{one.group}[{one.at}].resources"
@@ -141,11 +149,13 @@ class ResourcesForm(ConsoleForm):
             amounts = {part: str(row.values[part]) for part in _PARTS if row.changed(part)}
             for name in ("cpu", "memory"):
                 if _is_above(row, f"{name}_request", f"{name}_limit"):
-                    self.add_error(f"{row.name}-{name}_request", _("It is more than the limit."))
+                    self.add_error(
+                        f"{row.name}-{name}_request", _("The request is higher than the limit.")
+                    )
             if amounts:
                 changed.append(Change(one, amounts))
         if not changed and not self.errors:
-            raise ValidationError(_("Nothing was changed."))
+            raise ValidationError(_("No changes were made."))
         return given if self.errors else {**given, "changed": changed}
 
 

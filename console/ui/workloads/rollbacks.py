@@ -67,7 +67,8 @@ class _RollBack(Replaces):
     name = "rollback"
     label = gettext_lazy("Roll back")
     effect_text = gettext_lazy(
-        "All its pods are replaced by those of the chosen revision, which is the newest then."
+        "All pods are replaced with pods of the selected revision. The selected revision "
+        "becomes the newest revision."
     )
     kept_in: ClassVar[GVR]
 
@@ -84,10 +85,10 @@ class _RollBack(Replaces):
         found = revisions_of(subject, Seeing(subject, self.kept_in))
         known = [one for one in found if not one.current]
         if not known:
-            raise Refused(_("There is no other revision."))
+            raise Refused(_("No other revision found."))
         asked = subject.query.get("revision", str(known[0].number))
         if asked not in {str(one.number) for one in known}:
-            raise Refused(_("There is no such revision any more."))
+            raise Refused(_("This revision no longer exists."))
         return RevisionForm(data, known, asked)
 
     def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:

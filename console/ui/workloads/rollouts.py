@@ -27,16 +27,18 @@ def rollout(words: str, kind: ResourceKind, key: Key) -> str:
 def held_back(subject: Subject) -> Sequence[str | Promise]:
     """Return notes on why a new template is not rolled out automatically."""
     if getattr(subject.entry.projection, "paused", False):
-        return [_("It is paused: its pods stay as they are until it is resumed.")]
+        return [_("The rollout is paused. Pods are not replaced until the rollout is resumed.")]
     if mapping(subject.manifest, "spec", "updateStrategy").get("type") == "OnDelete":
-        return [_("Its update strategy is OnDelete: each pod stays as it is until you delete it.")]
+        return [
+            _("The update strategy is OnDelete. A pod is replaced only after you delete the pod.")
+        ]
     return []
 
 
 class Replaces(WorkloadAction):
     """Base of actions that change the pod template."""
 
-    effect_text = gettext_lazy("All its pods are replaced, as its update strategy says.")
+    effect_text = gettext_lazy("All pods are replaced according to the update strategy.")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
@@ -69,7 +71,7 @@ class Pause(Patch, WorkloadAction):
     name = "pause"
     label = pgettext_lazy("action", "Pause")
     effect_text = gettext_lazy(
-        "Its pods run on. Changes of its pod template reach them when it is resumed."
+        "The pods keep running. Changes to the pod template are rolled out after you resume."
     )
     places = EVERYWHERE
     done_word = pgettext_lazy("result", "Paused")
@@ -87,7 +89,9 @@ class Pause(Patch, WorkloadAction):
 class Resume(WorkloadAction):
     name = "resume"
     label = pgettext_lazy("action", "Resume")
-    effect_text = gettext_lazy("What was changed of its pod template meanwhile is rolled out.")
+    effect_text = gettext_lazy(
+        "Changes that were made to the pod template while the rollout was paused are rolled out."
+    )
     weight = 3
     needs = (Permission("patch"),)
     places = EVERYWHERE

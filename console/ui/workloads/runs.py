@@ -39,7 +39,7 @@ class RunForm(ConsoleForm):
     """Form with the name of the new job, so that submitting twice creates only one job."""
 
     causes: Mapping[str, str] = {"metadata.name": "name"}
-    name = TextField(label=gettext_lazy("Name of the job"), max_length=LONGEST)
+    name = TextField(label=gettext_lazy("Job name"), max_length=LONGEST)
 
 
 class _Run(WorkloadAction):
@@ -65,7 +65,7 @@ class Rerun(_Run):
 
     name = "rerun"
     label = pgettext_lazy("action", "Rerun")
-    effect_text = gettext_lazy("A new job with the same template starts. This one stays as it is.")
+    effect_text = gettext_lazy("A new job with the same template starts. This job is not changed.")
     weight = 3
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -95,7 +95,7 @@ class RunNow(_Run):
     title_text = gettext_lazy("Run %(kind)s %(name)s now")
     button_text = label
     effect_text = gettext_lazy(
-        "A job starts at once, whatever runs already. The schedule goes on as it is."
+        "A job starts immediately, even if other jobs are running. The schedule is not changed."
     )
     weight = 3
 
@@ -145,8 +145,11 @@ class Suspend(_Suspending):
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if kind.gvr == JOBS:
-            return _("Its running pods are deleted. When it is resumed, it does what is left.")
-        return _("The schedule starts no more jobs. Those that run go on.")
+            return _(
+                "The running pods are deleted. After you resume the job, the job completes the "
+                "remaining work."
+            )
+        return _("The schedule starts no new jobs. Running jobs continue.")
 
 
 class Unsuspend(_Suspending):
@@ -160,5 +163,5 @@ class Unsuspend(_Suspending):
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if kind.gvr == JOBS:
-            return _("Its pods are made again, for what is left to do.")
-        return _("The schedule starts jobs again. A run that was missed may start at once.")
+            return _("New pods are created to complete the remaining work.")
+        return _("The schedule starts jobs again. A missed run may start immediately.")

@@ -28,7 +28,7 @@ class Scale(WorkloadAction):
     name = "scale"
     label = pgettext_lazy("action", "Scale")
     reads_also = (HORIZONTAL_POD_AUTOSCALERS,)
-    effect_text = gettext_lazy("Pods are added, or deleted, until there are so many.")
+    effect_text = gettext_lazy("Pods are added or deleted to reach this number of replicas.")
     weight = 2
     needs = (Permission("patch", "scale"),)
     form = ReplicasForm
@@ -39,8 +39,8 @@ class Scale(WorkloadAction):
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         text = _(
-            "The HorizontalPodAutoscaler %(name)s sets this number, from %(least)s to %(most)s. "
-            "It may change it again."
+            "The HorizontalPodAutoscaler %(name)s sets the number of replicas (%(least)s to "
+            "%(most)s) and may change the number again."
         )
         return [
             text % {"name": visible(one.name), "least": one.least, "most": one.most}

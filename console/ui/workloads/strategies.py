@@ -25,7 +25,7 @@ ROLLING = "RollingUpdate"
 TYPES: Mapping[str, str | Promise] = {
     ROLLING: gettext_lazy("Step by step (RollingUpdate)"),
     "Recreate": gettext_lazy("All at once (Recreate)"),
-    "OnDelete": gettext_lazy("Each when you delete it (OnDelete)"),
+    "OnDelete": gettext_lazy("When you delete a pod (OnDelete)"),
 }
 WAIT = "minReadySeconds"
 _SHARE = re.compile(r"[0-9]{1,9}%?")
@@ -37,7 +37,7 @@ class ShareField(TextField):
     def clean(self, value: Any) -> int | str:
         found = str(super().clean(value))
         if found and not _SHARE.fullmatch(found):
-            raise ValidationError(_("Use a number of pods, or a share such as 25%."))
+            raise ValidationError(_("Enter a number of pods, or a percentage such as 25%."))
         return int(found) if found.isdecimal() else found
 
 
@@ -54,7 +54,7 @@ class StrategyForm(SpecForm):
     def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
         super().__init__(data, spec)
         types = [(one, TYPES[one]) for one in self.types]
-        self.fields["type"] = ChoiceField(label=_("Pods are replaced"), choices=types)
+        self.fields["type"] = ChoiceField(label=_("Pod replacement"), choices=types)
         self.fields |= {part: deepcopy(_FIELDS[part]) for part in (*self.parts, WAIT)}
         rolling = {part: self._rolling.get(part) for part in self.parts}
         kind = self._strategy.get("type", ROLLING)
@@ -92,7 +92,7 @@ class StrategyForm(SpecForm):
         if kind != ROLLING:
             for part in changed:
                 if given[part] not in (None, ""):
-                    self.add_error(part, _("This is for RollingUpdate alone."))
+                    self.add_error(part, _("This field applies only to RollingUpdate."))
             found.pop("rollingUpdate", None)
         elif changed:
             rolling = {**self._rolling, **{part: given[part] for part in changed}}
@@ -115,20 +115,22 @@ _FIELDS: Mapping[str, forms.Field] = {
     "maxSurge": ShareField(
         label=gettext_lazy("Max surge"),
         help_text=gettext_lazy(
-            "How many pods more than the replicas: a number, or a share such as 25%."
+            "Maximum number of pods above the number of replicas: a number, or a percentage such "
+            "as 25%."
         ),
         required=False,
     ),
     "maxUnavailable": ShareField(
         label=gettext_lazy("Max unavailable"),
         help_text=gettext_lazy(
-            "How many pods fewer than the replicas: a number, or a share such as 25%."
+            "Maximum number of pods below the number of replicas: a number, or a percentage such "
+            "as 25%."
         ),
         required=False,
     ),
     "partition": NumberField(
         label=gettext_lazy("Partition"),
-        help_text=gettext_lazy("Pods with a smaller number stay as they are."),
+        help_text=gettext_lazy("Pods with an ordinal below this number are not updated."),
         least=0,
         most=MOST,
         required=False,
@@ -162,7 +164,9 @@ class _EditStrategy(EditSpec, WorkloadAction):
     name = "strategy"
     label = gettext_lazy("Edit update strategy")
     title_text = gettext_lazy("Edit the update strategy of %(kind)s %(name)s")
-    effect_text = gettext_lazy("It counts for the rollout that goes on now, and for all after it.")
+    effect_text = gettext_lazy(
+        "The change applies to the current rollout and to all later rollouts."
+    )
 
 
 class EditDeploymentStrategy(_EditStrategy):

@@ -154,8 +154,8 @@ class EditTemplate(EditSpec, WorkloadAction):
 
     def effect(self, kind: ResourceKind) -> str | Promise:
         if self.later:
-            return _("Its next jobs have it. Those that there are stay as they are.")
-        return _("All its pods are replaced, as its update strategy says.")
+            return _("Future jobs use the change. Existing jobs are not changed.")
+        return _("All pods are replaced according to the update strategy.")
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return [*super().notes(subject), *held_back(subject)]

@@ -40,10 +40,10 @@ KINDS: Mapping[str, str | Promise] = {
     "configMap": gettext_lazy("ConfigMap"),
     "secret": gettext_lazy("Secret"),
     "persistentVolumeClaim": gettext_lazy("Persistent volume claim"),
-    EMPTY: gettext_lazy("Empty folder (emptyDir)"),
+    EMPTY: gettext_lazy("Empty directory (emptyDir)"),
 }
 MEDIA: Mapping[str, str | Promise] = {
-    "": gettext_lazy("Disk of the node"),
+    "": gettext_lazy("Node disk"),
     "Memory": gettext_lazy("Memory"),
 }
 READ_ONLY = "readOnly"
@@ -90,7 +90,7 @@ class VolumesForm(TemplateForm):
             titles=[one["name"] for one in volumes],
             heading=_("Volumes"),
             add=_("Add a volume"),
-            hint=_("An empty folder is made with each pod and goes with it."),
+            hint=_("An empty directory is created with each pod and deleted with the pod."),
         )
         self._mounts = {one.stem: self._mounts_of(one) for one in self.containers}
         self.groups = (self._volumes, *self._mounts.values())
@@ -105,7 +105,7 @@ class VolumesForm(TemplateForm):
             titles=[one["mountPath"] for one in found],
             heading=_("Mounts of %(container)s") % {"container": container.title},
             add=_("Add a mount"),
-            hint=_("With a path in the volume it is that file or folder alone."),
+            hint=_("If you enter a path in the volume, only that file or directory is mounted."),
         )
 
     def knows(self, found: Mapping[str, Any]) -> bool:
@@ -130,9 +130,9 @@ class VolumesForm(TemplateForm):
         again = given_again(rows, "name")
         for n, row in enumerate(rows):
             if not row.values["name"]:
-                self.wrong(row, "name", _("Give it a name."))
+                self.wrong(row, "name", _("Enter a name."))
             elif row.name in again:
-                self.wrong(row, "name", _("There is a volume of this name already."))
+                self.wrong(row, "name", _("A volume with this name already exists."))
             self.tell_causes(f"volumes[{n}]", row, _VOLUME_CAUSES)
             yield self._volume(row, before[row.at] if row.at is not None else {})
 
@@ -142,7 +142,7 @@ class VolumesForm(TemplateForm):
         own = ("object",) if kind in NAMED else ("medium", "size") if kind == EMPTY else ()
         for part in ("object", "size"):
             if part not in own and values[part] and row.changed(part):
-                self.wrong(row, part, _("This belongs to another kind of volume."))
+                self.wrong(row, part, _("The selected kind of volume does not use this field."))
         if kind not in KINDS or not row.changed("kind", *own):
             return {**before, "name": values["name"]}
         source = mapping(before, kind)
@@ -150,7 +150,7 @@ class VolumesForm(TemplateForm):
             limits = {"medium": values["medium"], "sizeLimit": values["size"]}
             source = {part: value for part, value in {**source, **limits}.items() if value}
         elif not values["object"]:
-            self.wrong(row, "object", _("Give it a name."))
+            self.wrong(row, "object", _("Enter a name."))
         else:
             source = {**source, NAMED[kind]: values["object"]}
         return {"name": values["name"], kind: source}
@@ -162,8 +162,8 @@ class VolumesForm(TemplateForm):
         before = listed(container.manifest, "volumeMounts")
         for n, row in enumerate(self._mounts[container.stem].given()):
             for part, text in (
-                ("volume", _("Give it a volume.")),
-                ("path", _("Give it a path.")),
+                ("volume", _("Enter a volume.")),
+                ("path", _("Enter a path.")),
             ):
                 if not row.values[part]:
                     self.wrong(row, part, text)
@@ -178,7 +178,7 @@ def _total(found: Mapping[str, Any]) -> int:
 def _volume_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
     kept = {KEPT: begins["as_it_is"]} if begins.get("as_it_is") else {}
     names = forms.TextInput({"list": OBJECT_NAMES, "data-only": " ".join(NAMED)})
-    medium = ChoiceField(label=_("Kept in"), choices=[*MEDIA.items()])
+    medium = ChoiceField(label=_("Storage medium"), choices=[*MEDIA.items()])
     medium.widget.attrs["data-only"] = EMPTY
     size = forms.TextInput({"data-only": EMPTY})
     return {
@@ -186,9 +186,9 @@ def _volume_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
         "kind": ChoiceField(
             label=_("Kind"), choices=[*{**KINDS, **kept}.items()], initial=next(iter(KINDS))
         ),
-        "object": TextField(label=_("Name of the object"), required=False, widget=names),
+        "object": TextField(label=_("Object name"), required=False, widget=names),
         "medium": medium,
-        "size": AmountField(label=_("At most"), widget=size),
+        "size": AmountField(label=_("Maximum"), widget=size),
     }
 
 

@@ -202,9 +202,9 @@ BAD: list[tuple[dict[str, str], str]] = [
     ({"name": "-x"}, "Use lower-case letters"),
     ({"name": "a..b"}, "Use lower-case letters"),
     ({"name": "../x"}, "Use lower-case letters"),
-    ({"name": "alice"}, "There is a user of this name already."),
-    ({"email": "alice@example.com"}, "Another user has this address."),
-    ({"email": "nonsense"}, "This is not an email address."),
+    ({"name": "alice"}, "A user with this name already exists."),
+    ({"email": "alice@example.com"}, "Another user already has this email address."),
+    ({"email": "nonsense"}, "Enter a valid email address."),
     ({"password": "short"}, "Use 8 to 64 characters."),
     ({"password": "Carla-1234"}, "too much like the name"),
     ({"password": ""}, "Use 8 to 64 characters."),
@@ -226,10 +226,10 @@ async def test_invalid_values_are_reported_and_input_is_kept(
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (Forbidden(403, "users is forbidden"), "The cluster did not allow it."),
-        (Conflict(409, "exists"), "Somebody else changed it in the meantime."),
+        (Forbidden(403, "users is forbidden"), "Permission denied by the cluster."),
+        (Conflict(409, "exists"), "This object was changed in the meantime. Reload the page and try again."),
         (Unavailable("connection refused"), "may or may not be done"),
-        (ServerError(500, "strconv.ParseUint"), "The cluster refused."),
+        (ServerError(500, "strconv.ParseUint"), "The cluster rejected the request."),
     ],
 )
 async def test_api_errors_on_creation_are_shown(
@@ -327,11 +327,11 @@ async def test_sessions_can_be_revoked_including_the_own_ones(admin: Browser) ->
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (Forbidden(403, "users is forbidden"), "The cluster did not allow it."),
-        (NotFound(404, "users not found"), "There is no user alice."),
+        (Forbidden(403, "users is forbidden"), "Permission denied by the cluster."),
+        (NotFound(404, "users not found"), "No user alice found."),
         (Conflict(409, "the object has been modified"), "another one has taken its name"),
         (Unavailable("connection refused"), "may or may not be done"),
-        (ServerError(500, "strconv.ParseUint"), "The cluster refused."),
+        (ServerError(500, "strconv.ParseUint"), "The cluster rejected the request."),
     ],
 )
 async def test_api_errors_of_actions_are_shown(
@@ -346,7 +346,7 @@ async def test_api_errors_of_actions_are_shown(
     answer = await act(admin, what)
     assert answer.status_code == error.page_code
     page = answer.content.decode()
-    assert text in page or (what != "unlock" and "It is already gone." in page)
+    assert text in page or (what != "unlock" and "The object no longer exists." in page)
     assert NEW not in page
     row = await AuditRecord.objects.select_related("outcome").aget(subresource=what)
     assert row.outcome.code == error.code
@@ -372,7 +372,7 @@ async def test_json_clients_get_a_status_object(admin: Browser, runtime: StaticR
     json = {"Accept": "application/json"}
     done = (await act(admin, "disable", **json)).json()
     assert (done["status"], done["code"]) == ("Success", 200)
-    assert done["message"] == "Disabled user alice. All sessions and tokens have ended."
+    assert done["message"] == "Disabled user alice. All sessions and tokens of the user have ended."
     answers = {
         409: await act(admin, "disable", **json),
         400: await admin.post(url_of("enable"), {}, **json),
@@ -408,7 +408,7 @@ async def test_actions_that_do_not_apply_are_refused(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
     reasons = {
-        "enable": "This cannot be done to it as it is now.",
+        "enable": "The current state of the object doesn't allow this action.",
         "unlock": "The user is not locked.",
         "reset-second-factor": "The user has no second factor.",
     }
@@ -466,7 +466,7 @@ async def test_bulk_disable_reports_a_database_error_per_user(
     done = await admin.post("/bulk/host/users.iam.kubesphere.io/disable", {"targets": targets})
     text = b"".join([part async for part in done.streaming_content]).decode()
     assert 'data-done="0" data-gone="0" data-refused="2"' in text
-    assert text.count("The database cannot be used.") == 2
+    assert text.count("The database is not available.") == 2
 
 
 async def test_a_locked_user_can_be_unlocked(

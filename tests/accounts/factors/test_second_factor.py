@@ -30,7 +30,7 @@ from tests.staticruntime import StaticRuntime
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-WRONG = "This code is wrong, or was used already."
+WRONG = "The code is incorrect or has already been used."
 
 
 async def is_in(browser: Browser) -> bool:
@@ -75,7 +75,7 @@ async def test_setup_requires_a_valid_code(browser: Browser, clock: MovableClock
     page = await browser.get(OWN)
     assert 'src="data:image/svg+xml' in page.content.decode()
     for fields, text in (
-        ({"current": "wrong", "code": "000000"}, "This is not the current password."),
+        ({"current": "wrong", "code": "000000"}, "The current password is incorrect."),
         ({"current": PASSWORD, "code": "000000"}, "This is not the present code."),
         ({"current": PASSWORD}, "This is not the present code."),
     ):
@@ -87,7 +87,7 @@ async def test_setup_requires_a_valid_code(browser: Browser, clock: MovableClock
     assert "On" in (await browser.get("/account")).content.decode()
     again = (await browser.get(OWN)).content.decode()
     assert not any(code in again for code in done.codes)
-    assert "There are 10 recovery codes left." in again
+    assert "10 recovery codes left." in again
 
 
 async def test_secrets_and_recovery_codes_are_not_stored_in_plain_text(alice: Enrolled) -> None:
@@ -155,7 +155,7 @@ async def test_a_session_without_a_code_is_not_signed_in(alice: Enrolled) -> Non
             continue
         for refused in (await browser.post(path), await browser.get(path + "?format=json")):
             assert refused.status_code == 403, path
-            assert refused.json()["message"] == "Show your second factor first."
+            assert refused.json()["message"] == "Enter your second factor first."
     assert (await browser.get("/kapis/iam.kubesphere.io/v1alpha2/users/alice")).status_code == 401
     _, scope = await connect(from_ours(browser))
     assert (scope["account"], scope["access_in"]) == (None, None)

@@ -342,7 +342,7 @@ async def test_a_wrong_password_gets_the_common_error(browser: Browser, company:
     for name in ("jane", "nobody"):
         answer = await through(browser, name, "wrong")
         assert answer.status_code == 401 and browser.key is None
-        assert "Wrong name or password." in answer.content.decode()
+        assert "Incorrect username or password." in answer.content.decode()
         assert "<option selected>company</option>" in answer.content.decode()
         pages.append(answer)
     assert await reasons() == [(401, "WrongPassword"), (401, "UnknownUser")]

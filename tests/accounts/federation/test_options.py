@@ -234,7 +234,7 @@ async def test_the_last_configuration_is_used_while_the_cluster_is_unavailable(
             found = await catalogue()
         assert found.entries == first.entries
         assert [problem.text for problem in found.problems] == [
-            "the configuration cannot be read; the previous one remains in effect"
+            "the configuration could not be decoded; the previous one remains in effect"
         ]
     # Independent of the number of requests to the sign-in page.
     assert calls == 3
@@ -276,7 +276,7 @@ async def test_administrators_see_providers_and_configuration_errors(
     for text in (
         "keycloak",
         "https://console.example.com/oauth/redirect/keycloak",
-        "Left out",
+        "Ignored",
         "clientID is missing",
         "Not verified",
     ):
@@ -291,7 +291,9 @@ async def test_other_users_do_not_see_providers(browser: Browser, providers: Pro
     answer = await browser.get("/access/providers")
     text = answer.content.decode()
     assert answer.status_code == 403 and "keycloak" not in text
-    assert "My rights" in text and "Missing right" not in text and "request-text" not in text
+    assert (
+        "My permissions" in text and "Missing permission" not in text and "request-text" not in text
+    )
 
 
 async def test_the_page_without_providers(browser: Browser, providers: Providers) -> None:

@@ -269,9 +269,9 @@ async def test_a_token_is_refused_while_the_user_must_change_the_password(
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"name": ""}, "Give it a name."),
+        ({"name": ""}, "Enter a name."),
         ({"name": "x" * 65}, "Use at most 64 characters."),
-        ({"name": "ci"}, "You have a token of this name."),
+        ({"name": "ci"}, "You already have a token with this name."),
     ],
 )
 async def test_invalid_token_names_are_refused(
@@ -291,7 +291,7 @@ async def test_invalid_scopes_and_lifetimes_are_refused(
         "/account/tokens", {"name": "x", "scope": "read", "days": "7", **wrong}
     )
     assert answer.status_code == 400
-    assert "This is not one of the choices any more." in answer.content.decode()
+    assert "This option is no longer available. Choose another option." in answer.content.decode()
     assert await NamedToken.objects.acount() == 0
 
 

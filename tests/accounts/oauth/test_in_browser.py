@@ -78,7 +78,7 @@ def test_sign_in_consent_and_redirect(
     assert world.statuses("jane", exchange(world, "own", page.url)) == {200}
 
     page.goto(ask(world, "foreign"))
-    expect(page.locator("h1")).to_contain_text("foreign asks for access")
+    expect(page.locator("h1")).to_contain_text("foreign requests access")
     page.click("button[value=deny]")
     page.wait_for_url(DESKTOP + "?error=access_denied*")
 

@@ -71,7 +71,7 @@ async def test_open_ports_of_the_user_are_listed_and_closed(alice: Browser) -> N
         answer = await alice.post(ACCOUNT + "/ports/close", {"port": label})
         assert (answer.status_code, answer["Location"]) == (302, f"{ACCOUNT}#ports")
     text = (await alice.get(ACCOUNT)).content.decode()
-    assert "The port is closed." in text and text.count("no such open port any more") == 3
+    assert "Port closed." in text and text.count("no such open port any more") == 3
     assert 'id="ports"' not in text
     assert [one.owner.account for one in await asyncio.to_thread(all_open)] == ["bob"]
     row = await AuditRecord.objects.filter(verb="close").select_related("outcome").aget()
@@ -151,7 +151,7 @@ async def test_taken_and_invalid_email_addresses_get_the_same_error(
     answer = await save(alice, email=email, displayName="Kept")
     assert answer.status_code == 400
     text = answer.content.decode()
-    assert "This address cannot be used." in text
+    assert "This email address cannot be used. Enter another email address." in text
     assert "Kept" in text
     assert stored(runtime)["spec"]["email"] == "alice@example.com"
 
@@ -189,7 +189,7 @@ async def test_the_current_password_is_required(alice: Browser, runtime: StaticR
     for current in ("wrong", "", HASH):
         answer = await change(alice, current)
         assert answer.status_code == 400
-        assert "This is not the current password." in answer.content.decode()
+        assert "The current password is incorrect." in answer.content.decode()
     assert stored(runtime)["spec"]["password"] == HASH
     assert await is_in(alice)
 

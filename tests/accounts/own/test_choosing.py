@@ -68,7 +68,7 @@ async def test_all_pages_redirect_and_api_requests_are_refused(pending: Browser)
         assert answer["Location"] == there, path
         for refused in (await pending.post(path), await pending.get(path + "?format=json")):
             assert refused.status_code == 403, path
-            assert refused.json()["message"] == "Choose a password first."
+            assert refused.json()["message"] == "Choose a new password first."
         fragment = await pending.get(path, HX_Request="true")
         assert (fragment.status_code, fragment["HX-Redirect"]) == (403, PAGE)
     assert seen >= 15
@@ -139,10 +139,13 @@ async def test_only_concurrent_changes_of_the_spec_are_a_conflict(
 
 
 WRONG: list[tuple[dict[str, str], str]] = [
-    ({"current": "wrong"}, "This is not the current password."),
-    ({"current": ""}, "This is not the current password."),
-    ({"again": NEW + "x"}, "This is not the same password."),
-    ({"password": PASSWORD, "again": PASSWORD}, "This is the current password."),
+    ({"current": "wrong"}, "The current password is incorrect."),
+    ({"current": ""}, "The current password is incorrect."),
+    ({"again": NEW + "x"}, "The passwords don't match."),
+    (
+        {"password": PASSWORD, "again": PASSWORD},
+        "The new password must be different from the current password.",
+    ),
     ({"password": "Short1", "again": "Short1"}, "Use 8 to 64 characters."),
     ({"password": "Password1", "again": "Password1"}, "passwords that many people use"),
     ({"password": "Admin-12345", "again": "Admin-12345"}, "too much like the name"),

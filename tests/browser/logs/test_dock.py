@@ -132,10 +132,10 @@ def test_logs_open_in_the_dock_from_an_overview_and_a_list(
     start("crashes", **{ANNOTATION: "crash error boom"})
     console.kubectl("label", "pod", "crashes", "app=breaks")
     page.goto(f"{console.url}/clusters/host/projects/default")
-    page.get_by_role("button", name="Log of crashes: open below").click()
+    page.get_by_role("button", name="Log of crashes: open in the dock").click()
     expect(lines(page).first).to_be_visible()
     page.goto(f"{console.url}{PODS}&label=app%3Dbreaks")
-    page.get_by_role("button", name="Logs: open below", exact=True).click()
+    page.get_by_role("button", name="Logs: open in the dock", exact=True).click()
     expect(tabs(page)).to_contain_text(["crashes", "app=breaks"])
     expect(lines(page).first).to_be_visible()
 
@@ -183,7 +183,7 @@ def test_the_dock_is_restored_after_a_reload(
     frame.get_by_role("button", name="Pause").click()
     follows(page)
     # The filter is kept, and opening the same log again selects its tab.
-    frame.get_by_text("Which lines").click()
+    frame.get_by_text("Log options").click()
     frame.get_by_label("Search").fill("level=info")
     frame.get_by_role("button", name="Show").click()
     eventually(lambda: "level" in shown(page).url, "what is asked for")
@@ -223,7 +223,7 @@ def test_the_scroll_position_is_restored(
     box.evaluate(SCROLL, part)
     first = box.evaluate(_FIRST)
     page.goto(f"{console.url}{PLACE}/second")
-    expect(state(page)).to_have_text("Following; 500 older lines are no longer on this page")
+    expect(state(page)).to_have_text("Following. 500 older lines were removed from this page")
     assert box.evaluate(_FIRST) == first
     assert fake_log.heard[-1][0]["at"] == {"one": ["2026-01-02T10:00:02Z", 1, "run"]}
     fake_log.say(sources=["one"])
@@ -276,7 +276,7 @@ def test_tabs_show_new_lines_and_ended_logs(
     expect(frame.locator(".log")).to_be_visible()
     expect(as_page).to_have_attribute("href", re.compile("q=other"))
     fold.click()
-    fake_log.say(error={"code": 403, "message": "You may not see this any more."})
+    fake_log.say(error={"code": 403, "message": "You no longer have permission to view this page."})
     expect(tabs(page)).to_have_accessible_name(ended)
     fake_log.lines(1, "late")
     expect(tabs(page)).to_have_accessible_name(ended)
@@ -339,7 +339,9 @@ def test_the_dock_can_be_resized_and_shown_full_screen(
     expect(page.locator("#dock")).to_be_hidden()
     page.locator(BELOW).click()
     expect(root).to_have_attribute("data-dock", "open")
-    expect(page.locator("#announce")).to_have_text("second is open below. F6 leads there.")
+    expect(page.locator("#announce")).to_have_text(
+        "second is open in the dock. Press F6 to go there."
+    )
 
 
 def test_a_tab_that_failed_to_load_can_be_retried(
@@ -351,7 +353,7 @@ def test_a_tab_that_failed_to_load_can_be_retried(
     failed = page.locator("[data-current] [data-dock-failed]")
     expect(failed).to_be_visible()
     page.unroute_all()
-    failed.get_by_role("button", name="Try again").click()
+    failed.get_by_role("button", name="Retry").click()
     expect(page.frame_locator("[data-current] iframe").locator(".log")).to_be_visible()
     expect(failed).to_be_hidden()
 
@@ -439,10 +441,10 @@ def test_the_dock_fills_the_screen_of_a_phone(
     follows(page)
     # The form for log options is not wider than the phone either.
     frame = page.frame_locator(".dock-panel[data-current] iframe")
-    frame.get_by_text("Which lines").click()
-    box = frame.get_by_role("search", name="Which lines").bounding_box()
+    frame.get_by_text("Log options").click()
+    box = frame.get_by_role("search", name="Log options").bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
-    frame.get_by_text("Which lines").click()
+    frame.get_by_text("Log options").click()
     # On the next page it is a bar at the bottom that covers nothing.
     page.goto(console.url + PODS)
     expect(page.locator("html")).to_have_attribute("data-dock", "bar")

@@ -333,7 +333,7 @@ def test_visible_lines_are_kept_while_paused(
     state, button = page.locator("[data-log-state]"), page.locator("[data-log-end]")
     fake_log.say(sources=["one"])
     fake_log.lines(1, *(f"line {n}" for n in range(2105)))
-    expect(state).to_have_text("Following; 11,000 older lines are no longer on this page")
+    expect(state).to_have_text("Following. 11,000 older lines were removed from this page")
     expect(button).to_be_hidden()
     expect(lines(page).last).to_have_text("10:00:01.123line 2104")
     box = page.locator(".log[data-log-url]")
@@ -346,10 +346,10 @@ def test_visible_lines_are_kept_while_paused(
     fake_log.lines(2, *(f"next {n}" for n in range(30)))
     expect(lines(page).last).to_have_text("10:00:02.123next 29")
     box.evaluate(SCROLL, 0.9)
-    expect(button).to_have_text("To the newest lines")
+    expect(button).to_have_text("Jump to the newest lines")
     held = lines(page).first.text_content()
     fake_log.lines(3, *(f"more {n}" for n in range(20)))
-    expect(state).to_have_text("Following; 16,000 older lines are no longer on this page")
+    expect(state).to_have_text("Following. 16,000 older lines were removed from this page")
     expect(button).to_have_text("2,000 new lines")
     assert lines(page).first.text_content() == held
     # Lines that were never visible count as new, however often the user scrolls.
@@ -360,7 +360,7 @@ def test_visible_lines_are_kept_while_paused(
     page.get_by_role("button", name="Pause").click()
     expect(state).to_have_text("Paused, 2,100 new lines")
     fake_log.lines(5, *(f"last {n}" for n in range(20)))
-    expect(state).to_have_text("Paused. The cluster keeps what comes now.")
+    expect(state).to_have_text("Paused. New lines are loaded when you resume.")
     acks = [{"ack": n} for n in range(1, 6)]
     fake_log.has_heard(*acks[:4])
     button.click()
@@ -424,10 +424,10 @@ def test_the_size_of_kept_lines_is_limited(page: Page, start: StartPod, fake_log
     fake_log.say(sources=["one"])
     fake_log.lines(1, *(f"{n:03}{'x' * 3500}" for n in range(100)))
     state = page.locator("[data-log-state]")
-    expect(state).to_have_text("Following; 1,000 older lines are no longer on this page")
+    expect(state).to_have_text("Following. 1,000 older lines were removed from this page")
     page.get_by_role("button", name="Pause").click()
     fake_log.lines(2, "x" * 3500)
-    expect(state).to_have_text("Paused. The cluster keeps what comes now.")
+    expect(state).to_have_text("Paused. New lines are loaded when you resume.")
 
 
 def test_a_log_reconnects_until_it_has_ended(
@@ -442,7 +442,7 @@ def test_a_log_reconnects_until_it_has_ended(
     fake_log.say(n=2, lines=[], at={})
     fake_log.has_heard({"ack": 1}, {"ack": 2})
     assert fake_log.cut() == {"follow": "en", "at": at}
-    expect(state).to_have_text("Not live: the console does not answer")
+    expect(state).to_have_text("Not live: the console is not responding")
     for _ in range(6):
         fake_log.say(error={"code": 429, "message": "There are too many."})
         fake_log.cut(1013)
@@ -453,7 +453,7 @@ def test_a_log_reconnects_until_it_has_ended(
     fake_log.end(1013)
     page.reload()
     fake_log.greeted(9)
-    fake_log.say(error={"code": 403, "message": "You may not see this any more."})
+    fake_log.say(error={"code": 403, "message": "You no longer have permission to view this page."})
     expect(state).to_be_visible()
-    expect(state).to_have_text("You may not see this any more.")
+    expect(state).to_have_text("You no longer have permission to view this page.")
     fake_log.end(1008)

@@ -147,7 +147,7 @@ def test_an_open_port_closes_when_the_user_signs_out(
 
     page.route("**/logout", answer_late)
     page.click("button.avatar")
-    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("button", name="Sign out").click()
     expect(page).to_have_url(console.url + "/login")
     page.unroute("**/logout")
     tab.reload()

@@ -112,9 +112,7 @@ def test_the_exit_code_is_shown_and_a_new_shell_is_offered(
         run(page, full)
         expect(screen(page)).not_to_contain_text("=21=")
     run(page, "exit 7")
-    expect(page.locator("[data-terminal-state]")).to_have_text(
-        "The shell has ended with exit code 7."
-    )
+    expect(page.locator("[data-terminal-state]")).to_have_text("The shell exited with code 7.")
     # The previous output remains, and the message follows it.
     shows(page, re.compile("=21=.*The shell has ended with exit code 7"))
     # Input does not wait for the new shell: this text is typed before it can be ready.
@@ -134,7 +132,7 @@ def test_a_replaced_shell_is_marked_as_new(page: Page, shell: str) -> None:
     })""")
     page.reload()
     expect(page.locator("[data-terminal-state]")).to_have_text(
-        "This is a new shell. The former one has ended."
+        "This is a new shell. The previous shell has ended."
     )
     shows(page, "before")
     shows(page, "── This is a new shell.")
@@ -207,7 +205,7 @@ def test_input_and_output_resume_after_a_disconnect(page: Page, fake_shell: Fake
     fake_shell.say(taken=1)
     shows(page, "hello")
     assert fake_shell.cut() == {"begin": "en", "id": "one", "at": 6}
-    expect(state).to_have_text("The connection was lost. The shell goes on for a minute.")
+    expect(state).to_have_text("Connection lost. The shell keeps running for one minute.")
     expect(page.locator("#announce")).to_have_text(re.compile("The connection was lost."))
     page.keyboard.type("x")
     # The server received one byte more than it has acknowledged.
@@ -221,13 +219,13 @@ def test_input_and_output_resume_after_a_disconnect(page: Page, fake_shell: Fake
     fake_shell.begin(100, 3)
     fake_shell.write(b"far")
     fake_shell.has_heard(ack=103)
-    shows(page, re.compile("hello again.*── Some of the output is missing here. ──.*far"))
+    shows(page, re.compile("hello again.*── Some output is missing here. ──.*far"))
     # Input for one shell is not sent to another.
     page.keyboard.type("for this one")
     fake_shell.has_typed(b"for this one")
     fake_shell.cut()
     fake_shell.begin(new=True, id="two")
-    expect(state).to_have_text("This is a new shell. The former one has ended.")
+    expect(state).to_have_text("This is a new shell. The previous shell has ended.")
     page.keyboard.type("y")
     fake_shell.has_typed(b"y")
     fake_shell.write(b"new")
@@ -282,7 +280,7 @@ def test_terminal_errors_are_explained(page: Page, fake_shell: FakeShell) -> Non
     fake_shell.has_typed(b"rm x")
     fake_shell.write(b"\x1b[?1h\x1b[?2004h")
     fake_shell.has_heard(ack=13)
-    words = "There is no shell in this container."
+    words = "No shell found in this container."
     fake_shell.say(ended={"code": 127, "missing": True, "message": words})
     expect(missing).to_be_visible()
     expect(state).to_have_text(words)
@@ -311,7 +309,7 @@ def test_terminal_errors_are_explained(page: Page, fake_shell: FakeShell) -> Non
     words = "This terminal was opened in another window."
     fake_shell.say(error={"code": 409, "message": words})
     expect(state).to_have_text(words)
-    expect(again).to_have_text("Go on here")
+    expect(again).to_have_text("Continue here")
     fake_shell.end(1008)
     page.keyboard.type("unheard")
     again.click()
@@ -326,7 +324,7 @@ def test_terminal_errors_are_explained(page: Page, fake_shell: FakeShell) -> Non
         expect(state).to_have_text(words)
         if number < 6:
             assert fake_shell.cut() == {"begin": "en", "id": "two", "at": 0}
-    expect(again).to_have_text("Try again")
+    expect(again).to_have_text("Retry")
     fake_shell.end(1013)
     assert fake_shell.typed() == b""
     # Another user does not get the shell.
@@ -352,21 +350,21 @@ def test_input_waits_for_acknowledgements(page: Page, fake_shell: FakeShell) -> 
         paste(page, much)
     expect(toast).to_have_count(0)
     paste(page, much)
-    expect(toast).to_contain_text("This is more than can be typed at once.")
+    expect(toast).to_contain_text("The input is too long. Send it in smaller parts.")
     page.reload()
     fake_shell.greeted(2)
     fake_shell.begin(0, 40_000)
     # The page keeps as much input as can be in flight.
     fake_shell.has_typed(b"x" * 65_536)
     paste(page, "y" * 600_000)
-    expect(toast).to_contain_text("This is more than can be typed at once.")
+    expect(toast).to_contain_text("The input is too long. Send it in smaller parts.")
 
 
 def test_output_of_a_process_without_tty_is_shown(page: Page, fake_shell: FakeShell) -> None:
     fake_shell.cut()
     fake_shell.begin(new=True, tty=False, reads=False, id="two")
     state = page.locator("[data-terminal-state]")
-    expect(state).to_have_text("Connected. This container does not read what is typed.")
+    expect(state).to_have_text("Connected. This container does not accept input.")
     page.keyboard.type("unheard")
     fake_shell.write(b"\x1b[2J\x1b[Hone\ntwo\n")
     fake_shell.has_heard(ack=15)
@@ -441,7 +439,10 @@ def test_copy_paste_and_find_work(page: Page, fake_shell: FakeShell) -> None:
     fake_shell.has_typed(b"needle")
     page.evaluate("clipboard_ = null")
     page.get_by_role("button", name="Paste").click()
-    refused = "The browser does not give the clipboard. Use its own menu or keys."
+    refused = (
+        "Your browser blocked clipboard access. Use the browser menu or the keyboard "
+        "shortcuts of the browser instead."
+    )
     expect(toast).to_contain_text(refused)
     # Typing clears the selection.
     page.get_by_role("button", name="Find").click()
@@ -458,7 +459,7 @@ def test_copy_paste_and_find_work(page: Page, fake_shell: FakeShell) -> None:
     page.get_by_role("button", name="Find").click()
     field.fill("nothing")
     page.keyboard.press("Enter")
-    expect(said).to_have_text("Nothing was found.")
+    expect(said).to_have_text("No matches found.")
 
 
 def paste(page: Page, text: str) -> None:
@@ -474,7 +475,7 @@ def paste(page: Page, text: str) -> None:
 
 
 def test_pasting_several_lines_requires_confirmation(page: Page, shell: str) -> None:
-    dialog = page.get_by_role("dialog", name="Paste several lines?")
+    dialog = page.get_by_role("dialog", name="Paste multiple lines?")
     paste(page, "echo o'n'e\necho t'w'o\n")
     expect(dialog).to_be_visible()
     page.keyboard.press("Escape")
@@ -578,7 +579,7 @@ def test_a_terminal_closes_when_the_permission_is_revoked(
     shows(page, "# ")
     console.kubectl("delete", "clusterrolebinding", "typists")
     state = page.locator("[data-terminal-state]")
-    expect(state).to_contain_text("You may not see this any more.", timeout=2000)
+    expect(state).to_contain_text("You no longer have permission to view this page.", timeout=2000)
     run(page, "echo x")
     assert "echo x" not in screen(page).inner_text()
     Person(page, LOOKS[0], console).picture("terminal-ended")

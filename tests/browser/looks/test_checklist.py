@@ -58,7 +58,7 @@ _CUSTOM = re.compile(r"customresourcedefinitions|\.cert-manager\.io|\.shop\.exam
 #: Values in the fields of demo objects.
 _VALUES = {
     *("Allow", "Certificates", "Node", "None"),
-    "Has no rights beyond those of the workspaces that it is invited to.",
+    "Has no permissions outside the workspaces that the user is invited to.",
 }
 _LATIN = re.compile(r"[\u4e00-\u9fff][,;:!?]")
 

@@ -25,7 +25,7 @@ def at(page: Page, console: Console, path: str) -> None:
 def test_rows_selected_on_two_pages_are_deleted(console: Console, page: Page) -> None:
     console.pod(*(f"bulk-{number}" for number in range(4)), bulk="yes")
     at(page, console, "/clusters/host/pods?label=bulk%3Dyes&sort=name&limit=2")
-    bar = page.get_by_role("region", name="Chosen rows")
+    bar = page.get_by_role("region", name="Selected rows")
     expect(bar).to_be_hidden()
     # First by keyboard, then by pointer on the next page, where the first row stays selected.
     with page.context.expect_page() as another:
@@ -48,14 +48,14 @@ def test_rows_selected_on_two_pages_are_deleted(console: Console, page: Page) ->
     expect(page.get_by_role("heading", name="Delete 2 pods")).to_be_visible()
     expect(page.get_by_text("default/bulk-3")).to_be_visible()
     page.get_by_role("button", name="Delete 2 pods").click()
-    expect(page.locator(".summary")).to_contain_text("2 done, 0 already gone, 0 refused.")
+    expect(page.locator(".summary")).to_contain_text("2 succeeded, 0 no longer existed, 0 failed.")
     eventually(
         lambda: not console.has_pod("bulk-0") and not console.has_pod("bulk-3"), "both are gone"
     )
     assert console.has_pod("bulk-1")
     page.get_by_role("link", name="Back to the list").click()
     expect(page.locator("table[data-total]")).to_have_attribute("data-total", "2")
-    page.get_by_role("checkbox", name="Choose all rows of this page").click()
+    page.get_by_role("checkbox", name="Select all rows on this page").click()
     expect(bar).to_contain_text("2 chosen")
     page.get_by_role("button", name="Clear selection").click()
     expect(bar).to_be_hidden()
@@ -69,7 +69,7 @@ def test_all_matching_rows_and_ranges_can_be_selected(console: Console, page: Pa
     expect(row(page, "other")).to_have_count(0)
     box(page, "range-0").click()
     box(page, "range-2").click(modifiers=["Shift"])
-    bar = page.get_by_role("region", name="Chosen rows")
+    bar = page.get_by_role("region", name="Selected rows")
     expect(bar).to_contain_text("3 chosen")
     row(page, "range-1").focus()
     page.keyboard.press("Shift+X")
@@ -86,11 +86,11 @@ def test_all_matching_rows_and_ranges_can_be_selected(console: Console, page: Pa
     # The page does not scroll.
     assert page.evaluate("window.taken")
     console.pod("range-3")
-    expect(page.get_by_role("button", name="Choose all 4 that match")).to_be_visible()
+    expect(page.get_by_role("button", name="Select all 4 matching items")).to_be_visible()
     console.pod("range-4")
-    every = page.get_by_role("button", name="Choose all 5 that match")
+    every = page.get_by_role("button", name="Select all 5 matching items")
     every.click()
-    expect(bar).to_contain_text("All 5 that match are chosen")
+    expect(bar).to_contain_text("All 5 matching items are selected")
     expect(page.locator("#bulk-all")).to_be_hidden()
     page.get_by_role("button", name="Clear selection").click()
     expect(bar).to_be_hidden()
@@ -99,7 +99,7 @@ def test_all_matching_rows_and_ranges_can_be_selected(console: Console, page: Pa
     # Without one of them, only the visible rows are selected.
     page.get_by_role("link", name="Next page").click()
     expect(box(page, "range-3")).to_be_checked()
-    head = page.get_by_role("checkbox", name="Choose all rows of this page")
+    head = page.get_by_role("checkbox", name="Select all rows on this page")
     expect(head).to_be_checked()
     box(page, "range-4").click()
     expect(bar).to_contain_text("2 chosen")
@@ -146,7 +146,7 @@ def test_selected_columns_update_and_are_saved_in_a_view(console: Console, page:
     page.get_by_role("button", name="Columns", exact=True).click()
     page.get_by_role("checkbox", name="Restarts").uncheck()
     page.get_by_label("Labels").fill("label:team")
-    page.get_by_role("button", name="Show these columns").click()
+    page.get_by_role("button", name="Show selected columns").click()
     expect(page.get_by_role("columnheader", name="team")).to_be_visible()
     expect(page.get_by_role("columnheader", name="Restarts")).to_have_count(0)
     expect(row(page, "columns-one")).to_contain_text("payments")

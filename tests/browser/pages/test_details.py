@@ -58,7 +58,7 @@ def test_the_list_leads_to_the_cause_of_a_problem(console: Console, page: Page) 
         page.wait_for_url(console.url + path_of("melon"))
         live(page)
         cause = page.locator("#panel-cause .cause")
-        expect(cause).to_contain_text("it used more memory than there was and was killed")
+        expect(cause).to_contain_text("it ran out of memory and was killed")
         expect(cause).to_contain_text("It was restarted 14 times")
         expect(cause).to_contain_text("exit 137, OOMKilled")
         expect(page.locator("#panel-containers")).to_contain_text("CrashLoopBackOff")
@@ -161,7 +161,7 @@ def test_the_last_state_of_a_deleted_object_is_kept(console: Console, page: Page
         notice.get_by_role("link").click()
         page.wait_for_url(console.url + LISTED)
         page.go_back()
-        expect(page.locator("main")).to_contain_text("There is no pod default/apple.")
+        expect(page.locator("main")).to_contain_text("No pod default/apple found.")
 
 
 def test_switching_tabs_keeps_live_updates(console: Console, page: Page) -> None:

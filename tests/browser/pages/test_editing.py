@@ -42,7 +42,7 @@ def colour(console: Console) -> str:
 def test_typed_text_is_kept_as_a_draft(console: Console, page: Page) -> None:
     sign_in(page, console, f"{PATH}/edit")
     edit(page, "blue", "green")
-    expect(page.locator("[data-draft-state]")).to_have_text("Kept as a draft.")
+    expect(page.locator("[data-draft-state]")).to_have_text("Draft saved.")
     page.goto(f"{console.url}{PATH}/edit")
     assert "blue" in text_of(page)
     expect(page.get_by_text("You have a draft")).to_be_visible()
@@ -55,15 +55,15 @@ def test_typed_text_is_kept_as_a_draft(console: Console, page: Page) -> None:
     page.route("**/draft*", lambda route: route.abort(), times=1)
     edit(page, "green", "grey")
     page.evaluate(HIDE, True)
-    expect(state).to_have_text("This text cannot be kept as a draft now.")
+    expect(state).to_have_text("Could not save the text as a draft.")
     page.evaluate(HIDE, True)
-    expect(state).to_have_text("Kept as a draft.")
+    expect(state).to_have_text("Draft saved.")
     # Each version builds on the previous one.
     edit(page, "grey", "red")
     with page.expect_response("**/draft*") as kept:
         page.evaluate(HIDE, True)
     assert kept.value.status == 204
-    expect(state).to_have_text("Kept as a draft.")
+    expect(state).to_have_text("Draft saved.")
     page.get_by_role("button", name="Review changes").click()
     expect(page.locator("ins")).to_have_text("  colour: red")
     expect(page.locator("del")).to_have_text("  colour: blue")
@@ -82,7 +82,7 @@ def test_editing_works_without_scripts(console: Console, plain: Page) -> None:
     area.fill(area.input_value().replace("colour: blue", "colour: red\n  odd: |\n    a\n     b"))
     plain.get_by_role("button", name="Review changes").click()
     expect(plain.locator("ins").first).to_have_text("  colour: red")
-    plain.get_by_role("button", name="Back to the text").click()
+    plain.get_by_role("button", name="Back to the editor").click()
     assert "colour: red" in area.input_value()
     plain.get_by_role("button", name="Review changes").click()
     plain.get_by_role("button", name="Save", exact=True).click()

@@ -27,7 +27,7 @@ _PART = {
     "required": ["zz"],
     "properties": {
         "aa": {"type": "string"},
-        "zz": {"type": "boolean", "description": f"What it is for. {chr(0x202E)}<b>"},
+        "zz": {"type": "boolean", "description": f"The purpose of the token. {chr(0x202E)}<b>"},
     },
 }
 #: Fields with lists of each type that the editor distinguishes, and with unusual schemas.
@@ -277,7 +277,7 @@ def test_only_valid_suggestions_are_offered(editing: Editing) -> None:
     page.keyboard.press("Control+Space")
     expect(editing.offered).to_have_text(["zz", "aa"])
     told = page.locator(".cm-completionInfo")
-    expect(told).to_have_text("zz  <boolean, required>What it is for. ⟨U+202E⟩<b>")
+    expect(told).to_have_text("zz  <boolean, required>The purpose of the token. ⟨U+202E⟩<b>")
     page.keyboard.press("Escape")
     # An existing key is only replaced.
     editing.write("z: 1")
@@ -318,13 +318,13 @@ def test_problems_are_found(editing: Editing) -> None:
     editing.button("problems").click()
     expect(editing.problems).to_have_text(
         [
-            "“size” is missing.",
-            "This must be one of: blue, red",
-            "“colour” is no field of this kind.",
-            "“name” is missing.",
-            "This must be: integer",
-            "“count” is there twice.",
-            "This must be: object",
+            "Missing required field “size”.",
+            "Expected one of: blue, red",
+            "Unknown field “colour”.",
+            "Missing required field “name”.",
+            "Expected type: integer",
+            "Duplicate key “count”.",
+            "Expected type: object",
         ]
     )
     editing.content.focus()
@@ -338,7 +338,7 @@ def test_problems_are_found(editing: Editing) -> None:
     editing.page.keyboard.insert_text(editing.head + "spec: {size: 1}\n")
     expect(editing.button("problems")).to_be_hidden()
     editing.write("a: [1\nb")
-    expect(editing.problems).to_contain_text(["This is not YAML."])
+    expect(editing.problems).to_contain_text(["Invalid YAML."])
 
 
 def test_problems_from_the_server_are_shown(editing: Editing) -> None:

@@ -66,7 +66,7 @@ def test_dropped_files_are_added(signed_in: Console, page: Page) -> None:
     assert text_of(page) == "# typed\n---\nkind: A\n---\nkind: B\n"
     expect(content).to_contain_text("kind: B")
     drop(page, ("c.bin", b"\xff\xfe"), ("d.yaml", b"#" * 600_000), on="h1")
-    expect(state).to_have_text("c.bin is no text in UTF-8. d.yaml is too large.")
+    expect(state).to_have_text("c.bin is not a UTF-8 text file. d.yaml is too large.")
     assert text_of(page).endswith("kind: B\n")
     # The file input accepts files too.
     field = [[["f.yaml", b64encode(b"kind: F").decode()]], "input[type=file]"]

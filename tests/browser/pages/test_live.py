@@ -437,7 +437,7 @@ def test_typed_input_survives_updates(console: Console, page: Page) -> None:
         expect(table.locator("th").first).to_have_attribute("style", re.compile("width"))
         expect(restarts).to_be_checked()
         # The layout is computed again for other columns.
-        page.get_by_role("link", name="Usual columns").click()
+        page.get_by_role("link", name="Default columns").click()
         expect(table).not_to_have_attribute("data-fit", "scroll")
 
 

@@ -63,7 +63,7 @@ def test_the_palette_runs_commands_and_closes(console: Console, page: Page) -> N
     expect(page.locator("#palette")).to_be_hidden()
     with page.context.expect_page() as another:
         page.get_by_role("link", name="Jump to").click(modifiers=["Control"])
-    expect(another.value.get_by_label("Search in all kinds")).to_be_visible()
+    expect(another.value.get_by_label("Search all kinds")).to_be_visible()
     another.value.close()
     page.get_by_role("link", name="Jump to").click()
     expect(page.get_by_role("combobox", name="Jump to")).to_be_focused()
@@ -74,7 +74,7 @@ def test_the_palette_runs_commands_and_closes(console: Console, page: Page) -> N
     expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
     opened(page)
     page.keyboard.type("log out")
-    expect(option(page, "Log out").first).to_have_attribute("aria-selected", "true")
+    expect(option(page, "Sign out").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/login"))
 
@@ -91,7 +91,7 @@ def test_search_works_without_scripts(console: Console, plain: Page) -> None:
     console.pod("palette-plain")
     plain.goto(console.url + PODS)
     plain.get_by_role("link", name="Jump to").click()
-    plain.get_by_label("Search in all kinds").fill("palette-plain")
+    plain.get_by_label("Search all kinds").fill("palette-plain")
     plain.get_by_role("button", name="Search").click()
     expect(
         plain.locator('section[data-resource="pods"] a', has_text="palette-plain")

@@ -66,7 +66,7 @@ def test_a_stale_list_is_marked_and_catches_up_without_loss(console: Console, pa
     try:
         expect(page.locator("body")).to_have_attribute("data-live", "stale", timeout=15_000)
         expect(page.locator("#freshness")).to_contain_text(re.compile(r"\d\d:\d\d:\d\d"))
-        expect(page.locator("#announce")).to_have_text("Stale: the cluster does not answer")
+        expect(page.locator("#announce")).to_have_text("Stale: the cluster is not responding")
         expect(banner).to_be_visible()
         since = page.locator("#freshness").get_attribute("data-since") or ""
         expect(banner.locator("time")).to_have_attribute("datetime", since)
@@ -146,4 +146,4 @@ def test_a_wrong_password_is_rejected(console: Console, page: Page, password: st
     page.locator("input[name=password]").evaluate("e => { e.required = false }")
     page.fill("input[name=password]", password)
     page.locator("main button[type=submit], form button[type=submit]").first.click()
-    expect(page.get_by_text("Wrong name or password.")).to_be_visible()
+    expect(page.get_by_text("Incorrect username or password.")).to_be_visible()

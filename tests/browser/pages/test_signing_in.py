@@ -63,7 +63,7 @@ def test_long_provider_names_fit_a_phone(console: Console, page: Page) -> None:
     try:
         page.set_viewport_size({"width": 390, "height": 844})
         page.goto(console.url + "/login")
-        way = page.get_by_role("link", name=f"Log in with {name}")
+        way = page.get_by_role("link", name=f"Sign in with {name}")
         expect(way).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         box = way.bounding_box()
@@ -104,7 +104,7 @@ def test_signing_in_requires_the_second_factor(
         log_in(page, console, user)
         expect(page).to_have_url(console.url + "/account")
         page.goto(console.url + "/account/second-factor")
-        page.get_by_text("Or type the key").click()
+        page.get_by_text("Or enter the key manually").click()
         key = page.inner_text("code.secret")
         if scripts:
             assert page.evaluate("document.querySelector('.qr').naturalWidth") > 50
@@ -145,6 +145,6 @@ def test_signing_in_requires_the_second_factor(
         page.fill("#factor-code", codes[0])
         fits(page)
         page.get_by_role("button", name="Turn off").click()
-        expect(page.get_by_text("The second factor is off.")).to_be_visible()
+        expect(page.get_by_text("The second factor is turned off.")).to_be_visible()
     finally:
         context.close()

@@ -98,7 +98,7 @@ def test_a_workspace_administrator_can_do_all_tasks(
     page.get_by_role("link", name="acme", exact=True).click()
     expect(page.get_by_role("heading", name="acme")).to_be_visible()
 
-    tabs = page.get_by_role("navigation", name="Main")
+    tabs = page.get_by_role("navigation", name="Main navigation")
     tabs.get_by_role("link", name="Members", exact=True).click()
     page.get_by_role("link", name="Invite member").click()
     page.get_by_label("User", exact=True).fill("ben")

@@ -74,12 +74,12 @@ def log_in(page: Page, console: Console, name: str, password: str) -> None:
     page.goto(console.url + "/account")
     page.fill("#username", name)
     page.fill("#password", password)
-    page.get_by_role("button", name="Log in", exact=True).click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 def log_out(page: Page) -> None:
     page.click("button.avatar")
-    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("button", name="Sign out").click()
 
 
 @plainly
@@ -90,7 +90,7 @@ def test_signing_in_through_a_provider_with_a_selected_name(
     page = window.new_page()
     page.goto(console.url + "/account")
     expect(page).to_have_url(console.url + "/login?next=%2Faccount")
-    page.get_by_role("link", name="Log in with sso").click()
+    page.get_by_role("link", name="Sign in with sso").click()
     expect(page).to_have_url(re.compile(re.escape(issuer)))
     page.fill("input[name=login]", there)
     page.fill("input[name=password]", "x")
@@ -115,7 +115,7 @@ def test_signing_in_through_a_provider_with_a_selected_name(
     page.goto(console.url + "/dashboard")
     expect(page).to_have_url(console.url + "/login?next=%2Fdashboard")
     # The user is signed out at the provider too, and identified by the subject.
-    page.get_by_role("link", name="Log in with sso").click()
+    page.get_by_role("link", name="Sign in with sso").click()
     page.fill("input[name=login]", there)
     page.fill("input[name=password]", "x")
     page.click("button[type=submit]")
@@ -148,7 +148,9 @@ def test_signing_in_with_an_initial_password(
     page.fill("#choose-password", PASSWORD)
     page.fill("#choose-again", PASSWORD)
     page.get_by_role("button", name="Change password").click()
-    expect(page.get_by_role("alert").first).to_contain_text("This is the current password.")
+    expect(page.get_by_role("alert").first).to_contain_text(
+        "The new password must be different from the current password."
+    )
     page.fill("#choose-current", PASSWORD)
     page.fill("#choose-password", NEW)
     page.fill("#choose-again", NEW)
@@ -158,6 +160,6 @@ def test_signing_in_with_an_initial_password(
     log_out(page)
     expect(page).to_have_url(console.url + "/login")
     log_in(page, console, name, PASSWORD)
-    expect(page.get_by_role("alert")).to_contain_text("Wrong name or password.")
+    expect(page.get_by_role("alert")).to_contain_text("Incorrect username or password.")
     log_in(page, console, name, NEW)
     expect(page).to_have_url(console.url + "/account")

@@ -123,7 +123,7 @@ def test_the_palette_opens_objects_in_every_look(person: Person, scene: Scene) -
 def test_finding_why_a_pod_is_pending(keys: Page, scene: Scene) -> None:
     jump(keys, "po recommender", options(keys, scene.pending.partition("/")[2]))
     opened(keys, scene.pending)
-    expect(keys.locator(".cause-text")).to_contain_text("too little memory left (8)")
+    expect(keys.locator(".cause-text")).to_contain_text("not enough memory (8)")
 
 
 def test_finding_the_workloads_that_use_a_secret(keys: Page, scene: Scene) -> None:
@@ -175,7 +175,7 @@ def test_opening_an_object_of_a_new_custom_type(keys: Page, scene: Scene) -> Non
 def test_keyboard_help_and_navigation_shortcuts(keys: Page, scene: Scene) -> None:
     keys.keyboard.press("?")
     expect(keys.locator("#help")).to_be_visible()
-    expect(keys.locator("#help")).to_contain_text("Next and previous row")
+    expect(keys.locator("#help")).to_contain_text("Move to the next or previous row")
     keys.keyboard.press("Escape")
     expect(keys.locator("#help")).to_be_hidden()
     for letter, place in (("d", "/deployments"), ("n", "/nodes"), ("o", "/dashboard")):

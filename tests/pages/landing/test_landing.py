@@ -95,7 +95,7 @@ async def test_user_without_permissions_sees_whom_to_contact(
     runtime.console.put(WORKSPACES, workspace("team"))
     assert await begins(browser) == "/dashboard"
     text = (await browser.get("/dashboard")).content.decode()
-    assert "The platform is administered by admin, alice-the-boss." in text
+    assert "Platform administrators: admin, alice-the-boss." in text
     wanted = "Please add alice to a workspace or a project at https://console.example.com."
     assert f'id="asking-text" tabindex="0">{wanted}</pre>' in text
     assert 'data-copy-text="asking-text"' in text

@@ -21,7 +21,7 @@ NOTES: list[tuple[Measuring, str]] = [
     (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "has no metrics-server"),
     (Measuring(nodes=Forbidden(403, ""), pods=Forbidden(403, "")), "may not read what is used"),
     (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
-    (Measuring(nodes=b"<html>", pods=b"<html>"), "cannot be read"),
+    (Measuring(nodes=b"<html>", pods=b"<html>"), "could not be decoded"),
 ]
 
 
@@ -29,7 +29,7 @@ NOTES: list[tuple[Measuring, str]] = [
 async def test_overview_explains_why_usage_is_unavailable(
     client_as: ClientAs, runtime: StaticRuntime, note: str
 ) -> None:
-    assert "Usage is not known yet." in await page(client_as, CLUSTER)
+    assert "Loading resource usage." in await page(client_as, CLUSTER)
     await runtime.usage.take()
     for path in (CLUSTER, SHOP):
         html = await page(client_as, path)
@@ -107,6 +107,6 @@ async def test_overview_shows_longer_history_with_prometheus(
     await page(client_as, f"{CLUSTER}?range=7d", "alice")
     assert known.asked == [(None, 86_400), (frozenset({"team-a"}), 7 * 86_400)]
     known.past_ = Past(problem=Problem.UNAVAILABLE)
-    assert "Prometheus does not answer." in await page(client_as, f"{SHOP}?range=6h")
+    assert "Prometheus is not responding." in await page(client_as, f"{SHOP}?range=6h")
     for nonsense in ("?range=", "?range=9y", "?range=1d&range=%00", "?range=%FF"):
         await page(client_as, CLUSTER + nonsense)

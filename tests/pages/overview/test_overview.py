@@ -277,9 +277,11 @@ async def test_forbidden_and_missing_projects_look_identical(client_as: ClientAs
 
 async def test_user_without_permissions_sees_an_explanation(client_as: ClientAs) -> None:
     html = await page(client_as, PLATFORM, "charlie")
-    assert "Nothing is shared with you yet" in html
-    assert "You are logged in as charlie." in html
-    assert "Nothing is shared with you yet" in await page(client_as, CLUSTER, "charlie")
+    assert "You don't have access to any workspace or project yet" in html
+    assert "You are signed in as charlie." in html
+    assert "You don't have access to any workspace or project yet" in await page(
+        client_as, CLUSTER, "charlie"
+    )
     await page(client_as, SHOP, "charlie", 403)
 
 

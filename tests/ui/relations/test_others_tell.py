@@ -30,9 +30,9 @@ def answering(*ready: bool) -> dict[GVR, list[Obj]]:
     ("ready", "said"),
     [
         ((True, False), ""),
-        ((False,), "Nobody answers: its endpoint is not ready."),
-        ((False, False), "Nobody answers: none of its 2 endpoints is ready."),
-        ((), "Nobody answers: no pod that runs has its labels."),
+        ((False,), "No ready endpoints: the only endpoint is not ready."),
+        ((False, False), "No ready endpoints: none of the 2 endpoints is ready."),
+        ((), "No endpoints: no running pod matches the selector of this service."),
     ],
 )
 def test_service_shows_whether_it_has_ready_endpoints(ready: tuple[bool, ...], said: str) -> None:
@@ -71,13 +71,13 @@ def test_claim_explains_its_missing_storage_class() -> None:
         gvr = types.PERSISTENT_VOLUME_CLAIMS
         return text(drawn(subject_of(world(objects), gvr, CLAIM, access), cause))
 
-    gone = "Storage class gone does not exist, so nobody makes a volume."
+    gone = "No volume can be provisioned because storage class gone does not exist."
     assert said(a_claim(storageClassName="gone")).startswith(gone)
     assert gone not in said(a_claim(storageClassName="fast"))
     waiting = a_claim(storageClassName="fast")
     there = waiting[types.STORAGE_CLASSES][0]
     there["volumeBindingMode"] = "WaitForFirstConsumer"
-    assert said(waiting).startswith("It waits for the first pod that uses it.")
+    assert said(waiting).startswith("The volume is created when the first pod uses this claim.")
     there["provisioner"] = "kubernetes.io/no-provisioner"
     assert said(waiting).startswith("Storage class fast has no provisioner")
     bound = a_claim(storageClassName="gone", volumeName="pv-1")
@@ -85,7 +85,7 @@ def test_claim_explains_its_missing_storage_class() -> None:
     ending = a_claim(storageClassName="gone")
     meta = ending[types.PERSISTENT_VOLUME_CLAIMS][0]["metadata"]
     meta["deletionTimestamp"] = meta["creationTimestamp"]
-    assert said(ending) == "It is being deleted."
+    assert said(ending) == "The object is being deleted."
     tenant = PerType({types.PERSISTENT_VOLUME_CLAIMS: ("shop",)})
     assert gone not in said(a_claim(storageClassName="gone"), tenant)
 
@@ -100,7 +100,8 @@ def test_first_tab_of_a_config_map_shows_its_values() -> None:
     assert any(isinstance(panel, DataPanel) for panel in first.panels)
     html = drawn(subject, DataPanel())
     assert text(html) == (
-        "a one b 2 lines two lines evil ⟨U+202E⟩&lt;script&gt; icon 4 bytes, not text none empty"
+        "a one b 2 lines two lines evil ⟨U+202E⟩&lt;script&gt; icon 4 bytes of binary "
+        "data none empty"
     )
 
 

@@ -85,7 +85,7 @@ def test_link_to_all_is_omitted_if_the_list_has_no_such_filter() -> None:
 def test_unused_is_stated_only_if_all_referrers_are_visible(shop: World) -> None:
     gvr, lonely = types.CONFIG_MAPS, named("lonely")
     informers = world({**everything(), gvr: [lonely]})
-    says = "No use of it is known here."
+    says = "No references found."
     assert says in drawn(subject_of(informers, gvr, Key("shop", "lonely")))
     tenant = PerType({gvr: ("shop",), types.PODS: ("shop",)})
     assert says not in drawn(subject_of(informers, gvr, Key("shop", "lonely"), tenant))
@@ -198,7 +198,7 @@ def test_node_shows_a_tenant_only_the_tenants_pods(shop: World) -> None:
     access = PerType({types.NODES: None, types.PODS: ("team-b",)})
     html = drawn(subject_of(shop, types.NODES, Key("", "node-1"), access))
     assert "Pods 2 of 110" in text(html)
-    assert "Only pods in projects that you can look into are counted." in html
+    assert "Only pods in projects that you have permission to view are counted." in html
     assert "shop" not in text(html)
 
 

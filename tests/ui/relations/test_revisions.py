@@ -71,7 +71,7 @@ def test_invalid_revision_numbers_are_ignored(asked: str) -> None:
 
 
 def test_identical_revisions_are_reported() -> None:
-    assert "Their pod templates are the same." in shown(three(), since="2", to="2")
+    assert "The pod templates are identical." in shown(three(), since="2", to="2")
 
 
 def test_rollback_is_offered_to_permitted_users() -> None:
@@ -109,7 +109,7 @@ def test_controller_revisions_are_shown_for_other_workloads(gvr: GVR, kind: str)
 def test_missing_revisions_are_reported() -> None:
     objects = everything()
     objects[types.REPLICA_SETS] = []
-    assert "No revisions are kept." in shown(world(objects))
+    assert "No revisions found." in shown(world(objects))
 
 
 def test_unsynced_revisions_are_reported_as_loading() -> None:

@@ -26,6 +26,9 @@ def test_removing_another_default_class_is_offered_with_permission() -> None:
     classes, action = world({types.STORAGE_CLASSES: [fast, slow]}), SetDefault()
     for access, may in ((admin(), True), (bob(), False)):
         subject = subject_of(classes, types.STORAGE_CLASSES, Key("", "slow"), access)
-        kept = "You may not take the default away from: fast." in action.notes(subject)
+        kept = (
+            "You don't have permission to unset these storage classes as default: fast."
+            in action.notes(subject)
+        )
         form = action.make_form(subject, None)
         assert form is not None and (kept, "others" in form.fields) == (not may, may)

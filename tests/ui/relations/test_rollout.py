@@ -72,7 +72,7 @@ def test_progress_bars_and_reasons_of_waiting_pods_are_shown() -> None:
     assert "Up to date 3 of 5, 60 %" in text
     assert "Ready 2 of 5, 40 %" in text
     assert "web-3-aaaaa" in text and "and 1 more" in text
-    assert "too little CPU left" in text
+    assert "not enough CPU" in text
     # Missing pods of the previous revision no longer matter.
     assert "web-2-bbbbb" not in text
 
@@ -80,7 +80,7 @@ def test_progress_bars_and_reasons_of_waiting_pods_are_shown() -> None:
 def test_pods_with_different_problems_are_listed_separately() -> None:
     crashing = a_pod("web-3-ccccc", owner="web-3", waiting="CrashLoopBackOff")
     text = shown(rolling(unscheduled("web-3-aaaaa"), crashing))
-    assert "too little CPU left" in text and "keeps ending" in text and "more" not in text
+    assert "not enough CPU" in text and "keeps ending" in text and "more" not in text
 
 
 def test_finished_rollout_is_one_line() -> None:
