@@ -59,7 +59,7 @@ async def results(stage: Stage, rounds: int) -> list[Result]:
         stage.report(f"restarting {OBJECTS} deployments, {number} of {rounds}\n")
         for restart, found in ((_by_console, ours), (_by_kubectl, theirs)):
             calm += await stage.pages(few)
-            took, pages = await stage.beside(restart(stage))
+            took, pages = await stage.measure_during(restart(stage))
             found.times.append(took)
             found.pages.extend(pages)
     usual, took = percentile(calm, 0.95), median(ours.times)

@@ -89,7 +89,7 @@ async def _noticed(stage: Stage, editor: "_Editor") -> list[Result]:
     late: list[float] = []
     for edit in (editor.edit, editor.edit_by_kubectl):
         calm += await stage.pages(_CALM)
-        _done, pages = await stage.beside(_again(edit))
+        _done, pages = await stage.measure_during(_again(edit))
         late.append(percentile(pages, 0.95))
     usual, pods = percentile(calm, 0.95), stage.cluster.pods
     ours, theirs = late

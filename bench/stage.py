@@ -73,7 +73,7 @@ class Stage:
         """Return response times in milliseconds for the other user, without concurrent changes."""
         return [page.server for page in await self._looker.read(LIST, number)]
 
-    async def beside(self, work: Awaitable[T]) -> tuple[T, list[float]]:
+    async def measure_during(self, work: Awaitable[T]) -> tuple[T, list[float]]:
         """Await `work` while the other user requests pages. Return its result and the response
         times.
         """

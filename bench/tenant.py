@@ -35,7 +35,7 @@ class TenantAccess:
     def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
         return OWN if verb in _READS and gvr == PODS else frozenset()
 
-    def standing(self) -> str:
+    def rights_version(self) -> str:
         return self.identity.name
 
     def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:

@@ -55,7 +55,7 @@ use_host(
 runtime.spawn(controller.run(runtime, Endings(runtime), workers=1))
 runtime.spawn(keep_clean(runtime.clock))
 runtime.spawn(keep_read(runtime))
-runtime.on_refusal = RefusalEvents(runtime).note
+runtime.on_refusal = RefusalEvents(runtime).record
 if settings.NODE_SHELL_NAMESPACE:
     runtime.spawn(keep_swept(runtime))
 

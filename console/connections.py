@@ -28,8 +28,8 @@ MOST, MOST_OF_ONE, FEWEST_OF_ONE = 10_000, 1_000, 32
 class Limits(NamedTuple):
     """Maximum number of connections: in total (`most`) and per address (`of_one`)."""
 
-    most: int
-    of_one: int
+    total: int
+    per_address: int
 
     @classmethod
     def of(cls, files: int) -> "Limits":
@@ -72,12 +72,12 @@ class Seats:
         self._of: dict[str, dict[Connection, None]] = {}
         self._address: dict[Connection, str] = {}
 
-    def enter(self, connection: Connection, address: str) -> bool:
+    def acquire(self, connection: Connection, address: str) -> bool:
         """Register a connection. Return False if it must be closed because a limit is reached."""
         there = self._of.get(address, {})
-        if len(there) >= self._limits.of_one and not self._is_exempt(address):
+        if len(there) >= self._limits.per_address and not self._is_exempt(address):
             admitted = self._makes_way(there)
-        elif len(self._address) >= self._limits.most:
+        elif len(self._address) >= self._limits.total:
             admitted = self._makes_way(max(self._of.values(), key=len))
         else:
             admitted = True
@@ -89,7 +89,7 @@ class Seats:
         counters.connections = len(self._address)
         return True
 
-    def leave(self, connection: Connection) -> None:
+    def release(self, connection: Connection) -> None:
         address = self._address.pop(connection, None)
         if address is None:
             return
@@ -102,7 +102,7 @@ class Seats:
     def _makes_way(self, there: dict[Connection, None]) -> bool:
         for connection in there:
             if self._is_idle(connection):
-                self.leave(connection)
+                self.release(connection)
                 counters.connections_dropped += 1
                 connection.abortConnection()
                 return True

@@ -120,7 +120,7 @@ class Request(WebRequest):
         if before <= SMALL_BODY < before + len(data):
             self.channel.ask_who(dict(self.requestHeaders.getAllRawHeaders()))
 
-    def flow_begins(self) -> Flow:
+    def start_flow(self) -> Flow:
         """Create the response's flow control, before the application is called."""
         self.download = Download(reactor.callLater)
         self.download.flow.abort = self._abort
@@ -194,12 +194,12 @@ class Channel(HTTPChannel):
         request has its own timeout.
         """
 
-    def body_came(self, size: int) -> None:
+    def extend_body_timeout(self, size: int) -> None:
         """Extend the timeout after `size` bytes of the body have been received."""
         left = self._body_began + BODY_SECONDS + size / BODY_RATE - reactor.seconds()
         self.setTimeout(max(left, 0.001))
 
-    def ask_who(self, headers: Mapping[bytes, Sequence[bytes]]) -> None:
+    def check_signed_in(self, headers: Mapping[bytes, Sequence[bytes]]) -> None:
         """Pause reading until it is known whether the client is signed in and may send a larger
         body.
         """
@@ -237,7 +237,7 @@ class Channel(HTTPChannel):
         else:
             super().allHeadersReceived()
             self._body_began = reactor.seconds()
-            self.body_came(0)
+            self.extend_body_timeout(0)
 
     def allContentReceived(self) -> None:
         if self._discarded < 0:

@@ -31,7 +31,7 @@ class Socket(WebSocketProtocol):
         self.outgoing = Outgoing(daphne_server.reactor.callLater)
 
     def connectionLost(self, reason: Any) -> None:
-        self.factory.seats.leave(self.transport)
+        self.factory.seats.release(self.transport)
         super().connectionLost(reason)
 
     def onOpen(self) -> None:
@@ -66,7 +66,7 @@ class Sockets(WebSocketFactory):
         self.seats = seats
         self._last: tuple[object, bytes] = (None, b"")
 
-    def framed(self, content: str | bytes) -> bytes:
+    def encode_frame(self, content: str | bytes) -> bytes:
         """Return the websocket frame of a message. The last frame is cached, so a text for many
         clients is encoded once.
         """

@@ -80,7 +80,7 @@ def _who(entry: Entry) -> str:
 
 def merge(live: Any, wanted: Any, shape: Shape) -> Any:
     """Return `wanted` merged into `live`. Maps are merged by field, lists with merge keys by item."""
-    if isinstance(live, dict) and isinstance(wanted, dict) and not shape.is_whole:
+    if isinstance(live, dict) and isinstance(wanted, dict) and not shape.is_atomic:
         merged = dict(live)
         for name, value in wanted.items():
             merged[name] = merge(live.get(name), value, shape.child(name))

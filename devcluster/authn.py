@@ -98,7 +98,7 @@ class TokenFile:
         self._save()
         return token
 
-    def lasting(self, user: UserInfo) -> str:
+    def permanent_token(self, user: UserInfo) -> str:
         """Return the existing non-expiring token of exactly this user, or issue one."""
         held = self._tokens.items()
         known = (token for token, one in held if one.user == user and not one.expires)

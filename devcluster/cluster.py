@@ -31,10 +31,10 @@ class Cluster:
         self.audit = audit
         self.registry = Registry(builtin_types())
         self.store = Store(database, self._selectable_fields)
-        self.customs = Customs(self.store, self.registry)
+        self.custom_types = Customs(self.store, self.registry)
         self.rbac = Rbac(self.store)
         self.tokens = TokenFile(token_file)
-        self.objects = Objects(self.store, self.registry, self.customs)
+        self.objects = Objects(self.store, self.registry, self.custom_types)
         self.aggregation = Aggregation(self.objects)
         self.handlers = Handlers(self.objects, self.rbac)
         self.patches = Patches(self.handlers)

@@ -253,7 +253,7 @@ class Objects:
         if fill:
             fill(obj)
         if declared.storage == "services" and old:
-            self._addresses.keep(obj, old)
+            self._addresses.preserve(obj, old)
 
     def _validate(self, declared: ResourceType, version: str, new: Obj, old: Obj | None) -> None:
         causes = list(validate_object(declared, new, old))

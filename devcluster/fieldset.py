@@ -50,7 +50,7 @@ def flatten(obj: Obj, shape: Shape) -> dict[Path, Any]:
 
 
 def _flatten(value: Any, shape: Shape, path: Path, found: dict[Path, Any]) -> None:
-    if isinstance(value, dict) and value and not shape.is_whole:
+    if isinstance(value, dict) and value and not shape.is_atomic:
         if len(path) <= 2 and path in _UNOWNED:
             return
         for name, child in value.items():

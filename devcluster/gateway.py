@@ -59,7 +59,7 @@ class Gateway:
         self._connections = Connections(cluster.handlers, cluster.tokens)
         self._proxies = Proxies(cluster.handlers.objects)
         #: Open watches, logs and websockets. They are closed when the server stops.
-        self.open: set[Open] = {self._connections}
+        self.open_streams: set[Open] = {self._connections}
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         info = parse_request(request.method, request.path, request.query)
@@ -70,7 +70,7 @@ class Gateway:
         try:
             user = self._authenticate(request)
             user = impersonate(user, list(request.headers.items()), self._cluster.rbac)
-            noted = self._note(request, info, user, audit_id)
+            noted = self._log_request(request, info, user, audit_id)
             self._authorize(info, user)
             response = await self._answer(request, info, user, audit_id)
         except StatusError as error:
@@ -91,7 +91,7 @@ class Gateway:
             _log.exception("failed to handle %s %s", request.method, request.path)
             response = _response(error_answer(internal(str(error))), audit_id)
         # The request was rejected before authentication or impersonation completed.
-        noted = noted or self._note(request, info, user, audit_id)
+        noted = noted or self._log_request(request, info, user, audit_id)
         noted.code = response.status
         return response
 
@@ -103,7 +103,7 @@ class Gateway:
         authorization = request.headers.get("Authorization", "")
         return authenticate(authorization, certificate, self._cluster.find_token)
 
-    def _note(
+    def _log_request(
         self, request: web.Request, info: RequestInfo, user: UserInfo, audit_id: str
     ) -> RequestRecord:
         return self._cluster.audit.begin(
@@ -142,7 +142,7 @@ class Gateway:
             return self._proxies.answer(request, call)
         answer = await self._act(call)
         if isinstance(answer, Streamed):
-            return await self._pour(request, answer, audit_id)
+            return await self._stream(request, answer, audit_id)
         return _response(answer, audit_id)
 
     async def _act(self, call: Call) -> Answer | Streamed:
@@ -241,7 +241,7 @@ class Gateway:
         finally:
             watch.close()
 
-    async def _pour(
+    async def _stream(
         self, request: web.Request, answer: Streamed, audit_id: str
     ) -> web.StreamResponse:
         async def send(write: Callable[[bytes], Awaitable[None]]) -> None:
@@ -267,7 +267,7 @@ class Gateway:
         }
         response = web.StreamResponse(headers=headers)
         response.enable_chunked_encoding()
-        self.open.add(open_answer)
+        self.open_streams.add(open_answer)
         try:
             # Clients usually end a watch by closing the connection.
             with suppress(ConnectionResetError):
@@ -275,7 +275,7 @@ class Gateway:
                 await send(response.write)
                 await response.write_eof()
         finally:
-            self.open.discard(open_answer)
+            self.open_streams.discard(open_answer)
         return response
 
 

@@ -67,7 +67,7 @@ class General:
         return Answer(encode(body), content_type=_AGGREGATED, headers=headers)
 
     def _openapi(self, rest: list[str]) -> Answer:
-        registry, customs = self._cluster.registry, self._cluster.customs
+        registry, customs = self._cluster.registry, self._cluster.custom_types
         match rest:
             case ["v2"]:
                 # kubectl requests this document to validate a List. Without schemas it leaves the

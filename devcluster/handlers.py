@@ -73,17 +73,19 @@ class Handlers:
             patch=patch,
         )
 
-    def typed(self, call: Call, obj: Obj, write: Write | None = None, code: int = 200) -> Answer:
+    def object_response(
+        self, call: Call, obj: Obj, write: Write | None = None, code: int = 200
+    ) -> Answer:
         headers = {}
         if write and write.warnings:
             headers["Warning"] = ", ".join(f'299 - "{_quoted(w)}"' for w in write.warnings)
-        return json_answer(call.declared.typed(obj, call.version), code, **headers)
+        return json_answer(call.declared.with_type_meta(obj, call.version), code, **headers)
 
     # Reading ------------------------------------------------------------------------------------
 
     def get(self, call: Call) -> Answer:
         record = self.objects.get(call.declared, call.namespace, call.info.name)
-        return Answer(self.renderer(call).one(record))
+        return Answer(self.renderer(call).render_object(record))
 
     async def list(self, call: Call) -> Answer:
         options = read_list_options(call.declared, call.query, watch=False)
@@ -91,7 +93,7 @@ class Handlers:
         collection = self.objects.store.collection(call.declared.storage)
         page = await list_page(self.objects.store, collection, call.namespace, options)
         metadata = list_metadata(page.resource_version, page.token, page.remaining)
-        return Answer(renderer.many(page.records, metadata))
+        return Answer(renderer.render_list(page.records, metadata))
 
     # Writing ------------------------------------------------------------------------------------
 
@@ -101,7 +103,7 @@ class Handlers:
         if call.declared.storage == REQUESTS:
             stamp_requestor(obj, call.user)
         made = self.objects.create(call.declared, call.version, call.namespace, obj, write)
-        return self.typed(call, made, write, 201)
+        return self.object_response(call, made, write, 201)
 
     def update(self, call: Call, subresource: str = "") -> Answer:
         declared, info = call.declared, call.info
@@ -113,11 +115,11 @@ class Handlers:
             self.require_create(call)
             meta(obj).setdefault("name", info.name)
             made = self.objects.create(declared, call.version, call.namespace, obj, write)
-            return self.typed(call, made, write, 201)
+            return self.object_response(call, made, write, 201)
         changed = self.objects.update(
             declared, call.version, call.namespace, info.name, lambda _: obj, write
         )
-        return self.typed(call, changed, write)
+        return self.object_response(call, changed, write)
 
     def require_create(self, call: Call) -> None:
         """Check the additional `create` permission of an update or patch that creates a missing
@@ -131,7 +133,7 @@ class Handlers:
         how = self.deletion(call, self._options(call))
         obj, gone = self.objects.delete(call.declared, call.namespace, call.info.name, how)
         if not gone or call.declared.storage in RETURNS_OBJECT:
-            return self.typed(call, obj)
+            return self.object_response(call, obj)
         declared = call.declared
         details = {
             "name": call.info.name,
@@ -154,7 +156,9 @@ class Handlers:
         selection = read_selection(call.declared, call.query)
         collection = self.objects.store.collection(call.declared.storage)
         chosen = [r for r in collection.records_in(call.namespace) if selection.matches(r)]
-        rendered = self.renderer(call).many(chosen, {"resourceVersion": str(self.objects.store.rv)})
+        rendered = self.renderer(call).render_list(
+            chosen, {"resourceVersion": str(self.objects.store.rv)}
+        )
         for record in chosen:
             self.objects.delete(call.declared, record.namespace, record.name, how)
         return Answer(rendered)

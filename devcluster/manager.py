@@ -87,7 +87,7 @@ class ControllerManager:
         for index, controller in enumerate(self._controllers):
             for key in controller.all_keys():
                 self._add((index, key))
-        self._work_off()
+        self._drain_queue()
         if self._sample is not None:
             self._start_world(self._sample)
         self._tasks.append(asyncio.create_task(self._run(), name="controllers"))
@@ -103,11 +103,11 @@ class ControllerManager:
 
     def _fast_forward(self) -> None:
         """Process all work that is due within `_MOMENTS` seconds."""
-        self._hurry = self._kubelet.hurry = True
+        self._hurry = self._kubelet.fast_forward = True
         try:
-            self._work_off()
+            self._drain_queue()
         finally:
-            self._hurry = self._kubelet.hurry = False
+            self._hurry = self._kubelet.fast_forward = False
 
     def _restart(self, pod: Record) -> None:
         """Kill one container of the pod. The kubelet restarts it a second later."""
@@ -121,7 +121,7 @@ class ControllerManager:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until the queue is empty."""
         await self._idle.wait()
 
@@ -145,7 +145,7 @@ class ControllerManager:
                 await asyncio.sleep(0)
             self._idle.set()
 
-    def _work_off(self) -> None:
+    def _drain_queue(self) -> None:
         """Process the queue synchronously, so that a cluster is settled when it starts."""
         while self._queue:
             self._step()

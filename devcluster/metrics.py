@@ -61,7 +61,7 @@ class Metrics:
             found = self._measured([self._objects.get(measured, call.namespace, info.name)], moment)
             if not found:
                 raise not_found(GROUP, info.resource, info.name)
-            return json_answer(declared.typed(found[0], call.version))
+            return json_answer(declared.with_type_meta(found[0], call.version))
         selection = read_selection(measured, call.query)
         records = self._objects.store.collection(measured.storage).records_in(call.namespace)
         head = {

@@ -50,7 +50,7 @@ class ServiceAddresses:
                         n for n in range(_FIRST_NODE_PORT, 32768) if n not in taken
                     )
 
-    def keep(self, service: Obj, old: Obj) -> None:
+    def preserve(self, service: Obj, old: Obj) -> None:
         """Keep the cluster IP of the old service if the update omits it."""
         for name in ("clusterIP", "clusterIPs"):
             value = dig(old, f"spec.{name}")

@@ -43,7 +43,7 @@ class Patches:
             self._patcher(call, kind, document),
             write,
         )
-        return self._handlers.typed(call, changed, write)
+        return self._handlers.object_response(call, changed, write)
 
     def _check_patch_type(self, call: Call, kind: str) -> None:
         known = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
@@ -65,7 +65,7 @@ class Patches:
             return strategic_merge(typed, document, shape)
 
         def mutate(obj: Obj) -> Obj:
-            result = patched(call.declared.typed(obj, call.version))
+            result = patched(call.declared.with_type_meta(obj, call.version))
             if not isinstance(result.get("metadata"), dict):
                 raise bad_request("the patch does not leave the object its metadata")
             return stored_shape(call, result)
@@ -77,7 +77,7 @@ class Patches:
         if not call.query.get("fieldManager"):
             cause = required("fieldManager", "Required value: is required for apply patch")
             raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
-        wanted = self._wanted(call)
+        wanted = self._applied_object(call)
         info, declared = call.info, call.declared
         api_version = declared.group_version(call.version)
         manager = Manager(write.manager, "Apply", api_version, subresource)
@@ -98,13 +98,13 @@ class Patches:
             made = self._handlers.objects.create(
                 declared, call.version, call.namespace, fresh, write
             )
-            return self._handlers.typed(call, made, write, 201)
+            return self._handlers.object_response(call, made, write, 201)
         changed = self._handlers.objects.update(
             declared, call.version, call.namespace, info.name, mutate, write
         )
-        return self._handlers.typed(call, changed, write)
+        return self._handlers.object_response(call, changed, write)
 
-    def _wanted(self, call: Call) -> Obj:
+    def _applied_object(self, call: Call) -> Obj:
         found = call.object()
         if meta(found).get("managedFields"):
             raise bad_request("metadata.managedFields must be nil")

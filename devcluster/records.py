@@ -106,7 +106,7 @@ class Collection:
         self.oldest = oldest
         self.listeners: set[Listener] = set()
         #: Callbacks that end watches when the type is removed.
-        self.closers: set[Callable[[], None]] = set()
+        self.close_callbacks: set[Callable[[], None]] = set()
 
     def keys_in(self, namespace: str) -> list[str]:
         """Return the sorted keys of a namespace, or all keys if the name is empty."""
@@ -143,7 +143,7 @@ class Collection:
             found.append(change)
         return found[::-1]
 
-    def note(self, change: Change) -> None:
+    def apply(self, change: Change) -> None:
         key = change.new.key
         if change.kind == "DELETED":
             del self.records[key]

@@ -121,7 +121,7 @@ class ResourceType:
             head = self._heads[version] = encode(typed)[:-1] + b","
         return head
 
-    def typed(self, obj: Obj, version: str) -> Obj:
+    def with_type_meta(self, obj: Obj, version: str) -> Obj:
         """Return a stored object in the format of this version. `obj` is not changed."""
         served = self.version(version)
         if served and served.to_wire:

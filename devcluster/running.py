@@ -77,9 +77,9 @@ class Running:
 
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result(_STOP_SECONDS)
 
-    def wait_settled(self, seconds: float) -> None:
+    def wait_until_idle(self, seconds: float) -> None:
         """Wait until the controllers are idle. Raise TimeoutError after `seconds`."""
-        waiting = asyncio.run_coroutine_threadsafe(self._manager.settled(), self._loop)
+        waiting = asyncio.run_coroutine_threadsafe(self._manager.wait_until_idle(), self._loop)
         try:
             waiting.result(seconds)
         except TimeoutError:
@@ -113,14 +113,14 @@ class Running:
         await self._end.wait()
         await self._manager.stop()
         if self._abruptly and runner.server:
-            self._cut(runner.server)
-        for answer in tuple(gateway.open):
+            self._abort_connections(runner.server)
+        for answer in tuple(gateway.open_streams):
             answer.close()
         sockets = [one.get_extra_info("socket") for one in _transports(runner.server)]
         await runner.cleanup()
         await _hang_up(sockets)
 
-    def _cut(self, server: web.Server) -> None:
+    def _abort_connections(self, server: web.Server) -> None:
         """Abort all connections without closing them properly, like a killed process."""
         self._listener.close()
         for transport in _transports(server):

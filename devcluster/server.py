@@ -170,7 +170,7 @@ class DevCluster:
     def issue_token(self, user: str, groups: Sequence[str] = ()) -> str:
         """Return a bearer token for the user. The same user gets the same token each time."""
         wanted = UserInfo(user, tuple(group for group in groups if group != AUTHENTICATED))
-        return self.run(lambda cluster: cluster.tokens.lasting(wanted))
+        return self.run(lambda cluster: cluster.tokens.permanent_token(wanted))
 
     def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
         """Write a kubeconfig (mode 0600) with a token of the user and return its path."""
@@ -184,17 +184,17 @@ class DevCluster:
         """Discard the change history. Watches that resume from an older resourceVersion fail with
         410 Gone.
         """
-        self._live().call(lambda cluster: cluster.store.compact())
+        self._require_running().call(lambda cluster: cluster.store.compact())
 
-    def wait_until_settled(self, seconds: float = 30.0) -> None:
+    def wait_until_idle(self, seconds: float = 30.0) -> None:
         """Wait until the simulated controllers are idle. Raise TimeoutError after `seconds`."""
-        self._live().wait_settled(seconds)
+        self._require_running().wait_until_idle(seconds)
 
     def run(self, function: Callable[[Cluster], T]) -> T:
         """Run the function on the cluster's thread, where it can access all components."""
-        return self._live().call(function)
+        return self._require_running().call(function)
 
-    def _live(self) -> Running:
+    def _require_running(self) -> Running:
         if not self._running:
             raise DevClusterError("The embedded cluster is not running.")
         return self._running

@@ -110,7 +110,7 @@ class BuiltinShape:
         return self._list.is_set
 
     @property
-    def is_whole(self) -> bool:
+    def is_atomic(self) -> bool:
         """True if the map is atomic: it has one owner and is replaced completely."""
         return self.field in _WHOLE
 
@@ -148,7 +148,7 @@ class SchemaShape:
         return self.schema.get("x-kubernetes-list-type") == "set"
 
     @property
-    def is_whole(self) -> bool:
+    def is_atomic(self) -> bool:
         return self.schema.get("x-kubernetes-map-type") == "atomic"
 
     def child(self, field: str) -> "Shape":

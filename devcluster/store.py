@@ -28,7 +28,7 @@ class Store:
         self.dependents: dict[str, set[tuple[str, str]]] = {}
         #: Objects by UID, as (collection, key).
         self.uids: dict[str, tuple[str, str]] = {}
-        self._grown = asyncio.Event()
+        self._changed_event = asyncio.Event()
         #: Callbacks called after each change in any collection.
         self.observers: list[Callable[[str, Change], None]] = []
         for name, key, data in database.load():
@@ -36,7 +36,7 @@ class Store:
             record = Record(key, decode(data), data, collection.fields)
             collection.records[key] = record
             collection.keys.append(key)
-            self._own(name, record)
+            self._add_owner_index(name, record)
         for collection in self.collections.values():
             collection.keys.sort()
 
@@ -73,27 +73,27 @@ class Store:
         self.rv = rv
         record = Record(key, obj, data, collection.fields)
         change = Change(kind, record, old)
-        collection.note(change)
-        self._disown(collection.name, old)
+        collection.apply(change)
+        self._remove_owner_index(collection.name, old)
         if kind != "DELETED":
-            self._own(collection.name, record)
-        self._tell(collection, change)
+            self._add_owner_index(collection.name, record)
+        self._notify(collection, change)
         return record
 
-    def _tell(self, collection: Collection, change: Change) -> None:
+    def _notify(self, collection: Collection, change: Change) -> None:
         for listener in tuple(collection.listeners):
             listener(change)
         for observer in self.observers:
             observer(collection.name, change)
-        self._grown.set()
-        self._grown = asyncio.Event()
+        self._changed_event.set()
+        self._changed_event = asyncio.Event()
 
-    def _own(self, name: str, record: Record) -> None:
+    def _add_owner_index(self, name: str, record: Record) -> None:
         self.uids[record.uid] = (name, record.key)
         for uid in record.owners:
             self.dependents.setdefault(uid, set()).add((name, record.key))
 
-    def _disown(self, name: str, record: Record | None) -> None:
+    def _remove_owner_index(self, name: str, record: Record | None) -> None:
         if record is None:
             return
         self.uids.pop(record.uid, None)
@@ -103,7 +103,7 @@ class Store:
             if not held:
                 self.dependents.pop(uid, None)
 
-    def owned_by(self, uid: str, name: str = "") -> list[tuple[str, Record]]:
+    def dependents_of(self, uid: str, name: str = "") -> list[tuple[str, Record]]:
         """Return the dependents of an owner with their collection, optionally of one collection
         only.
         """
@@ -121,7 +121,7 @@ class Store:
     def drop(self, name: str) -> None:
         """Remove an empty collection whose type was removed."""
         collection = self.collections.pop(name, None)
-        for close in tuple(collection.closers if collection else ()):
+        for close in tuple(collection.close_callbacks if collection else ()):
             close()
 
     def compact(self) -> None:
@@ -135,7 +135,7 @@ class Store:
         try:
             async with asyncio.timeout(timeout):
                 while self.rv < resource_version:
-                    await self._grown.wait()
+                    await self._changed_event.wait()
         except TimeoutError:
             return False
         return True

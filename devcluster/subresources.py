@@ -128,7 +128,7 @@ class Subresources:
         changed = self._objects.update(
             call.declared, call.version, "", call.info.name, mutate, write
         )
-        return self._handlers.typed(call, changed)
+        return self._handlers.object_response(call, changed)
 
 
 def bind_pod(pod: Obj, node: str) -> None:

@@ -52,7 +52,7 @@ class Watch:
         options = self._options
         self._seen = self._store.rv
         self._collection.listeners.add(self._changed)
-        self._collection.closers.add(self.close)
+        self._collection.close_callbacks.add(self.close)
         wants_state = options.resource_version in (None, 0)
         if options.initial_events is not None:
             wants_state = options.initial_events
@@ -68,7 +68,7 @@ class Watch:
         """Stop the watch. It can be called more than once."""
         self._closed = True
         self._collection.listeners.discard(self._changed)
-        self._collection.closers.discard(self.close)
+        self._collection.close_callbacks.discard(self.close)
         self._ready.set()
 
     def _present(self) -> list[Record]:

@@ -19,18 +19,18 @@ class Renderer(ABC):
     """Encode objects of one type and version in the format that the client accepts."""
 
     @abstractmethod
-    def one(self, record: Record) -> bytes: ...
+    def render_object(self, record: Record) -> bytes: ...
 
     @abstractmethod
-    def many(self, records: Sequence[Record], metadata: Obj) -> bytes: ...
+    def render_list(self, records: Sequence[Record], metadata: Obj) -> bytes: ...
 
     @abstractmethod
-    def empty(self, metadata: Obj) -> Obj:
+    def metadata_object(self, metadata: Obj) -> Obj:
         """Return an object that contains only metadata."""
 
     def event(self, kind: Event, record: Record) -> bytes:
         """Return a line of a watch response."""
-        return b'{"type":"' + kind.encode() + b'","object":' + self.one(record) + b"}\n"
+        return b'{"type":"' + kind.encode() + b'","object":' + self.render_object(record) + b"}\n"
 
     def change(self, change: Change) -> bytes:
         """Return the watch event for a change that does not enter or leave the client's selection."""
@@ -40,7 +40,7 @@ class Renderer(ABC):
         about: Obj = {"resourceVersion": str(resource_version)}
         if initial_end:
             about["annotations"] = {INITIAL_EVENTS_END: "true"}
-        return encode({"type": "BOOKMARK", "object": self.empty(about)}) + b"\n"
+        return encode({"type": "BOOKMARK", "object": self.metadata_object(about)}) + b"\n"
 
 
 def error_event(error: StatusError) -> bytes:
@@ -56,15 +56,15 @@ class Whole(Renderer):
         served = declared.version(version)
         self._converts = served is not None and served.to_wire is not None
 
-    def one(self, record: Record) -> bytes:
+    def render_object(self, record: Record) -> bytes:
         if self._converts:
-            return encode(self._declared.typed(record.load(), self._version))
+            return encode(self._declared.with_type_meta(record.load(), self._version))
         return self._declared.head(self._version) + record.data[1:]
 
-    def many(self, records: Sequence[Record], metadata: Obj) -> bytes:
+    def render_list(self, records: Sequence[Record], metadata: Obj) -> bytes:
         declared = self._declared
         if declared.custom or self._converts:
-            items = [self.one(record) for record in records]
+            items = [self.render_object(record) for record in records]
         else:
             # Items of built-in lists omit kind and apiVersion.
             items = [record.data for record in records]
@@ -72,7 +72,7 @@ class Whole(Renderer):
         start = encode({**head, "metadata": metadata})[:-1]
         return start + b',"items":[' + b",".join(items) + b"]}\n"
 
-    def empty(self, metadata: Obj) -> Obj:
+    def metadata_object(self, metadata: Obj) -> Obj:
         typed = {"kind": self._declared.kind, "apiVersion": self._group_version}
         return {**typed, "metadata": metadata}
 
@@ -86,15 +86,15 @@ class Whole(Renderer):
 class MetadataOnly(Renderer):
     """Render `PartialObjectMetadata` objects."""
 
-    def one(self, record: Record) -> bytes:
-        return encode(self.empty(meta(record.load())))
+    def render_object(self, record: Record) -> bytes:
+        return encode(self.metadata_object(meta(record.load())))
 
-    def many(self, records: Sequence[Record], metadata: Obj) -> bytes:
+    def render_list(self, records: Sequence[Record], metadata: Obj) -> bytes:
         head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
-        items = [self.empty(meta(record.load())) for record in records]
+        items = [self.metadata_object(meta(record.load())) for record in records]
         return encode({**head, "metadata": metadata, "items": items})
 
-    def empty(self, metadata: Obj) -> Obj:
+    def metadata_object(self, metadata: Obj) -> Obj:
         return {**_PARTIAL, "metadata": metadata}
 
 
@@ -109,13 +109,15 @@ class Table(Renderer):
         self._declared, self._version, self._include = declared, version, include
         self._columns: tuple[Column, ...] = columns_for(declared, custom)
 
-    def one(self, record: Record) -> bytes:
-        return self.many([record], {"resourceVersion": str(record.rv)})
+    def render_object(self, record: Record) -> bytes:
+        return self.render_list([record], {"resourceVersion": str(record.rv)})
 
-    def many(self, records: Sequence[Record], metadata: Obj) -> bytes:
-        return encode({**self.empty(metadata), "rows": [self._row(record) for record in records]})
+    def render_list(self, records: Sequence[Record], metadata: Obj) -> bytes:
+        return encode(
+            {**self.metadata_object(metadata), "rows": [self._row(record) for record in records]}
+        )
 
-    def empty(self, metadata: Obj) -> Obj:
+    def metadata_object(self, metadata: Obj) -> Obj:
         return {
             "kind": "Table",
             "apiVersion": "meta.k8s.io/v1",
@@ -128,7 +130,7 @@ class Table(Renderer):
         obj = record.load()
         row: Obj = {"cells": [column.get(obj) for column in self._columns]}
         if self._include == "Object":
-            row["object"] = self._declared.typed(obj, self._version)
+            row["object"] = self._declared.with_type_meta(obj, self._version)
         elif self._include != "None":
             row["object"] = {**_PARTIAL, "metadata": meta(obj)}
         return row

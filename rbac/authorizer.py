@@ -142,7 +142,7 @@ class Authorizer:
 
         return self._ask(identity, verb, gvr, frozenset[Key](), work_out, subresource)
 
-    def standing(self, identity: Identity) -> tuple[Rights, bool] | None:
+    def current_rights(self, identity: Identity) -> tuple[Rights, bool] | None:
         """Return the permissions that count for read requests, or None if there are none.
 
         The `Rights` object is replaced when permissions change. The second value is True if all
@@ -155,7 +155,7 @@ class Authorizer:
 
         return self._ask(identity, "list", NAMESPACES, None, work_out)
 
-    def in_doubt(self) -> bool:
+    def permissions_stale(self) -> bool:
         """Return True while the cached roles and bindings may differ from the cluster. Never
         raises.
         """
@@ -182,7 +182,7 @@ class Authorizer:
 
         return self._ask(identity, "create" if acting else "get", NAMESPACES, nothing, work_out)
 
-    def bound_to(self, identity: Identity) -> tuple[Grant, ...] | None:
+    def grants_of_name(self, identity: Identity) -> tuple[Grant, ...] | None:
         """Return the grants that bindings give to this user name and these groups, or None if they
         are uncertain.
 
@@ -240,7 +240,7 @@ class Authorizer:
             self._catch_up(known, versions)
         rights = known.rights.get(identity)
         if rights is None or rights.stale:
-            rights = self._look_up(known, identity)
+            rights = self._load_rights(known, identity)
         return rights
 
     def _sources(self) -> _Sources:
@@ -274,7 +274,7 @@ class Authorizer:
             known.rights = {who: rights for who, rights in kept.items() if not rights.stale}
             known.versions = versions
 
-    def _look_up(self, known: _Sources, identity: Identity) -> Rights | None:
+    def _load_rights(self, known: _Sources, identity: Identity) -> Rights | None:
         with known.lock:
             entry = known.users.get(Key("", identity.name))
             if entry is None or not is_usable(entry.projection):
@@ -303,11 +303,11 @@ class RoleAccess:
     def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
         return self.authorizer.names_where(self.identity, verb, gvr, subresource)
 
-    def standing(self) -> tuple[Rights, bool] | None:
-        return self.authorizer.standing(self.identity)
+    def rights_version(self) -> tuple[Rights, bool] | None:
+        return self.authorizer.current_rights(self.identity)
 
-    def in_doubt(self) -> bool:
-        return self.authorizer.in_doubt()
+    def permissions_stale(self) -> bool:
+        return self.authorizer.permissions_stale()
 
     def granters(
         self, verb: str, gvr: GVR, *, namespace: str = "", subresource: str = ""

@@ -62,7 +62,7 @@ async def _projected(projectors: Projectors, request: Request) -> Result:
         case (level, name) if level == GLOBAL_ROLE:
             return await projectors.platform.sync_role(name)
         case (level, name) if level == WORKSPACE_ROLE and request.namespace:
-            return await projectors.tenants.sync_in(name, request.namespace)
+            return await projectors.tenants.sync_role_in_project(name, request.namespace)
         case (level, name) if level == WORKSPACE_ROLE:
             return await projectors.tenants.sync_role(name)
     return Result()

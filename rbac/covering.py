@@ -24,7 +24,7 @@ MOST = 500_000
 class Comparison:
     """The remaining comparison budget, shared by several lists of rules that are checked together."""
 
-    left = MOST
+    remaining = MOST
 
 
 def uncovered(held: Rules, wanted: Iterable[Rule], within: Comparison | None = None) -> Rules:
@@ -68,10 +68,10 @@ def _uncovered(held: list[_Held], wanted: Rule, within: Comparison) -> Iterator[
     if any(_covers(rule, wanted) for rule in held):
         return
     size = _size(wanted) * max(1, len(held))
-    if size > within.left:
+    if size > within.remaining:
         yield wanted
         return
-    within.left -= size
+    within.remaining -= size
     yield from (part for part in _parts(wanted) if not any(_covers(rule, part) for rule in held))
 
 

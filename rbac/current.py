@@ -71,7 +71,7 @@ def beyond_anywhere(identity: Identity, other: Identity) -> Rules | None:
         if not isinstance(authorizer, Authorizer):
             return None
         levels = Levels(cluster.runtime, authorizer, natively=cluster.name != HOST)
-        found = levels.beyond_name(identity, other)
+        found = levels.excess_of_name(identity, other)
         if found is None:
             return None
         missing += found

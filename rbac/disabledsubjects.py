@@ -26,7 +26,7 @@ class DisabledSubjects:
         # Never emptied: a projection that is being written may still exclude these users.
         self._left_out: set[str] = set()
 
-    def without(self, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+    def exclude(self, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
         """Return the subjects that are not excluded."""
         found = []
         for subject in subjects:
@@ -36,7 +36,7 @@ class DisabledSubjects:
                 found.append(subject)
         return tuple(found)
 
-    def concerns(self, name: str) -> bool:
+    def affects(self, name: str) -> bool:
         """Return True if a change of this user may change a binding. Most user changes are sign-ins
         and don't.
         """

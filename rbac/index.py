@@ -142,8 +142,8 @@ class Index:
             found = self._known.get(who)
             if found is None:
                 if len(self._known) >= KEPT:
-                    self._forget(None)
-                found = self._known[who] = self._work_out(who)
+                    self._invalidate(None)
+                found = self._known[who] = self._calculate(who)
             return found.rights
 
     def grants_of(self, who: Who) -> tuple[Grant, ...]:
@@ -181,11 +181,11 @@ class Index:
         parts: list[_Bindings | _Roles] = [self._bindings, self._cluster_bindings]
         taken = [_take(part) for part in (*parts, *self._roles.values())]
         if None in taken:
-            self._forget(None)
+            self._invalidate(None)
         elif touched := {one for some in taken for one in some or ()}:
-            self._forget(touched)
+            self._invalidate(touched)
 
-    def _forget(self, touched: set[Hashable] | None) -> None:
+    def _invalidate(self, touched: set[Hashable] | None) -> None:
         """Discard permissions that depend on any of `touched`, or all if None."""
         found = [
             who
@@ -195,7 +195,7 @@ class Index:
         for who in found:
             self._known.pop(who).rights.stale = True
 
-    def _work_out(self, who: Who) -> "_Known":
+    def _calculate(self, who: Who) -> "_Known":
         grants = tuple(self._grants(who))
         rests_on = frozenset({*subjects_for(who), *(grant.role for grant in grants)})
         return _Known(Rights(grants), rests_on)

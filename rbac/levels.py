@@ -97,7 +97,7 @@ class Levels:
         self._authorizer = authorizer
         self._ours = () if natively else _OURS
 
-    def held(self, identity: Identity, place: RoleScope, *, acting: bool = True) -> Rules:
+    def held_rules(self, identity: Identity, place: RoleScope, *, acting: bool = True) -> Rules:
         """Return all rules that apply to `identity` in this scope. For `acting`, see
         `Authorizer.grants`.
         """
@@ -109,18 +109,18 @@ class Levels:
             for rule in grant.rules
         ]
         # Users who may not sign in have neither native permissions nor these.
-        if place.level not in NATIVE and self._authorizer.standing(identity) is not None:
+        if place.level not in NATIVE and self._authorizer.current_rights(identity) is not None:
             for one in self.roles_of(identity, acting=acting):
                 if one.place in (RoleScope(Level.GLOBAL), place):
                     rules += one.rules
         return tuple(rules)
 
-    def of_platform(self, identity: Identity) -> Rules:
+    def platform_rules(self, identity: Identity) -> Rules:
         """Return the rules of the platform roles of `identity`, or an empty tuple if they may be
         out of date.
         """
-        standing = self._authorizer.standing(identity)
-        if standing is None or not standing[1]:
+        rights_version = self._authorizer.current_rights(identity)
+        if rights_version is None or not rights_version[1]:
             return ()
         roles, bindings = (self._store(gvr, acting=True) for gvr in TYPES[Level.GLOBAL][:2])
         if Level.GLOBAL not in self._ours or roles is None or bindings is None:
@@ -135,21 +135,21 @@ class Levels:
             found = kept.rules[identity] = tuple(rule for one in held for rule in one.rules)
         return found
 
-    def may(self, identity: Identity, asked: Question, place: RoleScope) -> bool:
+    def is_allowed(self, identity: Identity, asked: Question, place: RoleScope) -> bool:
         """Return True if a role at these levels allows the request in this scope. Used where
         kube-apiserver cannot decide.
         """
-        return any_allows(self.held(identity, place), asked)
+        return any_allows(self.held_rules(identity, place), asked)
 
-    def beyond(self, identity: Identity, other: Identity) -> Rules:
+    def excess_of_user(self, identity: Identity, other: Identity) -> Rules:
         """Return the permissions that `other` has in any scope and `identity` does not have there."""
         return self._beyond(identity, other, self._authorizer.grants(other, acting=False))
 
-    def beyond_name(self, identity: Identity, other: Identity) -> Rules | None:
+    def excess_of_name(self, identity: Identity, other: Identity) -> Rules | None:
         """Like `beyond`, but for a user name. The user may be disabled or not exist yet. Return
         None if the bindings are not loaded or may be out of date.
         """
-        grants = self._authorizer.bound_to(other)
+        grants = self._authorizer.grants_of_name(other)
         known = all(self._is_certain(gvr) for level in self._ours for gvr in TYPES[level][:2])
         if grants is None or not known:
             return None
@@ -192,7 +192,9 @@ class Levels:
         comparison = Comparison()
         missing = (
             uncovered(
-                self.held(identity, place), [rule for rules in found for rule in rules], comparison
+                self.held_rules(identity, place),
+                [rule for rules in found for rule in rules],
+                comparison,
             )
             for place, found in given.items()
         )

@@ -31,22 +31,24 @@ class LiveAccess:
     def can(
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
     ) -> bool:
-        return self._now.can(verb, gvr, namespace=namespace, name=name, subresource=subresource)
+        return self._current_access.can(
+            verb, gvr, namespace=namespace, name=name, subresource=subresource
+        )
 
     def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
-        return self._now.namespaces_where(verb, gvr, subresource)
+        return self._current_access.namespaces_where(verb, gvr, subresource)
 
     def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
-        return self._now.names_where(verb, gvr, subresource)
+        return self._current_access.names_where(verb, gvr, subresource)
 
-    def standing(self) -> Hashable:
-        return self._now.standing()
+    def rights_version(self) -> Hashable:
+        return self._current_access.rights_version()
 
-    def in_doubt(self) -> bool:
+    def permissions_stale(self) -> bool:
         """Implement `console.ui.access.Doubting`."""
-        now = self._now
-        return isinstance(now, Doubting) and now.in_doubt()
+        now = self._current_access
+        return isinstance(now, Doubting) and now.permissions_stale()
 
     @property
-    def _now(self) -> Access:
+    def _current_access(self) -> Access:
         return self.cluster.access_for(self.identity)

@@ -50,16 +50,16 @@ class PlatformProjector:
 
     async def sync_role(self, name: str) -> Result:
         """Reconcile the ClusterRole of the GlobalRole `name`, and its bindings."""
-        if not self._known():
+        if not self._is_synced():
             raise NotSynced
-        await self._settle_role(name)
+        await self._reconcile_role(name)
         for binding in self._by_role.get(name):
             await self.sync_binding(binding.key.name)
         return Result()
 
     async def sync_binding(self, name: str) -> Result:
         """Reconcile the ClusterRoleBinding of the GlobalRoleBinding `name`."""
-        if not self._known():
+        if not self._is_synced():
             raise NotSynced
         source = self._bindings.store.get(Key("", name))
         entry = self._native_bindings.store.get(Key("", projected_name(GLOBAL_BINDING, name)))
@@ -71,14 +71,14 @@ class PlatformProjector:
 
     async def sync_user(self, name: str) -> Result:
         """Reconcile the bindings of a user who was disabled or enabled."""
-        if not self._known():
+        if not self._is_synced():
             raise NotSynced
-        if self._disabled.concerns(name):
+        if self._disabled.affects(name):
             for binding in self._by_user.get(name):
                 await self.sync_binding(binding.key.name)
         return Result()
 
-    async def _settle_role(self, name: str) -> None:
+    async def _reconcile_role(self, name: str) -> None:
         source = self._roles.store.get(Key("", name))
         entry = self._native_roles.store.get(Key("", projected_name(GLOBAL_ROLE, name)))
         wanted = self._wanted_role(name)
@@ -89,7 +89,7 @@ class PlatformProjector:
             )
             await self._recorder.record(source.original(), WARNING, "RulesLeftOut", message)
 
-    def _known(self) -> bool:
+    def _is_synced(self) -> bool:
         """Return True if all stores are loaded. In an empty cache, every source would appear to be
         deleted.
         """
@@ -103,7 +103,7 @@ class PlatformProjector:
         return project_global_role(entry.projection, _rules_of(entry)) if entry else None
 
     def _wanted_binding(self, binding: GlobalRoleBinding) -> Manifest | None:
-        subjects = self._disabled.without(binding.subjects)
+        subjects = self._disabled.exclude(binding.subjects)
         usable = msgspec.structs.replace(binding, subjects=subjects)
         return project_global_binding(usable, self._wanted_role(binding.role) is not None)
 

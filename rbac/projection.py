@@ -198,7 +198,7 @@ def _of_resources(rules: Rules) -> list[Rule]:
 
 def _reaches(rules: Rules, verb: str, resource: str, name: str) -> bool:
     return any(
-        rule.reaches(verb, TENANT, resource)
+        rule.matches(verb, TENANT, resource)
         and (not rule.resource_names or name in rule.resource_names)
         for rule in rules
     )

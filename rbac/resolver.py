@@ -110,5 +110,5 @@ class Rights:
 
 def _names(rules: Iterable[Rule], asked: Question) -> set[str]:
     about = (asked.verb, asked.group, asked.resource, asked.subresource)
-    reaching = (rule for rule in rules if rule.resource_names and rule.reaches(*about))
+    reaching = (rule for rule in rules if rule.resource_names and rule.matches(*about))
     return {name for rule in reaching for name in rule.resource_names if name}

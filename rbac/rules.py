@@ -41,7 +41,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     resource_names: tuple[str, ...] = ()
     non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
 
-    def reaches(self, verb: str, group: str, resource: str, subresource: str = "") -> bool:
+    def matches(self, verb: str, group: str, resource: str, subresource: str = "") -> bool:
         """Return True if the rule allows the request for at least one name, or for every name if
         `resource_names` is empty.
         """
@@ -52,7 +52,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         )
 
     def allows(self, asked: Question) -> bool:
-        return self.reaches(asked.verb, asked.group, asked.resource, asked.subresource) and (
+        return self.matches(asked.verb, asked.group, asked.resource, asked.subresource) and (
             not self.resource_names or asked.name in self.resource_names
         )
 

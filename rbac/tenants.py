@@ -76,13 +76,13 @@ class TenantProjector:
         self._ours = Index(self._stores[ROLE_BINDINGS], _places_of)
         # The role of each binding when it was last seen. If the binding's role changes, the old
         # role must be reconciled.
-        self._gave: dict[str, str] = {}
+        self._last_roles: dict[str, str] = {}
 
     async def sync_role(self, name: str) -> Result:
         """Reconcile all native objects of the WorkspaceRole `name`."""
-        if not self._known():
+        if not self._is_synced():
             raise NotSynced
-        role, rules, subjects = self._world_of(name)
+        role, rules, subjects = self._role_and_subjects(name)
         native = projected_name(WORKSPACE_ROLE, name)
         inside = project_workspace_role(role, rules) if role else None
         itself = project_workspace_itself(role, rules) if role else None
@@ -95,20 +95,26 @@ class TenantProjector:
         places = {found.key.namespace for found in self._ours.get(("role", name))}
         if role is not None:
             places |= {found.key.name for found in self._projects.get(role.workspace)}
-        await a_few_at_a_time(partial(self.sync_in, name, place) for place in sorted(places))
+        await a_few_at_a_time(
+            partial(self.sync_role_in_project, name, place) for place in sorted(places)
+        )
         return Result()
 
-    async def sync_in(self, name: str, namespace: str) -> Result:
+    async def sync_role_in_project(self, name: str, namespace: str) -> Result:
         """Reconcile the RoleBinding of the WorkspaceRole `name` in one project."""
-        if not self._known():
+        if not self._is_synced():
             raise NotSynced
         project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
         if project is None or project.projection.deleted is not None:
             # The garbage collector deletes the bindings with the project.
             return Result()
-        role, rules, subjects = self._world_of(name)
+        role, rules, subjects = self._role_and_subjects(name)
         wanted = None
-        if role and project_workspace_role(role, rules) and self._holds(role, project.projection):
+        if (
+            role
+            and project_workspace_role(role, rules)
+            and self._contains_project(role, project.projection)
+        ):
             wanted = bind_workspace_role(role, subjects, namespace)
         key = Key(namespace, projected_name(WORKSPACE_ROLE, name))
         await ensure(self._client, ROLE_BINDINGS, self._stores[ROLE_BINDINGS].get(key), wanted)
@@ -116,7 +122,7 @@ class TenantProjector:
 
     async def sync_project(self, namespace: str) -> Result:
         """Reconcile every role that counts, or counted before, in a project."""
-        if not self._known():
+        if not self._is_synced():
             raise NotSynced
         project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
         workspace = project.projection.workspace if project else ""
@@ -124,7 +130,9 @@ class TenantProjector:
         for found in self._ours.get(("in", namespace)):
             source = source_of(found.key.name)
             names |= {source.name} if source else set()
-        await a_few_at_a_time(partial(self.sync_in, name, namespace) for name in sorted(names))
+        await a_few_at_a_time(
+            partial(self.sync_role_in_project, name, namespace) for name in sorted(names)
+        )
         return Result()
 
     async def sync_workspace(self, name: str) -> Result:
@@ -139,19 +147,19 @@ class TenantProjector:
         """Reconcile the role that a WorkspaceRoleBinding grants, and the role that it granted
         before.
         """
-        if not self._known():
+        if not self._is_synced():
             raise NotSynced
         entry = self._stores[WORKSPACE_ROLE_BINDINGS].get(Key("", name))
-        before = self._gave.pop(name, "")
+        before = self._last_roles.pop(name, "")
         now = entry.projection.role if entry is not None else ""
         if now:
-            self._gave[name] = now
+            self._last_roles[name] = now
         try:
             for role in sorted({before, now} - {""}):
                 await self.sync_role(role)
         except BaseException:
             # The next attempt reconciles both roles again.
-            self._gave[name] = before or now
+            self._last_roles[name] = before or now
             raise
         if entry is not None:
             await self._report(entry)
@@ -159,20 +167,20 @@ class TenantProjector:
 
     async def sync_user(self, name: str) -> Result:
         """Reconcile the roles of a user who was disabled or enabled."""
-        if not self._known():
+        if not self._is_synced():
             raise NotSynced
-        if self._disabled.concerns(name):
+        if self._disabled.affects(name):
             for role in sorted({found.projection.role for found in self._by_user.get(name)}):
                 await self.sync_role(role)
         return Result()
 
-    def _known(self) -> bool:
+    def _is_synced(self) -> bool:
         """Return True if all stores are loaded. In an empty cache, every source would appear to be
         deleted.
         """
         return all(informer.freshness.synced for informer in self._informers)
 
-    def _world_of(self, name: str) -> tuple[Role | None, Rules, list[Manifest]]:
+    def _role_and_subjects(self, name: str) -> tuple[Role | None, Rules, list[Manifest]]:
         """Return the role, its rules, and its subjects."""
         entry: Entry[Role] | None = self._stores[WORKSPACE_ROLES].get(Key("", name))
         if entry is None or not entry.projection.workspace:
@@ -182,12 +190,12 @@ class TenantProjector:
             (subject.kind, subject.name): subject
             for found in self._bindings.get(name)
             if _counts(found.projection, role)
-            for subject in self._disabled.without(_subjects(found.projection))
+            for subject in self._disabled.exclude(_subjects(found.projection))
         }
         ordered = [subjects[key] for key in sorted(subjects)]
         return role, parse_rules(entry.original().get("rules")), native_subjects(ordered)
 
-    def _holds(self, role: Role, project: Namespace) -> bool:
+    def _contains_project(self, role: Role, project: Namespace) -> bool:
         """Return True if the project belongs to the role's workspace and is fully prepared."""
         name = role.workspace
         entry: Entry[Workspace] | None = self._stores[WORKSPACES].get(Key("", name))

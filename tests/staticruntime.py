@@ -56,7 +56,7 @@ class StaticRuntime(Runtime):
         self.recent_deletions = RecentDeletions(self._informers.get, SystemClock())
 
     @property
-    def answered(self) -> datetime:
+    def last_response(self) -> datetime:
         return SystemClock().now()
 
     def informer(self, gvr: GVR) -> Informer[Any]:

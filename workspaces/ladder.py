@@ -49,23 +49,23 @@ class Share:
     - `needs`: the amounts that the project was refused
     """
 
-    asked: Decimal | None
+    requested: Decimal | None
     enforced: Decimal | None
     used: Decimal = ZERO
-    own: Decimal | None = None
+    own_quota: Decimal | None = None
     needs: tuple[Need, ...] = ()
 
     @property
-    def given(self) -> Decimal:
+    def highest_limit(self) -> Decimal:
         """The highest limit that kube-apiserver may currently enforce."""
-        return max(self.asked or ZERO, self.enforced or ZERO)
+        return max(self.requested or ZERO, self.enforced or ZERO)
 
     @property
-    def held(self) -> Decimal:
+    def highest_usage(self) -> Decimal:
         """The highest usage that the project can reach. It may exceed the limit, because Kubernetes
         sometimes counts a new pod late and the share may be reduced at that moment.
         """
-        return max(self.given, self.used)
+        return max(self.highest_limit, self.used)
 
 
 Shares = Mapping[str, Share]
@@ -78,16 +78,18 @@ def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     needs = _needs(resource, total, shares)
     goals = _goals(resource, total, shares, needs)
     if not _is_due(total, shares, goals, needs):
-        return {name: share.asked or ZERO for name, share in shares.items()}
-    free = total - sum((share.held for share in shares.values()), ZERO)
+        return {name: share.requested or ZERO for name, share in shares.items()}
+    free = total - sum((share.highest_usage for share in shares.values()), ZERO)
     found = {}
     for name in sorted(shares):
         share, goal = shares[name], goals[name]
         # Shares shrink immediately and grow only by free capacity. While more is held than the
         # quota allows, no share grows, not even to its current usage: other shares must shrink
         # first.
-        step = max(ZERO, min(goal - share.held, free))
-        found[name] = min(goal, (share.held if free >= ZERO else share.given) + step)
+        step = max(ZERO, min(goal - share.highest_usage, free))
+        found[name] = min(
+            goal, (share.highest_usage if free >= ZERO else share.highest_limit) + step
+        )
         free -= step
     return found
 
@@ -98,17 +100,17 @@ def _is_due(
     """Return True if the shares must be recalculated. Shares that are sufficient are kept, because
     otherwise they would change with every pod.
     """
-    asked = [share.asked for share in shares.values()]
+    asked = [share.requested for share in shares.values()]
     if None in asked or sum((one or ZERO for one in asked), ZERO) > total:
         return True
-    if any((share.asked or ZERO) < needs[name] for name, share in shares.items()):
+    if any((share.requested or ZERO) < needs[name] for name, share in shares.items()):
         return True
     return any(_is_low(shares[name], goals[name]) for name in shares)
 
 
 def _is_low(share: Share, goal: Decimal) -> bool:
-    asked = share.asked or ZERO
-    if share.own is not None:
+    asked = share.requested or ZERO
+    if share.own_quota is not None:
         return asked != goal
     return asked < goal and asked - share.used < (goal - share.used) * _LOW
 
@@ -125,7 +127,7 @@ def _needs(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
         if need.amount <= total
     ]
     for _since, name, amount in sorted(waiting):
-        own = shares[name].own
+        own = shares[name].own_quota
         # The project's own quota would still reject amounts above it.
         more = amount - found[name] if own is None or amount <= own else ZERO
         if ZERO < more <= free:
@@ -141,7 +143,7 @@ def _goals(
     used = sum((share.used for share in shares.values()), ZERO)
     if used > total:
         return {name: _part(resource, share.used * total / used) for name, share in shares.items()}
-    kept = {name: max(needs[name], share.own or ZERO) for name, share in shares.items()}
+    kept = {name: max(needs[name], share.own_quota or ZERO) for name, share in shares.items()}
     wanted = sum(kept.values(), ZERO)
     if wanted > total:
         needed = sum(needs.values(), ZERO)
@@ -161,7 +163,7 @@ def _with_rest(
     The remainder goes to the projects with the highest usage, so that small amounts held by idle
     projects don't block a project that needs the full capacity.
     """
-    open_ended = [name for name, share in shares.items() if share.own is None]
+    open_ended = [name for name, share in shares.items() if share.own_quota is None]
     open_ended.sort(key=lambda name: (-shares[name].used, name))
     if not open_ended:
         return kept

@@ -24,7 +24,7 @@ _SYNC = 60.0
 async def leftovers(runtime: Runtime) -> list[str]:
     """Return one sentence per finding, with a recommended action. Raise `ApiError`."""
     found = []
-    if await KubeSphere(runtime.console, runtime.clock).renews():
+    if await KubeSphere(runtime.console, runtime.clock).is_renewing_lease():
         found.append(
             f"KubeSphere's controllers are running in this cluster (lease {NAMESPACE}/{NAME}) and manage "
             "the workspaces and their roles. To let the console manage them, scale the deployment "

@@ -57,20 +57,20 @@ class WorkspaceRights:
     own: Rules = ()
 
     @property
-    def belongs(self) -> bool:
+    def has_workspace_role(self) -> bool:
         return bool(self.own)
 
-    def may(self, verb: str, about: GVR) -> bool:
+    def is_allowed(self, verb: str, about: GVR) -> bool:
         return self.platform or any_allows(self.rules, Question(verb, about.group, about.resource))
 
-    def may_from_outside(self, verb: str, about: GVR) -> bool:
+    def is_allowed_by_platform_only(self, verb: str, about: GVR) -> bool:
         """Return True if only a platform role allows the operation."""
         by_own = any_allows(self.own, Question(verb, about.group, about.resource))
-        return self.may(verb, about) and not (self.platform or by_own)
+        return self.is_allowed(verb, about) and not (self.platform or by_own)
 
     def require(self, verb: str, about: GVR) -> None:
         """Raise `Denied` if the operation is not allowed."""
-        if not self.may(verb, about):
+        if not self.is_allowed(verb, about):
             raise Denied(verb, about)
 
     def holds(self, rules: Rules) -> bool:
@@ -87,7 +87,7 @@ def may_see_quota(access: Access, workspace: str) -> bool:
     workspace, because they share the quota, and users who may read the quota object. Permission
     to view the workspace is not sufficient.
     """
-    return rights_in(access, workspace).belongs or access.can(
+    return rights_in(access, workspace).has_workspace_role or access.can(
         "get", WORKSPACE_QUOTAS, name=workspace
     )
 
@@ -95,7 +95,7 @@ def may_see_quota(access: Access, workspace: str) -> bool:
 def rights_in(access: Access, workspace: str) -> WorkspaceRights:
     platform = access.can("update", WORKSPACE_TEMPLATES, name=workspace)
     own = _rules_of(access, workspace)
-    rules = own + get_levels().of_platform(access.identity)
+    rules = own + get_levels().platform_rules(access.identity)
     return WorkspaceRights(access, workspace, rules, platform, own)
 
 
@@ -125,7 +125,7 @@ def bindings_of(workspace: str) -> list[Entry[Binding]]:
 
 
 def _rules_of(access: Access, workspace: str) -> Rules:
-    if access.standing() is None:
+    if access.rights_version() is None:
         return ()
     runtime = get_runtime()
     for gvr in (WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS):
@@ -153,4 +153,4 @@ def _covers(mine: Rule, one: Rule) -> bool:
     resource, _slash, subresource = one.resources[0].partition("/")
     named = not mine.resource_names or set(one.resource_names) <= set(mine.resource_names)
     wide = not (mine.resource_names and not one.resource_names)
-    return named and wide and mine.reaches(one.verbs[0], one.api_groups[0], resource, subresource)
+    return named and wide and mine.matches(one.verbs[0], one.api_groups[0], resource, subresource)

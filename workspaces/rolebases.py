@@ -66,7 +66,7 @@ class RoleBases:
         if bases.freshness.synced:
             return bases.store
         if bases.refusal is not None:
-            self._say(
+            self._log_once(
                 "",
                 "",
                 "The console has no permission to read RoleBases, so the default rules are used. "
@@ -94,13 +94,13 @@ class RoleBases:
             rules = None if nameless or roles is None else _rules(entry)
             if rules is None or roles is None:
                 text = f"Ignoring RoleBase {base.name!a}: it does not contain valid role rules"
-                self._say(base.name, entry.resource_version, text)
+                self._log_once(base.name, entry.resource_version, text)
                 continue
             taken.add(this)
             roles[base.role] = written(rules)
         return found
 
-    def _say(self, name: str, version: str, text: str) -> None:
+    def _log_once(self, name: str, version: str, text: str) -> None:
         if (name, version) not in self._said:
             self._said.add((name, version))
             log.warning("%s", text)

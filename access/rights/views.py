@@ -105,7 +105,7 @@ async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -
         "groups": [visible(group) for group in identity.groups],
         "links": links[:MOST],
         "more": max(0, len(links) - MOST),
-        "usable": get_authorizer().standing(identity) is not None,
+        "usable": get_authorizer().current_rights(identity) is not None,
         "asked": asked,
         "answer": _answer(access, identity, asked, is_self),
         "verbs": VERBS,

@@ -86,7 +86,7 @@ class DeleteRole(Delete):
             audit_id=context.audit_id,
         )
         await wait_for_cache(access.cluster.runtime.informer(gvr), key, "")
-        text = _("Deleted %(kind)s %(name)s.") % context.words
+        text = _("Deleted %(kind)s %(name)s.") % context.message_values
         if access.cluster.name != HOST:
             return Done(text)
         what = _("deleted role %(name)s") % {"name": role.name}

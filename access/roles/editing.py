@@ -264,7 +264,7 @@ def _page(
 ) -> HttpResponse:
     # `page_status` validates the form, so it must be read before the results of the validation.
     status = form.page_status
-    held = get_levels().held(access_of(request).identity, place, acting=False)
+    held = get_levels().held_rules(access_of(request).identity, place, acting=False)
     theirs = _latest(role) if role is not None and status == 409 else None
     seen = _seen(request, role) if role is not None else ("", "")
     if theirs is not None:

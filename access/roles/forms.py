@@ -46,8 +46,8 @@ class RoleForm(ConsoleForm):
     """
 
     ids = "role-%s"
-    apart = ("template", "further")
-    causes = {"metadata.name": "name", "rules": "further"}
+    rendered_by_page = ("template", "further")
+    error_fields = {"metadata.name": "name", "rules": "further"}
 
     name = TextField(label=gettext_lazy("Name"), required=False)
     alias = TextField(label=gettext_lazy("Alias"), required=False)

@@ -150,7 +150,7 @@ async def _shown(
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified()
     await prepare_menu(request.cluster)
-    kind = kinds.of(TYPES[place.level].roles)
+    kind = kinds.by_type(TYPES[place.level].roles)
     context = {
         "tabs": [_tab(level, place.level) for level in tabs],
         "level": place.level.value,

@@ -142,7 +142,7 @@ def may_by_role(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str
     if place.level in NATIVE or (place.level is Level.WORKSPACE and not place.workspace):
         return False
     asked = Question(verb, gvr.group, gvr.resource, name=name)
-    return get_levels().may(access.identity, asked, place)
+    return get_levels().is_allowed(access.identity, asked, place)
 
 
 def seen_holders(access: Access, role: Role) -> Iterator[Holding]:

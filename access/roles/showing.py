@@ -244,7 +244,7 @@ def _object(access: Access, gvr: GVR, name: str) -> tuple[str, str, str]:
             _("none: the role has no rules, or the controllers have not processed the role yet"),
             "",
         )
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     shown = kind is not None and access.can("get", gvr, name=name)
     url = object_url(HOST, kind.segment, Key("", name)) if kind and shown else ""
     return label, f"ClusterRole {name}", url

@@ -51,7 +51,7 @@ def require_held(
     access, gvr = access_of(request), TYPES[place.level].roles
     if place.level in NATIVE and may_natively(access, "escalate", gvr, place, name):
         return
-    beyond = uncovered(get_levels().held(access.identity, place), rules)
+    beyond = uncovered(get_levels().held_rules(access.identity, place), rules)
     if beyond:
         raise Escalation(beyond)
 

@@ -36,10 +36,10 @@ _ENDED = "EndedByAdministrator"
 class OfOthers(Action):
     """Action that users can't run on their own account."""
 
-    per_viewer = True
+    per_user = True
 
-    def exempt(self, access: Access, name: str) -> bool:
-        return name == access.identity.name or super().exempt(access, name)
+    def is_protected(self, access: Access, name: str) -> bool:
+        return name == access.identity.name or super().is_protected(access, name)
 
 
 class UserAction(Action):
@@ -59,7 +59,7 @@ class UserAction(Action):
     done: ClassVar[str | Promise]
     reason: ClassVar[str] = ""
 
-    def exempt(self, access: Access, name: str) -> bool:
+    def is_protected(self, access: Access, name: str) -> bool:
         """Exempt users of other clusters. Accounts exist only on the host cluster, so a User of
         another cluster must not affect the host's user with the same name.
         """
@@ -69,10 +69,10 @@ class UserAction(Action):
         return bool(entry.projection.state != DISABLED)
 
     def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
-        return not self.exempt(access, key.name) and administers(access, CHANGE, key.name)
+        return not self.is_protected(access, key.name) and administers(access, CHANGE, key.name)
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
-        if not self.may(access, gvr, key):
+        if not self.is_allowed(access, gvr, key):
             check_holds_no_more(access, key.name)
 
     async def write(self, context: Context, user: Manifest) -> Manifest:
@@ -92,7 +92,7 @@ class UserAction(Action):
         written = await self.write(context, user)
         await wait_for_version(name, written["metadata"]["resourceVersion"])
         await self.after(name)
-        return Done(self.done % context.words)
+        return Done(self.done % context.message_values)
 
 
 class Enable(OfOthers, UserAction):
@@ -100,11 +100,11 @@ class Enable(OfOthers, UserAction):
     changes.
     """
 
-    name, trail = "enable", ("patch", "enable")
+    name, audit_verb = "enable", ("patch", "enable")
     label = pgettext_lazy("action", "Enable")
     weight = 3
     done = gettext_lazy("Enabled user %(name)s.")
-    state, asks = ACTIVE, False
+    state, has_confirmation = ACTIVE, False
     places = EVERYWHERE
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -112,7 +112,7 @@ class Enable(OfOthers, UserAction):
 
 
 class Disable(OfOthers, UserAction):
-    name, trail = "disable", ("patch", "disable")
+    name, audit_verb = "disable", ("patch", "disable")
     label = pgettext_lazy("action", "Disable")
     weight = 2
     done = gettext_lazy("Disabled user %(name)s. All sessions and tokens of the user have ended.")
@@ -124,11 +124,11 @@ class Disable(OfOthers, UserAction):
 
 
 class Unlock(UserAction):
-    name, trail = "unlock", ("patch", "unlock")
+    name, audit_verb = "unlock", ("patch", "unlock")
     label = pgettext_lazy("action", "Unlock")
     weight = 3
     done = gettext_lazy("Unlocked user %(name)s.")
-    state, asks = ACTIVE, False
+    state, has_confirmation = ACTIVE, False
     places = frozenset()
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
@@ -144,7 +144,7 @@ class Unlock(UserAction):
 
 
 class EndSessions(UserAction):
-    name, trail = "end-sessions", ("patch", "end-sessions")
+    name, audit_verb = "end-sessions", ("patch", "end-sessions")
     label = gettext_lazy("End all sessions")
     done = gettext_lazy("Ended all sessions and tokens of user %(name)s.")
     reason = _ENDED
@@ -176,7 +176,7 @@ class UserFormAction(UserAction):
 
 
 class EditProfile(UserFormAction):
-    name, trail = "profile", ("patch", "profile")
+    name, audit_verb = "profile", ("patch", "profile")
     label = gettext_lazy("Edit profile")
     title_text = gettext_lazy("Edit the profile of %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
@@ -199,7 +199,7 @@ class ResetPassword(OfOthers, UserFormAction, EndSessions):
     the account.
     """
 
-    name, trail = "password", ("patch", "password")
+    name, audit_verb = "password", ("patch", "password")
     label = gettext_lazy("Reset password")
     weight = 2
     done = gettext_lazy(
@@ -221,7 +221,7 @@ class ResetPassword(OfOthers, UserFormAction, EndSessions):
 
 
 class ResetSecondFactor(OfOthers, EndSessions):
-    name, trail = "reset-second-factor", ("patch", "reset-second-factor")
+    name, audit_verb = "reset-second-factor", ("patch", "reset-second-factor")
     label = gettext_lazy("Reset second factor")
     done = gettext_lazy(
         "Reset the second factor of user %(name)s. All sessions and tokens of the user have ended."

@@ -39,7 +39,7 @@ def administers(access: Access, verbs: tuple[str, ...], name: str = "") -> bool:
     """
     if access.cluster.name != HOST or not access.can("get", USERS, name=name):
         return False
-    rules = get_levels().of_platform(access.identity)
+    rules = get_levels().platform_rules(access.identity)
     group, resource = USERS.group, USERS.resource
     return any(any_allows(rules, Question(verb, group, resource, name=name)) for verb in verbs)
 

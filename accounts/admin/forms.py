@@ -50,7 +50,7 @@ class UserForm(ConsoleForm):
 
 
 class ProfileForm(UserForm):
-    causes = {f"spec.{name}": name for name in _PROFILE}
+    error_fields = {f"spec.{name}": name for name in _PROFILE}
 
     email = TextField(label=gettext_lazy("Email"), required=False, widget=forms.EmailInput)
     displayName = TextField(label=gettext_lazy("Display name"), required=False)
@@ -89,7 +89,7 @@ class PasswordForm(UserForm):
 
 
 class NewUserForm(PasswordForm, ProfileForm):
-    causes = {**ProfileForm.causes, "metadata.name": "name"}
+    error_fields = {**ProfileForm.error_fields, "metadata.name": "name"}
     field_order = ("name", *_PROFILE, "password", "change")
 
     name = TextField(

@@ -132,7 +132,10 @@ async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
     return [
         menu_item(action, access.cluster.name, SEGMENT, entry.key)
         for action in (kind.every_action if kind is not None else ())
-        if (action.may(access, USERS, entry.key) or action.by_console(access, USERS, entry.key))
+        if (
+            action.is_allowed(access, USERS, entry.key)
+            or action.by_console(access, USERS, entry.key)
+        )
         and action.applicable(entry)
         and await _is_possible(action, access, entry.key)
     ]

@@ -75,9 +75,9 @@ async def _end(request: HttpRequest, name: str, ended: Ended) -> HttpResponse:
     async with record(action) as recording:
         users = await sync_to_async(end_sessions)(name, ended, base.clock.now())
         if users is None:
-            recording.answered(400, "TokenReused")
+            recording.set_outcome(400, "TokenReused")
             raise invalid_request("The logout token was already used.")
-        recording.answered(200, "ProviderLogout", ", ".join(users))
+        recording.set_outcome(200, "ProviderLogout", ", ".join(users))
     for user in users:
         await tell_replicas(get_runtime().console, user, base.clock.now())
     return answer({})

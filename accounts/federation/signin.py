@@ -227,7 +227,7 @@ async def refuse(
 ) -> HttpResponse:
     """Audit a rejected sign-in and render the sign-in page. Raise `AuditUnavailable`."""
     async with record(login_action(request, entry, actor)) as recording:
-        recording.answered(status, reason)
+        recording.set_outcome(status, reason)
     text = str(_TEXTS[status]) % {"provider": entry.name}
     provider = entry.name if username else ""
     return login_page(request, LoginForm(username, text, next_url, provider), status)

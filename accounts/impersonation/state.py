@@ -94,7 +94,7 @@ def refusal_of(viewer: Identity, target: Identity) -> Refusal | None:
         return Refusal(is_self=True)
     if not may_view(viewer, target.name):
         return Refusal()
-    beyond = get_levels().beyond(viewer, target)
+    beyond = get_levels().excess_of_user(viewer, target)
     return Refusal(beyond=beyond) if beyond else None
 
 

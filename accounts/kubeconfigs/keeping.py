@@ -74,7 +74,7 @@ class Keeper:
         body["metadata"] = meta
         await self._client.replace(SECRETS, body, namespace=NAMESPACE, name=name)
 
-    async def forget(self, user: str) -> None:
+    async def delete(self, user: str) -> None:
         """Delete the Secret if it exists."""
         try:
             await self._client.delete(SECRETS, namespace=NAMESPACE, name=_name(user))

@@ -64,7 +64,7 @@ class KubeconfigReconciler:
             return Result(requeue_after=LOOK_AGAIN)
         identity = identity_of(self._runtime, entry.projection)
         if identity is None:
-            await self._keeper.forget(request.name)
+            await self._keeper.delete(request.name)
             return Result()
         kept = await self._keeper.find(request.name)
         left = counts_for(kept, identity, self._clock.now())
@@ -81,7 +81,7 @@ class KubeconfigReconciler:
             body = signing_request(kept.pending, identity)
         except ValueError:
             # Another client replaced the stored key with invalid content.
-            await self._keeper.forget(kept.user)
+            await self._keeper.delete(kept.user)
             raise
         try:
             await self._client.create(CERTIFICATE_SIGNING_REQUESTS, body)

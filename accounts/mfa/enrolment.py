@@ -94,7 +94,7 @@ async def turn_on(request: HttpRequest, user: User, form: ConsoleForm) -> list[s
             user.name, user.uid, secret.value, form.cleaned_data["code"], moment
         )
         if codes is None:
-            recording.answered(400, "WrongSecondFactor")
+            recording.set_outcome(400, "WrongSecondFactor")
             form.add_error("code", _("Incorrect code. Enter the next code that the app shows."))
             return []
         await sync_to_async(attempts.succeeded)(ticket)

@@ -75,10 +75,10 @@ async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
         attempt = await second_step(request, user, form.cleaned_data["code"])
         if attempt.wait is not None:
             form.add_error(None, too_many(attempt.wait))
-            recording.answered(429, attempt.reason)
+            recording.set_outcome(429, attempt.reason)
         elif attempt.user is None:
             form.add_error("code", _("The code is incorrect or has already been used."))
-            recording.answered(401, attempt.reason)
+            recording.set_outcome(401, attempt.reason)
         else:
             await sessions.complete(request.session, now())
             rotate_token(request)

@@ -42,7 +42,7 @@ async def kubeconfig(request: ConsoleRequest) -> HttpResponse:
         async with record(action) as recording:
             kept = await ask(runtime, entry, now())
             if kept is None:
-                recording.answered(504, "Timeout")
+                recording.set_outcome(504, "Timeout")
     except ApiError:
         messages.warning(request, _("Could not create the kubeconfig. Try again later."))
         return _back()

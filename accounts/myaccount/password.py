@@ -57,7 +57,7 @@ class PresentPasswordForm(ConsoleForm):
         if not user.has_password:
             del self.fields["current"]
 
-    async def knows_present(self, request: ConsoleRequest) -> bool:
+    async def check_current_password(self, request: ConsoleRequest) -> bool:
         """Return True if the form is valid, including the current password.
 
         The check counts as a sign-in attempt, so an unattended browser can't be used to guess
@@ -105,7 +105,7 @@ async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> boo
     Raise `UsersUnknown` or DatabaseError.
     """
     try:
-        if await form.knows_present(request):
+        if await form.check_current_password(request):
             chosen = form.cleaned_data["password"]
             write = partial(set_password, password=chosen, now=now(), must_change=False)
             await write_own(request, "password", write)

@@ -35,7 +35,7 @@ def is_address(text: str) -> bool:
 
 class OwnProfileForm(ConsoleForm):
     ids = "profile-%s"
-    causes = {
+    error_fields = {
         "spec.email": "email",
         "spec.displayName": "displayName",
         "spec.lang": "language",

@@ -49,7 +49,7 @@ async def second_factor(request: ConsoleRequest) -> HttpResponse:
 
 async def _set_up(request: ConsoleRequest, user: User) -> HttpResponse:
     form, codes = SetUpForm(user, posted(request)), []
-    if await form.knows_present(request):
+    if await form.check_current_password(request):
         codes = await turn_on(request, user, form)
     if codes:
         rotate_token(request)
@@ -102,7 +102,7 @@ async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
 
 async def _shows_both(request: ConsoleRequest, form: ChangeForm) -> bool:
     """Check password and code. The password is checked first, because a correct code is used up."""
-    if not await form.knows_present(request):
+    if not await form.check_current_password(request):
         return False
     checked = await check_code(request, form.user, form.cleaned_data["code"])
     if checked.wait is not None:

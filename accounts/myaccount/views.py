@@ -87,7 +87,7 @@ async def end_sessions(request: ConsoleRequest) -> HttpResponse:
         else:
             ended = int(is_id(given) and await sync_to_async(signins.end_one)(name, given))
         if not ended:
-            recording.answered(404, "NotFound")
+            recording.set_outcome(404, "NotFound")
     if ended:
         await tell_replicas(get_runtime().console, name, now())
     text = ngettext("Ended %(number)s session.", "Ended %(number)s sessions.", ended)
@@ -162,12 +162,12 @@ async def make_token(request: ConsoleRequest) -> HttpResponse:
                 )
             except apitokens.NameTaken:
                 form.add_error("name", _("You already have a token with this name."))
-                recording.answered(409, "NameTaken")
+                recording.set_outcome(409, "NameTaken")
             except apitokens.TooMany:
                 form.add_error(
                     None, _("You have reached the maximum number of tokens. Revoke a token first.")
                 )
-                recording.answered(403, "TooManyTokens")
+                recording.set_outcome(403, "TooManyTokens")
     if not fresh:
         return await account_page(request, entry, token=form)
     return await account_page(request, entry, fresh=fresh)
@@ -181,7 +181,7 @@ async def end_token(request: ConsoleRequest) -> HttpResponse:
     async with record(action) as recording:
         ended = is_id(given) and await sync_to_async(apitokens.end_one)(name, given)
         if not ended:
-            recording.answered(404, "NotFound")
+            recording.set_outcome(404, "NotFound")
     done = _("Token revoked.") if ended else ""
     return _told(request, done, _("The token no longer exists."), "tokens")
 

@@ -120,7 +120,7 @@ async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
     if entry is None:
         action = request_action(request, "login", SESSIONS, subresource="code", actor=attempt.name)
         async with record(action) as recording:
-            recording.answered(401 if attempt.wait is None else 429, attempt.reason)
+            recording.set_outcome(401 if attempt.wait is None else 429, attempt.reason)
         raise _unauthorized() if attempt.wait is None else too_many(attempt.wait)
     return holder_of(entry), endpoint.clock.now()
 

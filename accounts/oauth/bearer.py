@@ -36,13 +36,13 @@ class Bearer:
     read_only: bool = False
 
     @property
-    def acts(self) -> bool:
+    def grants_access(self) -> bool:
         """True if the token grants access to the console and the cluster, not only to the user's
         identity.
 
         False for a user who must choose a password first.
         """
-        return API in self.scope and not self.holder.must_choose
+        return API in self.scope and not self.holder.must_choose_password
 
 
 def bearer_in(request: HttpRequest) -> str | None:

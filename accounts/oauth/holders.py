@@ -38,7 +38,7 @@ class Holder:
         return identity_of(get_runtime(), self.user.name)
 
     @property
-    def must_choose(self) -> bool:
+    def must_choose_password(self) -> bool:
         """True if the user must choose a password before doing anything else."""
         return has_first_password(self.user) and not options().may_postpone
 

@@ -41,7 +41,7 @@ async def user(request: HttpRequest, name: str, cluster_name: str = "") -> HttpR
     try:
         users = trusted_users()
         own = users.store.get(Key("", account))
-        if own is not None and holder_of(own).must_choose:
+        if own is not None and holder_of(own).must_choose_password:
             return status_response(403, "choose a password first")
         if name != account and not _may_get(request, name):
             return _forbidden(account, name)
@@ -83,7 +83,7 @@ def _may_get(request: HttpRequest, name: str) -> bool:
 
 
 def _refused(bearer: Bearer | None) -> HttpResponse:
-    if bearer is not None and bearer.holder.must_choose:
+    if bearer is not None and bearer.holder.must_choose_password:
         return status_response(403, "choose a password first")
     if bearer is not None:
         return status_response(403, "the token doesn't have the scope api")

@@ -93,7 +93,7 @@ async def _become(request: HttpRequest, token: str) -> None:
     if bearer.read_only and request.method not in SAFE_METHODS:
         raise OAuthError("insufficient_scope", "This token is read-only.", status=403)
     request.bearer = bearer  # type: ignore[attr-defined]
-    if bearer.acts:
+    if bearer.grants_access:
         request.identity = bearer.holder.identity  # type: ignore[attr-defined]
         request.account = bearer.holder.user.name  # type: ignore[attr-defined]
         request.presence = token_presence(token, bearer.holder.user.name)  # type: ignore[attr-defined]

@@ -70,7 +70,7 @@ async def review(request: HttpRequest) -> HttpResponse:
     # The response contains no audiences: the token is for kube-apiserver, which compares the
     # missing audiences with those it requested. A read-only token is rejected, because
     # kube-apiserver would allow everything that the user may do.
-    vouched = bearer is not None and bearer.acts and not bearer.read_only
+    vouched = bearer is not None and bearer.grants_access and not bearer.read_only
     return answer(_reviewed(asked, bearer if vouched else None))
 
 

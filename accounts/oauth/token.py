@@ -82,7 +82,7 @@ async def _client(request: HttpRequest, fields: Fields) -> Client:
     except OAuthError as error:
         if error.error == "invalid_client":
             async with record(_action(request, "login", None, "")) as entry:
-                entry.answered(401, "InvalidClient")
+                entry.set_outcome(401, "InvalidClient")
         raise
 
 
@@ -96,7 +96,7 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
     async with record(_action(request, "login", client, attempt.name)) as entry:
         if attempt.user is None or before is None or before.user.uid != attempt.user.uid:
             code = 400 if attempt.wait is None else 429
-            entry.answered(code, attempt.reason or "UserEnded")
+            entry.set_outcome(code, attempt.reason or "UserEnded")
             issued = None
         else:
             now = endpoint.clock.now()
@@ -119,7 +119,7 @@ async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issu
             given, client, scope, endpoint.clock.now()
         )
         if isinstance(found, RefusedGrant):
-            entry.answered(400, found.reason)
+            entry.set_outcome(400, found.reason)
     return _issued(found)
 
 
@@ -134,7 +134,7 @@ async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
             code, client, redirect_uri, challenge, endpoint.clock.now()
         )
         if isinstance(found, RefusedGrant):
-            entry.answered(400, found.reason)
+            entry.set_outcome(400, found.reason)
     return _issued(found)
 
 

@@ -129,7 +129,7 @@ class History:
     """LoginRecords of a user, newest first. `known` is False until they are cached."""
 
     records: Sequence[LoginRecord] = ()
-    known: bool = True
+    loaded: bool = True
 
 
 async def history_of(name: str) -> History:
@@ -137,9 +137,9 @@ async def history_of(name: str) -> History:
         await get_runtime().wait_synced(LOGIN_RECORDS, timeout=PATIENCE)
         informer: Informer[LoginRecord] = get_runtime().informer(LOGIN_RECORDS)
     except (NeverCached, UnknownKind):
-        return History(known=False)
+        return History(loaded=False)
     if not informer.freshness.synced:
-        return History(known=False)
+        return History(loaded=False)
     found = [
         one.projection for one in indexes_of(informer.store).by_label.get(f"{USER_LABEL}={name}")
     ]

@@ -47,7 +47,7 @@ class Endpoints:
     user_info: str = ""
     end_session: str = ""
     basic: bool = True
-    names_itself: bool = False
+    sends_issuer: bool = False
 
 
 class Discovery:
@@ -113,7 +113,7 @@ def _read(found: dict[str, Any], issuer: str) -> Endpoints:
         user_info=address("userinfo_endpoint", needed=False),
         end_session=address("end_session_endpoint", needed=False),
         basic=not isinstance(methods, list) or "client_secret_basic" in methods,
-        names_itself=found.get("authorization_response_iss_parameter_supported") is True,
+        sends_issuer=found.get("authorization_response_iss_parameter_supported") is True,
     )
 
 

@@ -192,13 +192,13 @@ class Line:
             async with asyncio.timeout(PATIENCE):
                 await turn
         except TimeoutError:
-            self._left(turn)
+            self._release(turn)
             raise TooBusy from None
         except asyncio.CancelledError:
-            self._left(turn)
+            self._release(turn)
             raise
 
-    def _left(self, turn: "asyncio.Future[None]") -> None:
+    def _release(self, turn: "asyncio.Future[None]") -> None:
         """Return the place if the request was served just before its timeout or cancellation."""
         if turn.done() and not turn.cancelled() and turn.exception() is None:
             self._free += 1

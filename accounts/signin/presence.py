@@ -89,6 +89,6 @@ def token_presence(token: str, name: str) -> Presence:
             bearer = await examine_token(token)
         except (UsersUnknown, DatabaseError):
             return False
-        return bearer is not None and bearer.acts and bearer.holder.user.name == name
+        return bearer is not None and bearer.grants_access and bearer.holder.user.name == name
 
     return Presence(lasts, partial(live_access, name))

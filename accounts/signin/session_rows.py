@@ -58,7 +58,7 @@ class SessionStore(DatabaseStore):
                 raise error.__context__ from None
             raise
 
-    def save_use(self) -> None:
+    def save_last_used(self) -> None:
         """Save the last-used time, but skip it for `REST` seconds after a failure to keep requests
         fast.
         """
@@ -71,7 +71,7 @@ class SessionStore(DatabaseStore):
             _rest_until = time.monotonic() + REST
             log.warning("The last-used time of sessions could not be saved: %s", error)
 
-    async def forget(self) -> None:
+    async def end(self) -> None:
         """Delete the session. If the database can't be written, clear it locally; the row expires
         later.
         """

@@ -109,7 +109,7 @@ async def _admit(request: HttpRequest, attempt: Attempt) -> bool:
     """Audit the attempt and, if it succeeded, create a new session."""
     async with record(request_action(request, "login", SESSIONS, actor=attempt.name)) as entry:
         if attempt.user is None:
-            entry.answered(401 if attempt.wait is None else 429, attempt.reason)
+            entry.set_outcome(401 if attempt.wait is None else 429, attempt.reason)
             return False
         await sessions.begin(
             request.session,

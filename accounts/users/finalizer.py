@@ -44,19 +44,19 @@ class UserFinalizer:
         if FINALIZER not in (user["metadata"].get("finalizers") or []):
             return Result()
         try:
-            clean = await self._take_away(request.name)
+            clean = await self._clean_up(request.name)
         except NotYetKnown:
             clean = False
         if not clean:
             return Result(requeue_after=LOOK_AGAIN)
-        await self._keeper.forget(request.name)
+        await self._keeper.delete(request.name)
         await self._recorder.record(
             user, NORMAL, "Released", "The user was removed from all bindings"
         )
         await self._client.patch(USERS, without_finalizer(user, FINALIZER), name=request.name)
         return Result()
 
-    async def _take_away(self, name: str) -> bool:
+    async def _clean_up(self, name: str) -> bool:
         """Remove bindings, group memberships and LoginRecords. Return True if nothing is left."""
         label = f"{USER_LABEL}={name}"
         left_groups = await self._leave_groups(name)

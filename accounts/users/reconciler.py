@@ -58,7 +58,7 @@ class UserReconciler:
             user["spec"]["password"] = hashed
         wanted = wanted_state(user, self._clock.now(), lock=options().limits.duration)
         await self._write(user, hashed, wanted)
-        return Result(requeue_after=wanted.look_again)
+        return Result(requeue_after=wanted.requeue_after)
 
     async def _hash(self, user: Manifest) -> str:
         """Return the hash that should replace the password, or ""."""

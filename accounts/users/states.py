@@ -25,7 +25,7 @@ class WantedState:
 
     state: str | None = None
     reason: str = ""
-    look_again: float | None = None
+    requeue_after: float | None = None
 
 
 def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> WantedState:
@@ -75,7 +75,7 @@ def _locked(status: Mapping[str, Any], lock: timedelta, now: datetime) -> Wanted
         # duration.
         return WantedState(LOCKED)
     left = lock_left(status, lock, now)
-    return WantedState(ACTIVE) if left <= 0 else WantedState(look_again=left)
+    return WantedState(ACTIVE) if left <= 0 else WantedState(requeue_after=left)
 
 
 # Patches of Users, restricted to the version that was read.

@@ -78,7 +78,7 @@ class Recording:
     reason: str = ""
     message: str = ""
 
-    def answered(self, code: int, reason: str = "", message: str = "") -> None:
+    def set_outcome(self, code: int, reason: str = "", message: str = "") -> None:
         self.code, self.reason, self.message = code, reason, message
 
 
@@ -159,10 +159,10 @@ async def record(action: Action) -> AsyncIterator[Recording]:
     try:
         yield recording
     except ApiError as error:
-        recording.answered(error.code, error.reason, error.message)
+        recording.set_outcome(error.code, error.reason, error.message)
         raise
     except BaseException as error:
-        recording.answered(0, type(error).__name__, "Aborted before a response arrived")
+        recording.set_outcome(0, type(error).__name__, "Aborted before a response arrived")
         raise
     finally:
         await sync_to_async(_finish)(row, recording)

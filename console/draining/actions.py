@@ -40,7 +40,7 @@ class Drain(Action):
     needs = NEEDS
     danger = True
     form = DrainForm
-    trail = ("patch", "drain")
+    audit_verb = ("patch", "drain")
     reads_also = (PODS, POD_DISRUPTION_BUDGETS)
     effect_text = gettext_lazy(
         "The node is cordoned, and its pods are evicted as far as their disruption budgets "
@@ -62,7 +62,7 @@ class Drain(Action):
             raise PodsUnknown
         return DrainForm(data, plan)
 
-    def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+    def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         plan = form.plan if isinstance(form, DrainForm) else None
         return render_to_string("console/draining/asked.html", {"plan": plan})
 
@@ -82,7 +82,7 @@ class Drain(Action):
 class _OnPanel(Action):
     needs = NEEDS
     places = frozenset()
-    asks = False
+    has_confirmation = False
 
 
 class ResumeDrain(_OnPanel):
@@ -90,7 +90,7 @@ class ResumeDrain(_OnPanel):
 
     name = "resume-drain"
     label = pgettext_lazy("action", "Resume drain")
-    trail = ("patch", "resume-drain")
+    audit_verb = ("patch", "resume-drain")
 
     async def run(self, context: Context) -> Outcome:
         found = await sync_to_async(latest)(_node(context), Drain.name)
@@ -104,14 +104,15 @@ class StopDrain(_OnPanel):
 
     name = "stop-drain"
     label = pgettext_lazy("action", "Stop")
-    trail = ("patch", "stop-drain")
+    audit_verb = ("patch", "stop-drain")
 
     async def run(self, context: Context) -> Outcome:
         actor = context.request.account or ""
         if not await sync_to_async(ask_to_stop)(_node(context), Drain.name, actor):
             raise Refused(_("The node is not being drained."))
         return Follow(
-            _("Stopped draining %(kind)s %(name)s. The node stays cordoned.") % context.words
+            _("Stopped draining %(kind)s %(name)s. The node stays cordoned.")
+            % context.message_values
         )
 
 
@@ -148,4 +149,4 @@ async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
         recorded=recorded,
     )
     get_drains().start(order)
-    return Follow(_("Started draining %(kind)s %(name)s.") % context.words)
+    return Follow(_("Started draining %(kind)s %(name)s.") % context.message_values)

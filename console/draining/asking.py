@@ -63,9 +63,9 @@ class Plan:
     - `blocking`: disruption budgets visible to the viewer that currently allow no eviction.
     """
 
-    sorts: Sequence[Sort]
+    groups: Sequence[Sort]
     lost: int
-    emptied: int
+    losing_data: int
     emptied_lines: Sequence[Line]
     blocking: Sequence[Line]
 
@@ -77,17 +77,17 @@ def plan_of(subject: Subject) -> Plan | None:
         return None
     entries = indexes_of(seeing.informer.store).by_node.get(subject.key.name)
     # Draining requires permission to list pods in all namespaces.
-    pods = sorted(seeing.among(entries), key=lambda entry: entry.key)
+    pods = sorted(seeing.only_visible(entries), key=lambda entry: entry.key)
     found = [(guest_of(pod.original()), pod) for pod in pods]
-    emptied = [one for guest, one in found if guest.loses_data and not guest.ending]
+    emptied = [one for guest, one in found if guest.loses_data and not guest.terminating]
     return Plan(
-        sorts=[
+        groups=[
             _sort(fate, seeing, chosen)
             for fate in _TITLES
             if (chosen := [one for guest, one in found if guest.fate is fate])
         ],
-        lost=sum(guest.fate is Fate.LOST and not guest.ending for guest, _one in found),
-        emptied=len(emptied),
+        lost=sum(guest.fate is Fate.LOST and not guest.terminating for guest, _one in found),
+        losing_data=len(emptied),
         emptied_lines=[seeing.line(one) for one in emptied[:MOST]],
         blocking=_blocking(subject, [one for guest, one in found if _is_asked_for(guest)]),
     )
@@ -95,7 +95,7 @@ def plan_of(subject: Subject) -> Plan | None:
 
 def _is_asked_for(guest: Guest) -> bool:
     """Return True if the eviction is subject to disruption budgets."""
-    return guest.fate in (Fate.LOST, Fate.MOVES) and not guest.ending
+    return guest.fate in (Fate.LOST, Fate.MOVES) and not guest.terminating
 
 
 def _sort(fate: Fate, seeing: Seeing, entries: Sequence[Entry[Any]]) -> Sort:
@@ -113,4 +113,4 @@ def _blocking(subject: Subject, pods: Iterable[Entry[Any]]) -> list[Line]:
         for budget in selecting(seeing.informer, pod.key.namespace, pod.projection.labels)
         if not budget.projection.allowed
     }
-    return [seeing.line(one) for one in seeing.among(found.values())[:MOST]]
+    return [seeing.line(one) for one in seeing.only_visible(found.values())[:MOST]]

@@ -29,7 +29,7 @@ class DrainForm(ConsoleForm):
     def __init__(self, data: QueryDict | None, plan: Plan) -> None:
         super().__init__(data, initial={"minutes": USUAL})
         self.plan = plan
-        lost, emptied = plan.lost, plan.emptied
+        lost, emptied = plan.lost, plan.losing_data
         if lost:
             label = ngettext(
                 "Delete %(count)s pod without a controller",

@@ -24,7 +24,7 @@ class Fate(enum.StrEnum):
     STATIC = "static"
 
     @property
-    def leaves(self) -> bool:
+    def is_evicted(self) -> bool:
         return self not in (Fate.DAEMON, Fate.STATIC)
 
 
@@ -40,7 +40,7 @@ class Guest:
     uid: str
     fate: Fate
     loses_data: bool
-    ending: bool
+    terminating: bool
 
 
 def guest_of(pod: Mapping[str, Any]) -> Guest:

@@ -80,7 +80,7 @@ class Button:
 
 async def progress_html(access: Access, kind: ResourceKind, entry: Entry[Any]) -> str:
     """Render the panel of a visible object. Return "" for kinds that can't be drained."""
-    if Drain.name not in kind.shown_actions:
+    if Drain.name not in kind.actions_by_name:
         return ""
     node = ObjectReference(access.cluster.name, kind.gvr, entry.key, entry.projection.uid)
     found = await sync_to_async(latest)(node, Drain.name)
@@ -229,12 +229,12 @@ def _why(reason: str) -> str:
 def _buttons(access: Access, kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Button]:
     cluster, segment, key = access.cluster.name, kind.segment, entry.key
     for action in _offered(kind, entry, kept):
-        if action.may(access, kind.gvr, key):
-            yield Button(action.label, action.url(cluster, segment, key), action.asks)
+        if action.is_allowed(access, kind.gvr, key):
+            yield Button(action.label, action.url(cluster, segment, key), action.has_confirmation)
 
 
 def _offered(kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Action]:
-    actions = kind.shown_actions
+    actions = kind.actions_by_name
     if kept.running:
         if not kept.stopper:
             yield actions["stop-drain"]

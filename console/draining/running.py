@@ -127,7 +127,7 @@ class Drain:
         self._told = results
         if _now() >= self._until:
             self._end(State.FAILED, Reason.TIME)
-        if not await order.presence.lasts():
+        if not await order.presence.is_valid():
             self._end(State.FAILED, Reason.SESSION)
         if not all(one.granted(self._access, NODES, order.node) for one in NEEDS):
             self._end(State.FAILED, Reason.RIGHT)
@@ -143,7 +143,7 @@ class Drain:
 
     @property
     def _access(self) -> Access:
-        return self._order.presence.access_in(self._order.cluster)
+        return self._order.presence.access_for(self._order.cluster)
 
     @property
     def _client(self) -> UserClient:
@@ -177,7 +177,9 @@ class Drain:
     async def _pods(self) -> Mapping[str, Guest] | None:
         """Return the node's pods to evict by UID, or None if they can't be read."""
         try:
-            found = await self._client.select(PODS, f"spec.nodeName={self._order.node.name}")
+            found = await self._client.list_by_fields(
+                PODS, f"spec.nodeName={self._order.node.name}"
+            )
         except Forbidden:
             self._end(State.FAILED, Reason.RIGHT)
             return None
@@ -185,7 +187,7 @@ class Drain:
             log.info("Cannot read the pods of node %s: %s", self._order.node.name, error)
             return None
         guests = map(guest_of, found)
-        return {guest.uid: guest for guest in guests if guest.fate.leaves}
+        return {guest.uid: guest for guest in guests if guest.fate.is_evicted}
 
     def _agreed(self, found: Mapping[str, Guest]) -> bool:
         """Return False, and end the drain, if a pod requires consent that the user did not give."""
@@ -193,10 +195,10 @@ class Drain:
         for guest in sorted(found.values(), key=lambda guest: guest.key):
             result = Result(guest.key.namespace, guest.key.name, guest.uid)
             lost = guest.fate is Fate.LOST and not order.force
-            if not guest.ending and (lost or (guest.loses_data and not order.empty_dir)):
+            if not guest.terminating and (lost or (guest.loses_data and not order.empty_dir)):
                 result.step, missing = Step.UNAGREED, True
             self._results.append(result)
-            if guest.ending:
+            if guest.terminating:
                 self._step(result, Step.ENDING)
             else:
                 self._due[guest.uid] = _now()
@@ -209,7 +211,7 @@ class Drain:
             guest = found.get(result.uid)
             if guest is None:
                 self._step(result, Step.GONE)
-            elif guest.ending and result.step is not Step.ENDING:
+            elif guest.terminating and result.step is not Step.ENDING:
                 self._step(result, Step.ENDING)
 
     def _finish(self) -> None:

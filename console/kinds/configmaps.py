@@ -39,7 +39,7 @@ class ConfigMapKind(ResourceKind):
     gvr, scope, nav = CONFIG_MAPS, Scope.NAMESPACED, Nav("config", 10, "config")
     short_names = ("cm",)
     projection = ConfigMap
-    by_operators = True
+    created_by_operators = True
     title = gettext_lazy("ConfigMaps")
     singular = gettext_lazy("ConfigMap")
     nouns = gettext_lazy("ConfigMaps")

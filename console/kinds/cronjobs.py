@@ -42,8 +42,8 @@ class CronJobKind(WorkloadKind):
     gvr, scope, nav = CRON_JOBS, Scope.NAMESPACED, Nav("workloads", 70, "workloads")
     short_names = ("cj",)
     owns = (JOBS,)
-    by_operators = True
-    watched = True
+    created_by_operators = True
+    checked_for_problems = True
     pod_spec = ("spec", "jobTemplate", "spec", "template", "spec")
     projection = CronJob
     title = gettext_lazy("CronJobs")
@@ -71,9 +71,9 @@ class CronJobKind(WorkloadKind):
         RunNow(),
         Suspend(),
         Unsuspend(),
-        EditEnvironment(later=True),
-        EditProbes(later=True),
-        EditVolumes(later=True),
+        EditEnvironment(affects_future_jobs=True),
+        EditProbes(affects_future_jobs=True),
+        EditVolumes(affects_future_jobs=True),
         DeleteOwner(),
     )
 

@@ -140,9 +140,9 @@ class CustomResourceDefinitionKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
-    precious = True
+    confirm_by_name = True
 
-    def goes_with(self, name: str) -> str:
+    def deleted_with(self, name: str) -> str:
         return _("Deleting definition %(name)s also deletes all objects of its kind.") % {
             "name": visible(name)
         }

@@ -33,8 +33,8 @@ class DaemonSetKind(WorkloadKind):
     gvr, scope, nav = DAEMON_SETS, Scope.NAMESPACED, Nav("workloads", 40, "workloads")
     short_names = ("ds",)
     owns = (PODS,)
-    by_operators = True
-    watched = True
+    created_by_operators = True
+    checked_for_problems = True
     revisions = CONTROLLER_REVISIONS
     projection = DaemonSet
     title = gettext_lazy("DaemonSets")

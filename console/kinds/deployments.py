@@ -34,8 +34,8 @@ class DeploymentKind(WorkloadKind):
     gvr, scope, nav = DEPLOYMENTS, Scope.NAMESPACED, Nav("workloads", 20, "workloads")
     short_names = ("deploy",)
     owns = (REPLICA_SETS,)
-    by_operators = True
-    watched = True
+    created_by_operators = True
+    checked_for_problems = True
     revisions = REPLICA_SETS
     projection = Deployment
     title = gettext_lazy("Deployments")

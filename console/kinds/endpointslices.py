@@ -36,7 +36,7 @@ def service_of(endpoints: EndpointSlice) -> Target | None:
 class EndpointSliceKind(ResourceKind):
     gvr, scope, nav = ENDPOINT_SLICES, Scope.NAMESPACED, Nav("network", 30)
     projection = EndpointSlice
-    names = (SERVICES,)
+    referenced_types = (SERVICES,)
     title = gettext_lazy("Endpoint slices")
     singular = gettext_lazy("endpoint slice")
     nouns = gettext_lazy("endpoint slices")

@@ -34,7 +34,7 @@ class EventKind(ResourceKind):
     title = gettext_lazy("Events")
     singular = gettext_lazy("event")
     nouns = gettext_lazy("events")
-    own_order = "age"
+    default_sort = "age"
     severity_words = {Severity.WARN: gettext_lazy("Warning"), Severity.OK: gettext_lazy("Normal")}
     columns = (
         StatusColumn(),

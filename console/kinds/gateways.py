@@ -34,7 +34,7 @@ class GatewayKind(ResourceKind):
     gvr, scope, nav = GATEWAYS, Scope.NAMESPACED, Nav("network", 60, "network")
     short_names = ("gtw",)
     projection = Gateway
-    names = (SECRETS, GATEWAY_CLASSES)
+    referenced_types = (SECRETS, GATEWAY_CLASSES)
     title = gettext_lazy("Gateways")
     singular = gettext_lazy("gateway")
     nouns = gettext_lazy("gateways")

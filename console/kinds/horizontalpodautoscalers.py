@@ -43,8 +43,8 @@ class AutoscalerKind(ResourceKind):
     short_names = ("hpa",)
     projection = Autoscaler
     by_kind = True
-    watched = True
-    names = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS)
+    checked_for_problems = True
+    referenced_types = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS)
     title = gettext_lazy("Autoscalers")
     singular = gettext_lazy("autoscaler")
     nouns = gettext_lazy("autoscalers")

@@ -34,7 +34,7 @@ class IngressKind(ResourceKind):
     gvr, scope, nav = INGRESSES, Scope.NAMESPACED, Nav("network", 20, "network")
     short_names = ("ing",)
     projection = Ingress
-    names = (SERVICES, SECRETS, INGRESS_CLASSES)
+    referenced_types = (SERVICES, SECRETS, INGRESS_CLASSES)
     title = gettext_lazy("Ingresses")
     singular = gettext_lazy("ingress")
     nouns = gettext_lazy("ingresses")

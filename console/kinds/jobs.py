@@ -51,8 +51,8 @@ def completions_order(job: Job) -> tuple[float, int]:
 class JobKind(WorkloadKind):
     gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60, "workloads")
     owns = (PODS,)
-    by_operators = True
-    watched = True
+    created_by_operators = True
+    checked_for_problems = True
     projection = Job
     title = gettext_lazy("Jobs")
     singular = gettext_lazy("job")

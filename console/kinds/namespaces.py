@@ -65,12 +65,12 @@ class NamespaceKind(ResourceKind):
         FieldFilter(param="creator", label=gettext_lazy("Creator")),
     )
     actions = (EditProject(), EditQuota(), AssignWorkspace(), Delete())
-    precious = True
+    confirm_by_name = True
 
     def page_url(self, cluster: str, key: Key) -> str:
         return reverse("project_overview", args=(cluster, key.name))
 
-    def goes_with(self, name: str) -> str:
+    def deleted_with(self, name: str) -> str:
         return _("Deleting project %(name)s also deletes everything in the project.") % {
             "name": visible(name)
         }

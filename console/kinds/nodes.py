@@ -42,8 +42,8 @@ class NodeKind(ResourceKind):
     short_names = ("no",)
     projection = Node
     by_kind = True
-    watched = True
-    told_apart = (PODS,)
+    checked_for_problems = True
+    types_with_own_panel = (PODS,)
     title = gettext_lazy("Nodes")
     singular = gettext_lazy("node")
     nouns = gettext_lazy("nodes")
@@ -115,7 +115,7 @@ class NodeKind(ResourceKind):
         NodeShell(),
         Delete(),
     )
-    precious = True
+    confirm_by_name = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Node = entry.projection

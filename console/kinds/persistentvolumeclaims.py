@@ -41,10 +41,10 @@ class PersistentVolumeClaimKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUME_CLAIMS, Scope.NAMESPACED, Nav("storage", 10, "storage")
     short_names = ("pvc",)
     projection = PersistentVolumeClaim
-    watched = True
-    explained_by = (STORAGE_CLASSES,)
-    by_operators = True
-    names = (PERSISTENT_VOLUMES, STORAGE_CLASSES)
+    checked_for_problems = True
+    diagnosed_with = (STORAGE_CLASSES,)
+    created_by_operators = True
+    referenced_types = (PERSISTENT_VOLUMES, STORAGE_CLASSES)
     title = gettext_lazy("Persistent volume claims")
     singular = gettext_lazy("persistent volume claim")
     nouns = gettext_lazy("persistent volume claims")
@@ -90,7 +90,7 @@ class PersistentVolumeClaimKind(ResourceKind):
     )
     actions = (Expand(), TakeSnapshot(), Clone(), Delete())
 
-    def cause(
+    def diagnosis(
         self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
     ) -> tuple[Severity | None, str]:
         # The project overview loads only namespaced types, so storage classes are loaded here.
@@ -98,12 +98,12 @@ class PersistentVolumeClaimKind(ResourceKind):
         why = why_pending(entry.projection, classes.readable, classes.informer) if classes else None
         return why if why is not None else (None, "")
 
-    def is_trouble(self, status: Status) -> bool:
+    def is_problem(self, status: Status) -> bool:
         """Return True for failing claims and for unbound claims, because pods that use them can't
         start.
         """
         pending = status.severity is Severity.PROGRESS and status.word != "Resizing"
-        return pending or super().is_trouble(status)
+        return pending or super().is_problem(status)
 
     def references(self, item: PersistentVolumeClaim) -> Iterable[Reference]:
         if item.volume:

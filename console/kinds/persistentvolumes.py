@@ -46,7 +46,7 @@ class PersistentVolumeKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUMES, Scope.CLUSTER, Nav("storage", 30, "storage")
     short_names = ("pv",)
     projection = PersistentVolume
-    names = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES)
+    referenced_types = (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES)
     title = gettext_lazy("Persistent volumes")
     singular = gettext_lazy("persistent volume")
     nouns = gettext_lazy("persistent volumes")
@@ -108,7 +108,7 @@ class PersistentVolumeKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
-    precious = True
+    confirm_by_name = True
 
     def references(self, item: PersistentVolume) -> Iterable[Reference]:
         namespace, _slash, name = item.claim.partition("/")

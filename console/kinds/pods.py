@@ -63,10 +63,10 @@ class PodKind(ResourceKind):
     short_names = ("po",)
     projection = Pod
     by_kind = True
-    by_operators = True
-    watched = True
-    logged = frozenset({"Crash loop", "Failed", "Out of memory", "Not ready"})
-    names = (*SPEC_NAMES, NODES)
+    created_by_operators = True
+    checked_for_problems = True
+    states_with_logs = frozenset({"Crash loop", "Failed", "Out of memory", "Not ready"})
+    referenced_types = (*SPEC_NAMES, NODES)
     pod_spec = ("spec",)
     title = gettext_lazy("Pods")
     singular = gettext_lazy("pod")
@@ -125,7 +125,7 @@ class PodKind(ResourceKind):
     actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD
 
-    def cause(
+    def diagnosis(
         self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
     ) -> tuple[Severity | None, str]:
         found = cause_of(manifest)

@@ -32,7 +32,7 @@ class ResourceQuotaKind(ResourceKind):
     gvr, scope, nav = RESOURCE_QUOTAS, Scope.NAMESPACED, Nav("config", 40, "quota")
     short_names = ("quota",)
     projection = ResourceQuota
-    watched = True
+    checked_for_problems = True
     title = gettext_lazy("Resource quotas")
     singular = gettext_lazy("resource quota")
     nouns = gettext_lazy("resource quotas")

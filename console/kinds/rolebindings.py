@@ -24,7 +24,7 @@ class RoleBindingKind(NativeBindingKind):
     title = gettext_lazy("Role bindings")
     singular = gettext_lazy("role binding")
     nouns = gettext_lazy("role bindings")
-    names = (ROLES, *NativeBindingKind.names)
+    referenced_types = (ROLES, *NativeBindingKind.referenced_types)
     example = binding_to("Role")
     columns = (
         NameColumn(),

@@ -23,7 +23,7 @@ from console.ui.text import visible
 
 class _RouteKind(ResourceKind):
     projection = Route
-    names = (GATEWAYS, SERVICES)
+    referenced_types = (GATEWAYS, SERVICES)
     severity_words = {Severity.OK: gettext_lazy("Accepted")}
     columns = (
         NameColumn(),

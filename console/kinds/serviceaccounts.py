@@ -35,7 +35,7 @@ class ServiceAccountKind(ResourceKind):
     gvr, scope, nav = SERVICE_ACCOUNTS, Scope.NAMESPACED, Nav("config", 30, "config")
     short_names = ("sa",)
     projection = ServiceAccount
-    names = (SECRETS,)
+    referenced_types = (SECRETS,)
     title = gettext_lazy("Service accounts")
     singular = gettext_lazy("service account")
     nouns = gettext_lazy("service accounts")

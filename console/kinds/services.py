@@ -53,8 +53,8 @@ class ServiceKind(ResourceKind):
     owns = (ENDPOINT_SLICES,)
     projection = Service
     selects_pods = True
-    by_operators = True
-    told_apart = (ENDPOINT_SLICES,)
+    created_by_operators = True
+    types_with_own_panel = (ENDPOINT_SLICES,)
     title = gettext_lazy("Services")
     singular = gettext_lazy("service")
     nouns = gettext_lazy("services")

@@ -41,10 +41,10 @@ class StatefulSetKind(WorkloadKind):
     gvr, scope, nav = STATEFUL_SETS, Scope.NAMESPACED, Nav("workloads", 30, "workloads")
     short_names = ("sts",)
     owns = (PODS,)
-    by_operators = True
-    watched = True
+    created_by_operators = True
+    checked_for_problems = True
     revisions = CONTROLLER_REVISIONS
-    names = (*SPEC_NAMES, SERVICES)
+    referenced_types = (*SPEC_NAMES, SERVICES)
     projection = StatefulSet
     title = gettext_lazy("StatefulSets")
     singular = gettext_lazy("StatefulSet")

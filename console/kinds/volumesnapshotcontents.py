@@ -52,7 +52,7 @@ class VolumeSnapshotContentKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOT_CONTENTS, Scope.CLUSTER, Nav("storage", 60)
     short_names = ("vsc", "vscs")
     projection = VolumeSnapshotContent
-    names = (VOLUME_SNAPSHOTS, VOLUME_SNAPSHOT_CLASSES)
+    referenced_types = (VOLUME_SNAPSHOTS, VOLUME_SNAPSHOT_CLASSES)
     title = gettext_lazy("Volume snapshot contents")
     singular = gettext_lazy("volume snapshot content")
     nouns = gettext_lazy("volume snapshot contents")

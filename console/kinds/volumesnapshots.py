@@ -39,7 +39,7 @@ class VolumeSnapshotKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOTS, Scope.NAMESPACED, Nav("storage", 20, "storage")
     short_names = ("vs",)
     projection = VolumeSnapshot
-    names = (PERSISTENT_VOLUME_CLAIMS, VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOT_CLASSES)
+    referenced_types = (PERSISTENT_VOLUME_CLAIMS, VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOT_CLASSES)
     title = gettext_lazy("Volume snapshots")
     singular = gettext_lazy("volume snapshot")
     nouns = gettext_lazy("volume snapshots")

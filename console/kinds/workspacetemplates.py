@@ -53,7 +53,7 @@ class WorkspaceTemplateKind(ResourceKind):
         ),
     )
     actions = (DeleteWorkspace(),)
-    precious = True
+    confirm_by_name = True
 
     def page_url(self, cluster: str, key: Key) -> str:
         """Return the URL of the workspace page. Only workspaces of the host cluster have one."""

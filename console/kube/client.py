@@ -289,7 +289,7 @@ class Transport:
             raise _failure(error) from error
 
     @asynccontextmanager
-    async def exchange(
+    async def request_any(
         self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes | None
     ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
         """Send a request and yield the response, whatever its status. `path` and its query are sent
@@ -406,9 +406,9 @@ class Transport:
                 warnings = tuple(_warnings(response.headers.getall("Warning", ())))
                 return Answer(await _body(response), warnings)
 
-        return await self.trusted(ask)
+        return await self.with_reloaded_credentials(ask)
 
-    async def trusted(self, doing: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def with_reloaded_credentials(self, doing: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run `doing`. After a 401 or an untrusted certificate, reload the credentials and run it
         once more.
         """
@@ -749,7 +749,7 @@ class ObjectClient:
         path = gvr.object_path(namespace, name)
         return await self._call("GET", path, audit_id=audit_id, stored=True)
 
-    async def select(self, gvr: GVR, fields: str) -> Sequence[dict[str, Any]]:
+    async def list_by_fields(self, gvr: GVR, fields: str) -> Sequence[dict[str, Any]]:
         """Return the objects of all namespaces that match the field selector `fields`."""
         params = {"limit": str(PAGE), "fieldSelector": fields}
         found: list[dict[str, Any]] = []
@@ -1012,7 +1012,7 @@ class UserClient(ObjectClient):
     ) -> T:
         try:
             async with asyncio.timeout(seconds):
-                return await self._transport.trusted(opened)
+                return await self._transport.with_reloaded_credentials(opened)
         except TimeoutError as error:
             raise _no_answer(_TOO_LONG) from error
 
@@ -1067,7 +1067,7 @@ class UserClient(ObjectClient):
         headers: Sequence[tuple[str, str]],
         body: bytes | None,
     ) -> Proxied:
-        opened = self._transport.exchange(method, path, headers, body)
+        opened = self._transport.request_any(method, path, headers, body)
         response = await stack.enter_async_context(opened)
         answered = [(name, value) for name, value in response.headers.items()]
         content: AsyncIterator[bytes] = response.content.iter_any()

@@ -60,7 +60,7 @@ class Credentials:
         elif self._requested is None:
             self._requested = Requested(self._ask)
         else:
-            self._requested.doubt()
+            self._requested.invalidate()
         self._loaded_at = time.monotonic()
 
     def reload(self) -> bool:
@@ -90,7 +90,7 @@ class Credentials:
         return self._configuration.tls_server_name or None
 
     @property
-    def are_requested(self) -> bool:
+    def uses_requested_tokens(self) -> bool:
         """Return True if the token is requested from the server and expires within an hour."""
         return self._requested is not None
 
@@ -102,7 +102,7 @@ class Credentials:
         """
         requested = self._requested
         if requested is not None:
-            return f"Bearer {requested.text()}"
+            return f"Bearer {requested.get()}"
         with self._lock:
             value = self._configuration.get_api_key_with_prefix("BearerToken")
         return str(value) if value else None

@@ -49,7 +49,7 @@ class Derived(ABC, Generic[P]):
         return store
 
     @property
-    def behind(self) -> int:
+    def pending_changes(self) -> int:
         """Return the approximate number of objects to process before the next read."""
         return len(self._store) if self.version < 0 else self._store.version - self.version
 

@@ -108,7 +108,7 @@ class Factory:
         """Return the shared informer of a type and start it if necessary. Raise `UnknownKind`."""
         return self._use(gvr).informer
 
-    def keep(self, gvr: GVR) -> Informer[Any]:
+    def pin(self, gvr: GVR) -> Informer[Any]:
         """Like `get`, but the informer never stops."""
         kind = self._use(gvr)
         kind.kept = True
@@ -167,7 +167,7 @@ class Factory:
         for gvr in [gvr for gvr, kind in self._vanished.items() if not kind.listened]:
             del self._vanished[gvr]
 
-    def vanish(self, gvr: GVR) -> None:
+    def type_deleted(self, gvr: GVR) -> None:
         """Stop a kind whose type was deleted."""
         with self._lock:
             kind = self._kinds.pop(gvr, None)
@@ -178,7 +178,7 @@ class Factory:
         if kind.listened:
             self._vanished[gvr] = kind
 
-    def appear(self, gvr: GVR) -> None:
+    def type_created(self, gvr: GVR) -> None:
         """Resume a kind whose type was created again."""
         kind = self._vanished.pop(gvr, None)
         if kind is None or not kind.listened:
@@ -192,11 +192,11 @@ class Factory:
             if not kind.followed:
                 self._begin(kind)
 
-    def vanished(self) -> Collection[GVR]:
+    def deleted_types(self) -> Collection[GVR]:
         """Return the deleted types that still have listeners."""
         return self._vanished.keys()
 
-    def renew(self, gvr: GVR) -> None:
+    def relist(self, gvr: GVR) -> None:
         """List the kind again because its type was redefined."""
         with self._lock:
             kind = self._kinds.get(gvr)

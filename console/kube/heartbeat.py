@@ -35,7 +35,7 @@ class Heartbeat:
         self._informers = informers
         self._clock = clock
         self._waking = False
-        self.answered: datetime = clock.now()
+        self.last_response: datetime = clock.now()
 
     async def run(self) -> None:
         """Mark the informers as stale while the server does not respond.
@@ -51,7 +51,7 @@ class Heartbeat:
                 silent = True
                 if error.code in ABSENT or NO_ETCD in error.body:
                     deaf = True
-                    self._doubt(self.answered)
+                    self._doubt(self.last_response)
                 else:
                     # The server is not ready but running, and open watches still deliver events.
                     self._alive()
@@ -65,7 +65,7 @@ class Heartbeat:
             await self._clock.sleep(PROBE_RETRY if silent else PROBE_INTERVAL)
 
     def _alive(self) -> None:
-        self.answered = self._clock.now()
+        self.last_response = self._clock.now()
         self._doubt(None)
 
     def wake_soon(self) -> None:
@@ -78,12 +78,12 @@ class Heartbeat:
 
     def _doubt(self, since: datetime | None) -> None:
         for informer in self._informers():
-            informer.doubt(since)
+            informer.set_unresponsive_since(since)
 
     def _renew(self) -> None:
         """Restart all watches. Their connections may have been lost together with the probes."""
         for informer in self._informers():
-            informer.renew()
+            informer.restart_watches()
 
     def _wake(self) -> None:
         self._waking = False

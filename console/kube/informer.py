@@ -141,7 +141,7 @@ class Informer(Generic[P]):
             if not part.connected_now:
                 reflector.wake()
 
-    def renew(self) -> None:
+    def restart_watches(self) -> None:
         """Restart open watches, which may have missed events while the server was away. Core thread
         only.
         """
@@ -149,9 +149,9 @@ class Informer(Generic[P]):
             # The new watch delivers the missed events. Until then the store stays stale.
             if self._doubt is not None:
                 part.connected_now = self._connected = False
-            reflector.renew()
+            reflector.restart()
 
-    def doubt(self, since: datetime | None) -> None:
+    def set_unresponsive_since(self, since: datetime | None) -> None:
         """Mark the store as stale because the server has not answered probes since `since`. None
         clears it.
         """
@@ -178,9 +178,9 @@ class Informer(Generic[P]):
 
     # The reflectors' sinks.
 
-    def gathering(self, namespace: str) -> Gathering:
+    def receive_list(self, namespace: str) -> Gathering:
         """Start to receive the list of a namespace."""
-        return self.store.replacing(namespace)
+        return self.store.receive_list(namespace)
 
     def part_listed(self, changed: Sequence[Key]) -> None:
         """Notify listeners after the list of one namespace. `synced` waits for all namespaces."""
@@ -195,7 +195,7 @@ class Informer(Generic[P]):
         if not older(resource_version, self.store.resource_version):
             self.store.bookmark(resource_version)
 
-    def part_moved(self) -> None:
+    def part_connection_changed(self) -> None:
         """Update `freshness` after the connection of a namespace changed."""
         bad = next((part for part in self._parts if not part.connected_now), None)
         if bad is None:
@@ -298,11 +298,11 @@ class _Part(Generic[P]):
 
     def connected(self) -> None:
         self.connected_now, self.problem = True, ""
-        self._informer.part_moved()
+        self._informer.part_connection_changed()
 
     def disconnected(self, problem: str) -> None:
         self.connected_now, self.problem = False, problem
-        self._informer.part_moved()
+        self._informer.part_connection_changed()
 
 
 class _Replacing(Generic[P]):
@@ -311,7 +311,7 @@ class _Replacing(Generic[P]):
     def __init__(self, informer: Informer[P], part: _Part[P], namespace: str) -> None:
         self._informer = informer
         self._part = part
-        self._gathering = informer.gathering(namespace)
+        self._gathering = informer.receive_list(namespace)
 
     def add(self, raws: Sequence[msgspec.Raw]) -> None:
         self._gathering.add(raws)

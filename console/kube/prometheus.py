@@ -59,7 +59,7 @@ class Prometheus:
         self._clock = clock or SystemClock()
         self._known: OrderedDict[tuple[str, int], tuple[float, Past]] = OrderedDict()
 
-    async def past(self, namespaces: Collection[str] | None, *, seconds: int) -> Past:
+    async def usage_history(self, namespaces: Collection[str] | None, *, seconds: int) -> Past:
         """Return CPU and memory of the pods in `namespaces` (None for all) in `KEPT` steps until
         now.
         """

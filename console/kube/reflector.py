@@ -226,7 +226,7 @@ class Reflector:
         self._backoff.reset()
         self._wake.set()
 
-    def renew(self) -> None:
+    def restart(self) -> None:
         """Restart the list or watch from the last resourceVersion. Call it on the reflector's loop."""
         if self._working is not None:
             self._working.cancel()

@@ -125,7 +125,7 @@ class Runtime:
         """Start the core thread and return when it runs."""
         give_back_what_is_freed()
         self._thread.start()
-        self._factory.keep(CUSTOM_RESOURCE_DEFINITIONS)
+        self._factory.pin(CUSTOM_RESOURCE_DEFINITIONS)
         self.spawn(self._heartbeat.run())
         self.spawn(self._keep_house())
         self.spawn(self.usage.run())
@@ -150,16 +150,16 @@ class Runtime:
         """
         self.required = tuple(gvr for gvr in gvrs if not (self._confined and is_the_clusters(gvr)))
         for gvr in gvrs:
-            self._factory.keep(gvr)
+            self._factory.pin(gvr)
 
     def informers(self) -> Mapping[GVR, Informer[Any]]:
         """Return the informers in use."""
         return self._factory.informers()
 
     @property
-    def answered(self) -> datetime:
+    def last_response(self) -> datetime:
         """Return the time of kube-apiserver's last response."""
-        return self._heartbeat.answered
+        return self._heartbeat.last_response
 
     def live_list(
         self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
@@ -220,9 +220,9 @@ class Runtime:
             await transport.close()
 
     @property
-    def tokens_end(self) -> bool:
+    def tokens_expire(self) -> bool:
         """Return True if all credentials are requested tokens, which expire within an hour."""
-        return all(one.credentials.are_requested for one in self._transports.values())
+        return all(one.credentials.uses_requested_tokens for one in self._transports.values())
 
     # Core thread only.
 

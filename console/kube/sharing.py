@@ -19,7 +19,7 @@ class Pool:
         self._limit = limit
         self._known: dict[Hashable, Hashable] = {}
 
-    def one(self, value: T) -> T:
+    def intern(self, value: T) -> T:
         """Return the shared value that equals `value`."""
         if len(self._known) >= self._limit:
             self._known = {}
@@ -37,7 +37,7 @@ class Last:
         self._limit = limit
         self._known: dict[str, dict[str, str]] = {}
 
-    def one(self, owner: str, labels: dict[str, str]) -> dict[str, str]:
+    def intern(self, owner: str, labels: dict[str, str]) -> dict[str, str]:
         """Return `labels` or equal shared ones. The result must not be modified. An empty `owner`
         shares nothing.
         """

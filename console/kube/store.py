@@ -54,7 +54,7 @@ Decode = Callable[[bytes | msgspec.Raw], tuple[P, str, msgspec.Raw]]
 class Comparing(Protocol[P]):
     """A `Decode` that can reuse earlier results."""
 
-    def beside(self, known: Callable[[Key], P | None]) -> Decode[P]:
+    def reusing(self, known: Callable[[Key], P | None]) -> Decode[P]:
         """Return a decoder that looks up an object's previous projection with `known`, None for new
         objects.
         """
@@ -227,7 +227,7 @@ class Store(Generic[P]):
         self._record([(key, None) for key in gone], self._resource_version)
         return gone
 
-    def replacing(self, namespace: str = "") -> "Replacement[P]":
+    def receive_list(self, namespace: str = "") -> "Replacement[P]":
         """Start to receive a list in batches. Readers see nothing before `commit`.
 
         With a namespace, only objects of that namespace are replaced.
@@ -236,11 +236,11 @@ class Store(Generic[P]):
 
     def replace(self, raws: Sequence[msgspec.Raw], resource_version: str) -> list[Key]:
         """Replace all objects with a list. Return the keys that were added, changed or removed."""
-        replacement = self.replacing()
+        replacement = self.receive_list()
         replacement.add(raws)
         return replacement.commit(resource_version)
 
-    def gathered(self, raws: Sequence[msgspec.Raw]) -> list[Entry[P]]:
+    def entries_of(self, raws: Sequence[msgspec.Raw]) -> list[Entry[P]]:
         """Return the entries of these objects, reusing the store's entries of the same version."""
         if self._packer.untrained and len(raws) >= ENOUGH:
             self._packer.train([lean for raw in raws[:SAMPLES] if (lean := self._lean(raw))])
@@ -250,7 +250,7 @@ class Store(Generic[P]):
         """Return True while `count` objects are too few to train the dictionary."""
         return self._packer.untrained and count < SAMPLES
 
-    def exchange(
+    def replace_entries(
         self, namespace: str, entries: dict[Key, Entry[P]], resource_version: str
     ) -> list[Key]:
         """Replace all entries, or those of `namespace`. Return the keys that were added, changed or
@@ -337,11 +337,11 @@ class Replacement(Generic[P]):
     def commit(self, resource_version: str) -> list[Key]:
         """Make the list visible. Return the keys that were added, changed or removed."""
         self._gather()
-        return self._store.exchange(self._namespace, self._entries, resource_version)
+        return self._store.replace_entries(self._namespace, self._entries, resource_version)
 
     def _gather(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for entry in self._store.gathered(waiting):
+        for entry in self._store.entries_of(waiting):
             self._entries[entry.key] = entry
 
 

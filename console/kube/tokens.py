@@ -118,7 +118,7 @@ class Requested:
         self._failure: ApiError | None = None
         self._again_at = 0.0
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Request a new token on next use because the server may have rejected this one.
 
         If the request fails, the old token is still used.
@@ -126,7 +126,7 @@ class Requested:
         with self._lock:
             self._token = replace(self._token, renew=0.0)
 
-    def text(self) -> str:
+    def get(self) -> str:
         """Return the token. Wait for a new one unless the old one is still valid. Raise `ApiError`."""
         now, token = time.monotonic(), self._token
         if now < token.renew:

@@ -19,19 +19,19 @@ class TypeWatch:
     def changed(self, key: Key) -> None:
         others = [item.gvr for item in self._types.of(key) if self._is_another(item)]
         group, plural = definition_of(key)
-        for gvr in (*self._factory.informers(), *self._factory.vanished()):
+        for gvr in (*self._factory.informers(), *self._factory.deleted_types()):
             if (gvr.group, gvr.resource) == (group, plural):
                 self._settle(gvr, gvr in others)
 
     def _settle(self, gvr: GVR, another: bool) -> None:
         if self._types.get(gvr) is not None:
-            self._factory.appear(gvr)
+            self._factory.type_created(gvr)
             if another:
-                self._factory.renew(gvr)
+                self._factory.relist(gvr)
         elif gvr not in DECODERS:
             # The console's built-in kinds are not stopped: they wait for their type, as before it
             # is defined.
-            self._factory.vanish(gvr)
+            self._factory.type_deleted(gvr)
 
     def _is_another(self, item: CustomType) -> bool:
         """Return True if the type was recreated, or if its columns or conditions changed."""

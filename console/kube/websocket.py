@@ -28,7 +28,7 @@ class Websocket:
         """Return the subprotocol that the peer selected."""
         return self._socket.protocol
 
-    async def hear(self) -> str | bytes | None:
+    async def receive_message(self) -> str | bytes | None:
         """Return the next message, or None if the websocket was closed or failed."""
         message = await self._socket.receive()
         if message.type not in _MESSAGES:
@@ -36,9 +36,9 @@ class Websocket:
         found: str | bytes = message.data
         return found
 
-    async def receive(self) -> bytes | None:
+    async def receive_bytes(self) -> bytes | None:
         """Like `hear`, but encode text messages as UTF-8."""
-        message = await self.hear()
+        message = await self.receive_message()
         return message.encode() if isinstance(message, str) else message
 
     async def send(self, message: str | bytes) -> None:

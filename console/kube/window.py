@@ -91,8 +91,8 @@ class Window(Informer[P]):
             self.tidy()
         return version
 
-    def gathering(self, namespace: str) -> Gathering:
-        return _Newest(self, super().gathering(namespace))
+    def receive_list(self, namespace: str) -> Gathering:
+        return _Newest(self, super().receive_list(namespace))
 
     def note(self, key: Key, when: datetime | None = None) -> None:
         """Record when an object was last seen, or that it was deleted. Core thread only."""

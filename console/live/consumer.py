@@ -104,7 +104,7 @@ class LiveConsumer(BareSocket):
         self._account = account
         counters.sockets += 1
         get_session_monitor().enter(self)
-        get_session_monitor().follow_rights(clusters.host)
+        get_session_monitor().watch_permissions(clusters.host)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if len(text_data or bytes_data or "") > MAX_MESSAGE:
@@ -143,8 +143,8 @@ class LiveConsumer(BareSocket):
         with translation.override(self._lang):
             if not knows(self.access_in(place.cluster), place.kind):
                 raise BadMessage(404, str(_("The page at this address has no live updates.")))
-            get_session_monitor().follow_rights(place.cluster)
-            shared_view = get_shared_views().show(
+            get_session_monitor().watch_permissions(place.cluster)
+            shared_view = get_shared_views().join_view(
                 self, place, subscription.lang, subscription.known
             )
         if not self.clogged:
@@ -169,7 +169,7 @@ class LiveConsumer(BareSocket):
     def clogged(self) -> bool:
         return self._flow.clogged
 
-    async def tell(self, message: dict[str, Any]) -> None:
+    async def send_message(self, message: dict[str, Any]) -> None:
         try:
             await self.base_send(message)
         except Exception:
@@ -201,15 +201,15 @@ class LiveConsumer(BareSocket):
 
     def _on_clear(self) -> None:
         if self.shared_view is not None:
-            self.shared_view.ring()
+            self.shared_view.schedule_update()
 
     async def _end(self, code: int, message: str | Promise, close_code: int) -> None:
         self._ended = True
         get_shared_views().leave(self)
         with translation.override(self._lang):
             frame = frames.error_frame(code, str(message))
-        await self.tell({"type": "websocket.send", "text": frame})
-        await self.tell({"type": "websocket.close", "code": close_code})
+        await self.send_message({"type": "websocket.send", "text": frame})
+        await self.send_message({"type": "websocket.close", "code": close_code})
 
     def _leave(self) -> None:
         get_shared_views().leave(self)

@@ -41,12 +41,12 @@ class DetailView(View):
         self._parts: dict[str, Part] | None = None
         self._there = False
 
-    def known(self) -> Known:
+    def client_state(self) -> Known:
         parts = self._parts
         return Known(_etag(parts), _signatures(parts)) if parts is not None else Known()
 
-    def forget(self) -> None:
-        super().forget()
+    def reset(self) -> None:
+        super().reset()
         self._parts, self._there = None, False
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:

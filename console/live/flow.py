@@ -45,7 +45,7 @@ class Flow:
         self.on_clear: Callable[[], None] = _nothing
         self.abort: Callable[[], None] = _nothing
 
-    async def clear(self) -> None:
+    async def wait_clear(self) -> None:
         """Wait until the client keeps up."""
         while self.clogged:
             cleared = asyncio.Event()

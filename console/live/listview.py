@@ -54,12 +54,12 @@ class ListView(View):
         self._rows: dict[str, str] = {}
         self._drawn: dict[str, str] = {}
 
-    def known(self) -> Known:
+    def client_state(self) -> Known:
         table = self._table
         return Known(table.etag, _signatures(table.rows)) if table else Known()
 
-    def forget(self) -> None:
-        super().forget()
+    def reset(self) -> None:
+        super().reset()
         self._table, self._rows = None, {}
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
@@ -102,7 +102,9 @@ class ListView(View):
         if mail.overflow or mail.state or mail.types:
             return True
         return any(
-            allowed.sees(key) for key in mail.keys if not namespaces or key.namespace in namespaces
+            allowed.includes(key)
+            for key in mail.keys
+            if not namespaces or key.namespace in namespaces
         )
 
     def _compare(

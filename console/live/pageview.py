@@ -38,11 +38,11 @@ class PageView(View):
         # ETag that browsers have; "" before the first update.
         self._etag = ""
 
-    def known(self) -> Known:
+    def client_state(self) -> Known:
         return Known(self._etag)
 
-    def forget(self) -> None:
-        super().forget()
+    def reset(self) -> None:
+        super().reset()
         self._etag = ""
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:

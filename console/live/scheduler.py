@@ -36,7 +36,7 @@ class Scheduler:
         self._earlier = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
 
-    def ask(self, shared_view: Flushed) -> None:
+    def schedule(self, shared_view: Flushed) -> None:
         """Schedule an update of `shared_view`. Has no effect if an update is already scheduled."""
         if shared_view in self._asked:
             return

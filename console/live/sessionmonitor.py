@@ -70,7 +70,7 @@ class SessionMonitor:
             self._ends.clear()
             self._mailboxes.clear()
 
-    def follow_rights(self, cluster: Cluster) -> None:
+    def watch_permissions(self, cluster: Cluster) -> None:
         """Watch the permissions of a cluster while at least one visitor is registered."""
         running = cluster.runtime.informers()
         for gvr, informer in ((gvr, running[gvr]) for gvr in RIGHTS if gvr in running):
@@ -93,13 +93,13 @@ class SessionMonitor:
         if mailbox is not None:
             mailbox.take()
         if cluster.name != HOST:
-            get_shared_views().decide_anew(cluster)
+            get_shared_views().recheck_permissions(cluster)
             return
         # Groups, which apply in all clusters, and other objects that sessions depend on are in the
         # host cluster.
         self._rights_changed = asyncio.get_running_loop().time()
         self._hurry.set()
-        get_shared_views().decide_anew()
+        get_shared_views().recheck_permissions()
 
     def _on_users(self) -> None:
         mail = self._users.take()
@@ -118,7 +118,7 @@ class SessionMonitor:
         # Ordered by due time.
         self._checked = {**soon, **{o: at for o, at in self._checked.items() if o not in soon}}
         self._hurry.set()
-        get_shared_views().decide_anew()
+        get_shared_views().recheck_permissions()
 
     async def _check_all(self) -> None:
         clock = asyncio.get_running_loop().time

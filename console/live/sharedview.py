@@ -53,7 +53,7 @@ class Viewer(Protocol):
         """True if the client does not read. Send nothing until the viewer calls `SharedView.ring`."""
         ...
 
-    async def tell(self, message: dict[str, Any]) -> None:
+    async def send_message(self, message: dict[str, Any]) -> None:
         """Send an ASGI message. Must not wait for the client."""
         ...
 
@@ -92,7 +92,7 @@ class SharedView:
         self._following: dict[Viewer, None] = {}
         self._waiting: dict[Viewer, None] = {}
         self._lagging: dict[Viewer, None] = {}
-        self._mailbox = Mailbox(self.ring)
+        self._mailbox = Mailbox(self.schedule_update)
         # Subscribe before reading, so that no change in between is lost.
         self._end_feeds = [hub.subscribe(view.informer, self._mailbox)]
         for gvr, informer in view.others.items():
@@ -114,18 +114,18 @@ class SharedView:
     def viewers(self) -> tuple[Viewer, ...]:
         return (*self._joining, *self._following, *self._waiting, *self._lagging)
 
-    def ring(self) -> None:
+    def schedule_update(self) -> None:
         """Schedule an update."""
-        self._scheduler.ask(self)
+        self._scheduler.schedule(self)
 
-    def decide_anew(self) -> None:
+    def recheck_permissions(self) -> None:
         """Schedule an update that evaluates the permissions of all viewers."""
         self._mailbox.mark_state()
 
     def join(self, viewer: Viewer, known: Known) -> None:
         viewer.shared_view = self
         self._joining[viewer] = known
-        self.ring()
+        self.schedule_update()
 
     def leave(self, viewer: Viewer) -> None:
         """Remove a viewer. Close the view if it was the last one."""
@@ -137,9 +137,9 @@ class SharedView:
             self.on_empty()
 
     @property
-    def told(self) -> LiveState:
+    def sent_freshness(self) -> LiveState:
         """Freshness of the list that was last sent to browsers."""
-        return self._view.told
+        return self._view.sent_freshness
 
     def freshness(self) -> str:
         """Return the current freshness as a frame."""
@@ -171,7 +171,9 @@ class SharedView:
             await viewer.fail(error)
         for viewer, shared_view in moved:
             if viewer.shared_view is shared_view:
-                await viewer.tell({"type": "websocket.send", "text": shared_view.freshness()})
+                await viewer.send_message(
+                    {"type": "websocket.send", "text": shared_view.freshness()}
+                )
         await self._send(news, [one for one in told if one not in behind], joining=True)
         for found, viewers in post:
             await self._send(found, [one for one in viewers if one not in behind])
@@ -196,7 +198,7 @@ class SharedView:
                     known = self._known(viewer)
                     self.leave(viewer)
                     shared_view = self._move(viewer, self._place, self._lang, known)
-                    if shared_view.told != self.told:
+                    if shared_view.sent_freshness != self.sent_freshness:
                         moved.append((viewer, shared_view))
             except Exception as error:
                 if not isinstance(error, Denied):
@@ -215,7 +217,7 @@ class SharedView:
 
     def _known(self, viewer: Viewer) -> Known:
         if viewer in self._following:
-            return self._view.known()
+            return self._view.client_state()
         return self._joining.get(viewer, Known())
 
     def _work_out(self, mail: Mail) -> tuple[list[str], _Post]:
@@ -230,9 +232,9 @@ class SharedView:
             return [], [self._refresh(viewer) for viewer in (*followers, *self._joining)]
         # Read the freshness first: later changes are then sent with the next update, to all
         # viewers.
-        news = view.freshness_news()
+        news = view.changed_freshness()
         joining = dict(self._joining) if view.synced else {}
-        access, known = viewers[0].access_in(self.cluster), view.known()
+        access, known = viewers[0].access_in(self.cluster), view.client_state()
         try:
             found = view.update(mail, access, anew=bool(joining))
             caught = {one: view.catch_up(has, access) for one, has in joining.items()}
@@ -242,11 +244,11 @@ class SharedView:
         if not unchanged:
             # Permissions changed while the frames were computed. Discard the frames and let all
             # viewers join again.
-            view.forget()
+            view.reset()
             for viewer in followers:
                 self._forget(viewer)
                 self.join(viewer, known)
-            self.ring()
+            self.schedule_update()
             return [], []
         post: _Post = [(found, followers)]
         if view.reshaped:
@@ -290,7 +292,7 @@ class SharedView:
                 if viewer.shared_view is self and (joining or viewer not in self._joining):
                     counters.frames += 1
                     counters.bytes += size
-                    await viewer.tell(message)
+                    await viewer.send_message(message)
                 if number % AT_ONCE == 0:
                     # Let the transport write and other tasks run.
                     await asyncio.sleep(0)

@@ -33,7 +33,9 @@ class SharedViews:
     def __len__(self) -> int:
         return len(self._shared_views)
 
-    def show(self, viewer: Viewer, place: FollowedPlace, lang: str, known: Known) -> SharedView:
+    def join_view(
+        self, viewer: Viewer, place: FollowedPlace, lang: str, known: Known
+    ) -> SharedView:
         """Move `viewer`, whose browser has state `known`, to the shared view of its page, language
         and permissions.
 
@@ -56,7 +58,7 @@ class SharedViews:
             informer = stack.enter_context(objects_of(kind, access, place.namespaces, key))
             view = _view(place, lang, informer, access)
             shared_view = SharedView(
-                place, lang, rights, view, get_hub(), get_scheduler(), self.show
+                place, lang, rights, view, get_hub(), get_scheduler(), self.join_view
             )
             reading = stack.pop_all()
         shared_view.on_empty = lambda: self._drop(name, reading)
@@ -67,11 +69,11 @@ class SharedViews:
         if viewer.shared_view is not None:
             viewer.shared_view.leave(viewer)
 
-    def decide_anew(self, cluster: Cluster | None = None) -> None:
+    def recheck_permissions(self, cluster: Cluster | None = None) -> None:
         """Evaluate permissions again in all views of a cluster, or of all clusters."""
         for shared_view in self._shared_views.values():
             if cluster is None or shared_view.cluster is cluster:
-                shared_view.decide_anew()
+                shared_view.recheck_permissions()
 
     def _drop(self, name: _Name, reading: ExitStack) -> None:
         del self._shared_views[name]

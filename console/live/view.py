@@ -43,7 +43,7 @@ class View(ABC):
         self.informer = informer
         self.others = others
         self.reshaped = False
-        self.told = self._told_before = live_state(informer)
+        self.sent_freshness = self._told_before = live_state(informer)
         self._freshness: tuple[LiveState, str] | None = None
 
     @property
@@ -57,18 +57,18 @@ class View(ABC):
             self._freshness = live, frames.freshness_frame(live, self._lang)
         return self._freshness[1]
 
-    def freshness_news(self) -> list[str]:
+    def changed_freshness(self) -> list[str]:
         """Return a frame with the freshness if it changed since the last call."""
         live = live_state(self.informer)
-        self._told_before, self.told = self.told, live
+        self._told_before, self.sent_freshness = self.sent_freshness, live
         return [self.freshness()] if live != self._told_before else []
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Reset the state because the last frames were not sent."""
-        self.told = self._told_before
+        self.sent_freshness = self._told_before
 
     @abstractmethod
-    def known(self) -> Known:
+    def client_state(self) -> Known:
         """Return the state of browsers that have received all frames."""
 
     @abstractmethod

@@ -78,11 +78,11 @@ class LogConsumer(StreamSocket):
         kind, key, viewer = self._named()
         given = QueryDict(self.scope.get("query_string", b""))
         query = read_query(given, selects=not key.name)
-        access = require_access(viewer.presence.access_in(viewer.cluster))
+        access = require_access(viewer.presence.access_for(viewer.cluster))
         target = await find_target(kind, access, key, query)
         # Release the rest of the target: only pages use it, and it would stay in memory as long as
         # the socket.
-        now, grows = target.now, target.group
+        now, grows = target.current, target.group
         del target
         names: list[str] = []
         uids: dict[str, str] = {}
@@ -129,7 +129,7 @@ class LogConsumer(StreamSocket):
         if cluster is None or kind is None:
             raise NotFound(404, "")
         presence = Presence(self.scope["session_alive"], self.scope["access_in"])
-        as_user = presence.access_in(cluster).identity.name
+        as_user = presence.access_for(cluster).identity.name
 
         def recorded(key: Key) -> Recorded:
             return socket_action(
@@ -156,6 +156,6 @@ class LogConsumer(StreamSocket):
         await self.send(text)
 
     async def _room(self) -> None:
-        await self._flow.clear()
+        await self._flow.wait_clear()
         while sum(size for _number, size in self._unread) > UNREAD:
-            await self._answered.next()
+            await self._answered.wait()

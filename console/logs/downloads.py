@@ -55,7 +55,7 @@ class Download:
                 async for _looked_at, found in batches:
                     if found:
                         yield b"".join(map(self._line, found))
-                    await self._flow.clear()
+                    await self._flow.wait_clear()
         except (Over, ApiError):
             self._flow.abort()
         finally:

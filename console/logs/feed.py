@@ -66,7 +66,7 @@ class Feed:
         """
         sent, entries = Sent(), list[Entry]()
         while not self._waiting and not self.failed.done():
-            await self._came.next()
+            await self._came.wait()
         self._check()
         self._take(sent, entries)
         await asyncio.sleep(GATHER)

@@ -167,7 +167,7 @@ class Follower:
             self._begin()
             while True:
                 try:
-                    async with aclosing(self._try()) as events:
+                    async with aclosing(self._open_and_read()) as events:
                         async for event in events:
                             yield event
                 except ApiError as error:
@@ -212,7 +212,7 @@ class Follower:
 
     # Opening
 
-    async def _try(self) -> AsyncGenerator[Batch | Note, None]:
+    async def _open_and_read(self) -> AsyncGenerator[Batch | Note, None]:
         """Open the current logs and yield their events until all are read."""
         looking: asyncio.Task[None] | None = None
         try:
@@ -288,7 +288,7 @@ class Follower:
 
     def _followed(self, run: Run) -> list[tuple[str, str]]:
         first = run.id == self._begun and not self._at.stamp
-        params = self._query.asked(self._wanted.container) if first else self._since()
+        params = self._query.request_params(self._wanted.container) if first else self._since()
         return [*params, ("follow", "true")]
 
     def _since(self) -> list[tuple[str, str]]:
@@ -317,13 +317,13 @@ class Follower:
                 if lines:
                     yield self._batch(lines, self._run.id)
                 elif self._taken_for_another(run, self._run.number):
-                    yield self._lost_before(run)
+                    yield self._report_lost_lines(run)
                 elif expects and not self._seen.last:
-                    async with aclosing(self._doubt(whole=whole)) as events:
+                    async with aclosing(self._handle_missing_line(whole=whole)) as events:
                         async for event in events:
                             yield event
         if self._taken_for_another(run, self._run.number):
-            yield self._lost_before(run)
+            yield self._report_lost_lines(run)
         if self._seen.gone and not (expects and whole):
             yield Note(str(LOST))
         took = asyncio.get_running_loop().time() - part.opened
@@ -375,7 +375,7 @@ class Follower:
             return self._seen.any and self._at.run != run
         return self._seen.any and self._seen.last and number > self._number
 
-    def _lost_before(self, run: str) -> Note:
+    def _report_lost_lines(self, run: str) -> Note:
         """Attribute the position to `run`, and report that lines of the run it was mistaken for may
         be missing.
         """
@@ -393,7 +393,7 @@ class Follower:
             return first > last.number + 1
         return not self._whole and (known or not there or run.before != last.id)
 
-    async def _doubt(self, *, whole: bool) -> AsyncGenerator[Batch | Note, None]:
+    async def _handle_missing_line(self, *, whole: bool) -> AsyncGenerator[Batch | Note, None]:
         """Handle a log that doesn't contain the line at the resume position.
 
         Either the log belongs to another run that the pod status doesn't show yet, or it was

@@ -110,7 +110,7 @@ async def open_all(
     """
 
     async def open_one(one: Wanted) -> Source | Unreadable:
-        stream = Stream(viewer.order(one, query.asked(one.container)), on_over)
+        stream = Stream(viewer.order(one, query.request_params(one.container)), on_over)
         try:
             await stream.open()
         except ApiError as error:

@@ -74,10 +74,10 @@ class LogQuery:
     label: str = ""
 
     @property
-    def filters(self) -> bool:
+    def has_filters(self) -> bool:
         return bool(self.search or self.level)
 
-    def asked(self, container: str) -> list[tuple[str, str]]:
+    def request_params(self, container: str) -> list[tuple[str, str]]:
         """Return the query parameters of the kube-apiserver log request for one container."""
         # Always request timestamps: lines of several containers are merged by them.
         found = [("container", container), ("timestamps", "true")]

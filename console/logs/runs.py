@@ -73,7 +73,7 @@ class Runs:
         """Return after the next change of the pod, or after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
-                await self._news.next()
+                await self._news.wait()
         except TimeoutError:
             return
 

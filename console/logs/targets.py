@@ -49,7 +49,7 @@ class Target:
     """
 
     containers: Sequence[Container]
-    now: Callable[[], Wanteds]
+    current: Callable[[], Wanteds]
     group: bool = False
     label: str = ""
 

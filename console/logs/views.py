@@ -74,8 +74,8 @@ async def log_page(
         words = {"kind": kind.singular, "key": visible(str(key))}
         return error_page(request, 404, _("No %(kind)s %(key)s found.") % words)
     if as_text:
-        return await _text(request, key, target.now().found, query)
-    return await _page(request, Asked(kind, key, query, target, target.now()))
+        return await _text(request, key, target.current().found, query)
+    return await _page(request, Asked(kind, key, query, target, target.current()))
 
 
 # Plain text
@@ -236,7 +236,7 @@ def _context(
         "read": read,
         "refused": refused,
         "nothing": len(refused) == len(wanted.found) > 0,
-        "marked": query.filters and query.context > 0,
+        "marked": query.has_filters and query.context > 0,
         "text_url": f"?{query.encoded(format=TEXT)}",
         "link_url": f"?{query.encoded(at='')}",
         "below_url": f"?{query.encoded()}",

@@ -107,7 +107,7 @@ def drawn_families() -> Iterator[Metric]:
 
 def _figures(cluster: Cluster) -> list[InformerStats]:
     runtime, now = cluster.runtime, datetime.now(UTC)
-    return stats_of(runtime.informers(), answered=runtime.answered, now=now)
+    return stats_of(runtime.informers(), answered=runtime.last_response, now=now)
 
 
 def cache_families(figures: Mapping[str, Iterable[InformerStats]]) -> Iterator[Metric]:

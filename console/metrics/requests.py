@@ -35,7 +35,7 @@ class Requests:
             registry=None,
         )
 
-    def note(self, route: str, status: int, seconds: float) -> None:
+    def record(self, route: str, status: int, seconds: float) -> None:
         self.answered.labels(route, f"{status // 100}xx").inc()
         self.seconds.labels(route).observe(seconds)
 
@@ -55,5 +55,5 @@ class CountingMiddleware(AsyncMiddleware):
         response = await self.get_response(request)
         match = request.resolver_match
         route = (match.view_name or NO_ROUTE) if match is not None else NO_ROUTE
-        requests.note(route, response.status_code, perf_counter() - began)
+        requests.record(route, response.status_code, perf_counter() - began)
         return response

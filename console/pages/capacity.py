@@ -47,7 +47,7 @@ async def capacity(sight: Sight, seconds: int = HOUR) -> Capacity | None:
     history, note = measured.history, measured.note
     namespaces, prometheus = used_namespaces(sight), sight.cluster.prometheus
     if seconds != HOUR and prometheus is not None and namespaces != frozenset():
-        past = await prometheus.past(namespaces, seconds=seconds)
+        past = await prometheus.usage_history(namespaces, seconds=seconds)
         history, note = past.history, why_no_past(past.problem) or note
     spans = _spans(seconds) if prometheus is not None and namespaces != frozenset() else ()
     return Capacity(gauges(room, held, measured.used), plots(history, seconds), note, spans)

@@ -101,7 +101,7 @@ async def changes(sight: Sight) -> Changes:
 async def _latest(seen: Seen) -> list[Moment]:
     latest = latest_of(seen.informer)
     await brought_up(latest)
-    return latest.of(seen.readable, MOST, seen.wanted)
+    return latest.newest(seen.readable, MOST, seen.wanted)
 
 
 def _entry(seen: Seen, moment: Moment) -> Entry[Any] | None:
@@ -136,7 +136,7 @@ def _departed(sight: Sight) -> list[Change]:
 
 def _sees(seen: Seen, departure: Deletion) -> bool:
     wanted = not seen.wanted or departure.key.namespace in seen.wanted
-    return wanted and seen.readable.sees(departure.key)
+    return wanted and seen.readable.includes(departure.key)
 
 
 def _departure(seen: Seen, departure: Deletion) -> Change:
@@ -162,6 +162,6 @@ def _warned(seen: Seen, entry: Entry[Any], links: Links) -> Warned:
         visible(event.message),
         visible(event.about.partition("/")[2] or event.about),
         "" if seen.wanted else visible(entry.key.namespace),
-        links.to(target).url if own else "",
+        links.resolve(target).url if own else "",
         event.count,
     )

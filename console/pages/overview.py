@@ -108,7 +108,7 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
     """
     sight = await _look(access_of(request), _once(PLATFORM, watched(), WORKLOADS, (EVENTS,)))
     title = _("Overview")
-    if sight.blind:
+    if sight.nothing_visible:
         begin = await landing_url(sight.access)
         if begin != request.path:
             return HttpResponseRedirect(begin)
@@ -144,7 +144,7 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
     """GET /clusters/{cluster}"""
     sight = await _look(access_of(request), _once(CLUSTER, watched(), (EVENTS,)))
     title = _("Cluster %(name)s") % {"name": cluster.name}
-    if sight.blind:
+    if sight.nothing_visible:
         # No 403, because every menu links to this page.
         return await _answer(request, title, {"state": _nothing(request)})
     usage = await capacity(sight, _span(request))
@@ -176,11 +176,11 @@ async def project_overview(
     gvrs = _once(PROJECT, watched(), (EVENTS,))
     sight = await _look(access_of(request), gvrs, (namespace,))
     found = object_head(sight.access, NAMESPACES, Key("", namespace))
-    if sight.blind and found is not None:
+    if sight.nothing_visible and found is not None:
         return HttpResponseRedirect(found.details_url)
-    if sight.blind and sight.access.can("get", NAMESPACES, name=namespace):
+    if sight.nothing_visible and sight.access.can("get", NAMESPACES, name=namespace):
         raise Http404
-    if sight.blind:
+    if sight.nothing_visible:
         text = _("You don't have permission to view anything in project %(name)s.") % {
             "name": visible(namespace)
         }
@@ -244,7 +244,7 @@ async def _answer(
     of: Project | None = None,
 ) -> HttpResponse:
     body = draw("ui/_overview.html", dict(values))
-    state = (of, body.pieces, body.gaps, live_of(request.cluster), get_language())
+    state = (of, body.pieces, body.placeholders, live_of(request.cluster), get_language())
     etag = f'"{hashlib.sha256(repr(state).encode()).hexdigest()[:32]}"'
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})

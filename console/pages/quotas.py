@@ -47,7 +47,7 @@ def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
         _line(sight.cluster.kinds, entry.key.name, text)
         for namespace in sight.namespaces
         for entry in indexes_of(seen.informer.store).by_namespace.get(namespace)
-        if seen.readable.sees(entry.key)
+        if seen.readable.includes(entry.key)
         for text in (*entry.projection.requests, *entry.projection.limits)
     ]
     found.sort(key=lambda line: (-(line.share or 0), line.resource, line.quota))

@@ -75,7 +75,7 @@ class OpenPort(Action):
     needs = (right_to("GET"),)
     places = frozenset()
     form = PortForm
-    trail = ("open", SUBRESOURCE)
+    audit_verb = ("open", SUBRESOURCE)
     title_text = gettext_lazy("Open a port of %(kind)s %(name)s")
     button_text = label
     effect_text = gettext_lazy(
@@ -94,12 +94,12 @@ class OpenPort(Action):
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return PortForm(data, subject)
 
-    def recorded_name(self, key: Key, data: Mapping[str, Any]) -> str:
-        return _target(PODS, key, data).called.name
+    def audit_name(self, key: Key, data: Mapping[str, Any]) -> str:
+        return _target(PODS, key, data).resource_name.name
 
     async def run(self, context: Context) -> Outcome:
         target = _target(context.kind.gvr, context.key, context.data)
-        check_right(right_to("GET"), context.access, target.gvr, target.called)
+        check_right(right_to("GET"), context.access, target.gvr, target.resource_name)
         entry = context.access.cluster.runtime.informer(target.gvr).store.get(target.key)
         if entry is None or entry.projection.uid != context.uid:
             raise Replaced
@@ -114,7 +114,9 @@ class OpenPort(Action):
         )
         label, ticket = await sync_to_async(open_port)(owner, target, context.audit_id)
         where = f"{_base().origin(label)}{ENTER}?{urlencode({'ticket': ticket})}"
-        return Page("console/proxying/leave.html", {"where": where, "name": target.called.name})
+        return Page(
+            "console/proxying/leave.html", {"where": where, "name": target.resource_name.name}
+        )
 
 
 def _target(gvr: GVR, key: Key, data: Mapping[str, Any]) -> Target:

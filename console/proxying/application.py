@@ -151,14 +151,14 @@ class _Visit:
         presence, cluster = self._presence_of(found.owner), clusters.get(found.owner.cluster)
         if cluster is None:
             raise not_open()
-        if not await presence.lasts():
+        if not await presence.is_valid():
             raise Answered(
                 401, _("Your session has ended. Sign in to the console, and open the port again.")
             )
         for method in needs:
             _check(method, found, presence, cluster)
         await sync_to_async(touch)(found)
-        client = cluster.runtime.as_user(presence.access_in(cluster).identity)
+        client = cluster.runtime.as_user(presence.access_for(cluster).identity)
         ending: asyncio.Future[Over] = asyncio.get_running_loop().create_future()
 
         def right() -> None:
@@ -166,7 +166,7 @@ class _Visit:
                 _check_right(method, found, presence, cluster)
 
         vigil = Vigil(found.owner.account, presence, right, ending.set_result)
-        with places.take(found.owner.account, size), vigil.kept():
+        with places.reserve(found.owner.account, size), vigil.watching():
             task = asyncio.create_task(work(client))
             gone = asyncio.create_task(_gone(receive) if receive else asyncio.Event().wait())
             try:
@@ -314,7 +314,7 @@ class Exchange(_Visit):
         await send_start(self._send, proxied.code, headers)
         async for piece in content:
             await self._send({"type": "http.response.body", "body": piece, "more_body": True})
-            await self._flow.clear()
+            await self._flow.wait_clear()
         await self._send({"type": "http.response.body", "body": b""})
 
     def _location(self, found: Open, location: str) -> str:
@@ -339,7 +339,7 @@ def _check(method: str, found: Open, presence: Presence, cluster: Cluster) -> No
     except InDoubt as error:
         raise Answered(503, str(error)) from error
     except Denied as error:
-        words = {"verb": VERBS[method], "name": visible(found.target.called.name)}
+        words = {"verb": VERBS[method], "name": visible(found.target.resource_name.name)}
         text = _(
             "You don't have permission to access %(name)s through the cluster's proxy (verb: "
             "%(verb)s)."
@@ -350,7 +350,7 @@ def _check(method: str, found: Open, presence: Presence, cluster: Cluster) -> No
 def _check_right(method: str, found: Open, presence: Presence, cluster: Cluster) -> None:
     """Check the permission for `method`. Raise `Denied` or `InDoubt`."""
     target = found.target
-    check_right(right_to(method), presence.access_in(cluster), target.gvr, target.called)
+    check_right(right_to(method), presence.access_for(cluster), target.gvr, target.resource_name)
 
 
 async def _body(receive: Any) -> bytes:

@@ -57,11 +57,13 @@ async def _look(found: Open, presence: Presence) -> None:
     cluster, target = clusters.get(found.owner.cluster), found.target
     if cluster is None or await sync_to_async(is_over)(found):
         await close(found, IDLE)
-    elif not await presence.lasts():
+    elif not await presence.is_valid():
         await close(found, _ended(Over(401)))
     else:
         try:
-            check_right(right_to("GET"), presence.access_in(cluster), target.gvr, target.called)
+            check_right(
+                right_to("GET"), presence.access_for(cluster), target.gvr, target.resource_name
+            )
         except InDoubt:
             return
         except Denied:
@@ -83,13 +85,13 @@ async def close(found: Open, why: Answer) -> None:
         verb="close",
         gvr=target.gvr,
         namespace=target.key.namespace,
-        name=target.called.name,
+        name=target.resource_name.name,
         subresource=SUBRESOURCE,
         cluster=owner.cluster,
     )
     try:
         async with record(action) as recording:
-            recording.answered(*why)
+            recording.set_outcome(*why)
     except AuditUnavailable:
         # Keep the port closed: an open port without permission is worse than a missing record.
-        log.warning("The audit record for closing a port is missing: %s", target.called.name)
+        log.warning("The audit record for closing a port is missing: %s", target.resource_name.name)

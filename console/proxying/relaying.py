@@ -82,7 +82,7 @@ class Relay:
             await self._news.wait()
 
     async def _hand_back(self, program: Websocket) -> None:
-        while (message := await program.hear()) is not None:
+        while (message := await program.receive_message()) is not None:
             kind = "text" if isinstance(message, str) else "bytes"
             await self._send({"type": "websocket.send", kind: message})
-            await self._flow.clear()
+            await self._flow.wait_clear()

@@ -33,7 +33,7 @@ class Target:
     scheme: str = HTTP
 
     @property
-    def called(self) -> Key:
+    def resource_name(self) -> Key:
         """The name that `resourceNames` in a role must match: `name:port`, or `https:name:port`."""
         scheme = "" if self.scheme == HTTP else f"{self.scheme}:"
         return Key(self.key.namespace, f"{scheme}{self.key.name}:{self.port}")
@@ -43,11 +43,11 @@ class Target:
         """Path of the proxy subresource, without a trailing slash. Raise `NotFound` for an invalid
         name.
         """
-        path = self.gvr.path(self.called.namespace, self.called.name, SUBRESOURCE)
+        path = self.gvr.path(self.resource_name.namespace, self.resource_name.name, SUBRESOURCE)
         return path.replace("%3A", ":")
 
     def may(self, access: Access, method: str = "GET") -> bool:
-        return right_to(method).granted(access, self.gvr, self.called)
+        return right_to(method).granted(access, self.gvr, self.resource_name)
 
 
 def right_to(method: str) -> Permission:

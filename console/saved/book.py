@@ -70,7 +70,7 @@ class Openings:
     queries: Mapping[str, str]
     read: float
 
-    def of(self, reader: Reader) -> str | None:
+    def for_user(self, reader: Reader) -> str | None:
         """Return the user's own default query, or else the platform's."""
         return self.queries.get(reader.account, self.queries.get(""))
 

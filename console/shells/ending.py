@@ -35,8 +35,8 @@ async def take_away(order: Order, uid: str) -> None:
 
 async def _client(order: Order) -> ObjectClient:
     runtime = order.cluster.runtime
-    if not await order.presence.lasts():
+    if not await order.presence.is_valid():
         return runtime.console
-    access = order.presence.access_in(order.cluster)
+    access = order.presence.access_for(order.cluster)
     may = _DELETE.granted(access, PODS, order.key)
     return runtime.as_user(access.identity) if may else runtime.console

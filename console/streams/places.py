@@ -29,7 +29,7 @@ class Places:
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def take(self, account: str, size: int) -> Iterator[None]:
+    def reserve(self, account: str, size: int) -> Iterator[None]:
         """Reserve `size` bytes for the duration of the block. Raise `TooMany` if a limit is
         reached.
         """
@@ -43,7 +43,7 @@ class Places:
             if not self._taken[account]:
                 del self._taken[account]
 
-    def taken(self, account: str) -> int:
+    def reserved(self, account: str) -> int:
         return self._taken[account]
 
 

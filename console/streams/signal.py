@@ -19,7 +19,7 @@ class Signal:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
-    async def next(self) -> None:
+    async def wait(self) -> None:
         """Wait until it is set, and clear it."""
         if not self._came:
             self._waiting = asyncio.get_running_loop().create_future()

@@ -83,7 +83,7 @@ class Order:
 
     def check(self) -> None:
         """Check all permissions. Raise `Denied` or `InDoubt`."""
-        access = self.presence.access_in(self.cluster)
+        access = self.presence.access_for(self.cluster)
         for right in self.rights:
             check_right(right, access, self.gvr, self.key)
 
@@ -107,7 +107,7 @@ class Vigil:
         self._presence, self._right, self._on_over = presence, right, on_over
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
+    def watching(self) -> Iterator[None]:
         """Run the checks for the duration of the block. The caller has just checked session and
         permission.
         """
@@ -115,7 +115,7 @@ class Vigil:
         watching = asyncio.create_task(self._watch())
         monitor.enter(self)
         try:
-            monitor.follow_rights(clusters.host)
+            monitor.watch_permissions(clusters.host)
             yield
         finally:
             monitor.leave(self)
@@ -127,7 +127,7 @@ class Vigil:
     async def check(self) -> None:
         """Check that the session is still valid."""
         try:
-            lasts = await self._presence.lasts()
+            lasts = await self._presence.is_valid()
         except Exception:
             log.exception("The session of a stream could not be checked")
             lasts = False
@@ -212,7 +212,7 @@ class Lasting(ABC):
                 self._task.cancel()
 
     @abstractmethod
-    async def _pour(self, client: UserClient, audit_id: str) -> None:
+    async def _run_connection(self, client: UserClient, audit_id: str) -> None:
         """Open the connection, call `_begin`, and forward data. It is cancelled to close the
         connection.
         """
@@ -221,12 +221,12 @@ class Lasting(ABC):
         if not self._began.done():
             self._began.set_result(None)
 
-    def _conclude(self, recording: Recording) -> None:
+    def _record_outcome(self, recording: Recording) -> None:
         """Record how the connection ended, unless it ended with an error."""
         if self._over is not None:
-            recording.answered(self._over.code, "Ended", str(self._over))
+            recording.set_outcome(self._over.code, "Ended", str(self._over))
         elif not self._began.done():
-            recording.answered(0, "Closed", "Closed before the response started")
+            recording.set_outcome(0, "Closed", "Closed before the response started")
 
     def _end(self, over: Over) -> None:
         self.close_soon()
@@ -237,7 +237,7 @@ class Lasting(ABC):
     async def _run(self) -> None:
         order = self._order
         try:
-            with places.take(order.account, SIZE), self._vigil.kept():
+            with places.reserve(order.account, SIZE), self._vigil.watching():
                 async with record(order.recorded) as recording:
                     await self._as_viewer(recording)
         except Exception as error:  # noqa: BLE001  whoever reads is told
@@ -248,18 +248,18 @@ class Lasting(ABC):
             self._news.set()
 
     async def _as_viewer(self, recording: Recording) -> None:
-        access = self._order.presence.access_in(self._order.cluster)
+        access = self._order.presence.access_for(self._order.cluster)
         client = self._order.cluster.runtime.as_user(access.identity)
         self._pouring = True
         try:
             if self._closing:
                 raise asyncio.CancelledError
-            await self._pour(client, recording.audit_id)
+            await self._run_connection(client, recording.audit_id)
         except asyncio.CancelledError:
             pass
         finally:
             self._pouring = False
-        self._conclude(recording)
+        self._record_outcome(recording)
 
     def _fail(self) -> None:
         """Pass the error to `open`, because the response never started."""
@@ -298,9 +298,9 @@ class Stream(Lasting):
                 raise self._error
             if self._task is None or self._task.done():
                 return b""
-            await self._news.next()
+            await self._news.wait()
 
-    async def _pour(self, client: UserClient, audit_id: str) -> None:
+    async def _run_connection(self, client: UserClient, audit_id: str) -> None:
         opened = client.stream(self._order.path, self._order.params, audit_id=audit_id)
         async with opened as content:
             self._begin()
@@ -312,4 +312,4 @@ class Stream(Lasting):
         self._size += len(piece)
         self._news.set()
         while self._size >= HELD:
-            await self._room.next()
+            await self._room.wait()

@@ -88,14 +88,14 @@ class Command(Lasting):
         if self._socket is not None and not self._closing:
             await self._socket.send(_message(channel, data))
 
-    async def _pour(self, client: UserClient, audit_id: str) -> None:
+    async def _run_connection(self, client: UserClient, audit_id: str) -> None:
         order = self._order
         async with client.connect(order.path, PROTOCOL, order.params, audit_id=audit_id) as socket:
             self._socket = socket
             self._begin()
             pinging = asyncio.create_task(_ping(socket))
             try:
-                while (message := await socket.receive()) is not None:
+                while (message := await socket.receive_bytes()) is not None:
                     await self._hear(message)
             except asyncio.CancelledError:
                 await self._say_goodbye(socket)
@@ -122,16 +122,16 @@ class Command(Lasting):
                 await socket.send(_message(STDIN, _INTERRUPT))
                 await asyncio.sleep(_BETWEEN)
                 await socket.send(_message(STDIN, _END))
-                while self.ending is None and (message := await socket.receive()) is not None:
+                while self.ending is None and (message := await socket.receive_bytes()) is not None:
                     if message[:1] == bytes([STATUS]):
                         self.ending = _ending(message[1:])
 
-    def _conclude(self, recording: Recording) -> None:
+    def _record_outcome(self, recording: Recording) -> None:
         if self.ending is not None and self.ending.code is None:
-            recording.answered(500, "NotRun")
+            recording.set_outcome(500, "NotRun")
         elif self.ending is not None and self.ending.code:
-            recording.answered(200, f"Exit {self.ending.code}")
-        super()._conclude(recording)
+            recording.set_outcome(200, f"Exit {self.ending.code}")
+        super()._record_outcome(recording)
         container = dict(self._order.params).get("container", "")
         about = [
             recording.message,

@@ -135,7 +135,7 @@ class TerminalConsumer(StreamSocket):
         if kind is None:
             raise NotFound(404, "")
         presence = Presence(self.scope["session_alive"], self.scope["access_in"])
-        access = require_access(presence.access_in(cluster))
+        access = require_access(presence.access_for(cluster))
         account, as_user = self.scope["account"], access.identity.name
         owner = Owner(account, self.scope["session"], as_user, cluster.name, key, query)
         terminals = get_terminals()
@@ -177,21 +177,21 @@ class TerminalConsumer(StreamSocket):
     async def _pass_on(self, terminal: Terminal, at: int) -> None:
         taken = terminal.typed.first
         while not self._replaced:
-            if terminal.lost.done():
-                terminal.lost.result()
+            if terminal.access_lost.done():
+                terminal.access_lost.result()
             if terminal.typed.first > taken:
                 taken = terminal.typed.first
                 await self.send(taken_text(taken))
-            if piece := terminal.output.since(at, _PIECE):
+            if piece := terminal.output.read_from(at, _PIECE):
                 at += len(piece)
                 await self.send(bytes_data=piece)
-                await unless(terminal.lost, self._flow.clear())
+                await unless(terminal.access_lost, self._flow.wait_clear())
                 await asyncio.sleep(_PACE)
             elif terminal.over:
                 await self._finish(terminal)
                 return
             else:
-                await terminal.news()
+                await terminal.changed()
         raise Replaced(_("This terminal was opened in another window."))
 
     async def _finish(self, terminal: Terminal) -> None:

@@ -27,7 +27,7 @@ class Kept:
             self.first = end
         return True
 
-    def since(self, number: int, most: int) -> bytes:
+    def read_from(self, number: int, most: int) -> bytes:
         """Return up to `most` bytes from offset `number`."""
         at = max(0, number - self.first)
         return bytes(self._data[at : at + most])

@@ -39,7 +39,7 @@ class Target:
     running: Sequence[Container] = ()
     tty: bool = True
     reads: bool = True
-    ours: bool = True
+    is_interactive_shell: bool = True
     pod: str = ""
     problem: str = ""
 
@@ -83,6 +83,6 @@ def _in_pod(entry: Entry[Any], query: TerminalQuery) -> Target:
         running,
         tty=chosen.spec.get("tty") is True,
         reads=chosen.spec.get("stdin") is True,
-        ours=shell or chosen.name in debugs,
+        is_interactive_shell=shell or chosen.name in debugs,
         pod=entry.projection.uid if shell else "",
     )

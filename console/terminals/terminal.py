@@ -75,11 +75,11 @@ class Terminal:
         self.output, self.typed = Kept(), Kept()
         self.failure: Exception | None = None
         #: Receives an exception when the output must no longer be shown.
-        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.access_lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.over = False
         self._forget, self._order = forget, order
         order = replace(order, params=_params(owner.query, target))
-        self._command = Command(order, self._hear, self._on_over, ours=target.ours)
+        self._command = Command(order, self._hear, self._on_over, ours=target.is_interactive_shell)
         self._viewer: Viewer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._news, self._room, self._work = asyncio.Event(), asyncio.Event(), asyncio.Event()
@@ -111,7 +111,7 @@ class Terminal:
             self._viewer = None
             self._timer = asyncio.get_running_loop().call_later(AWAY, self.end)
 
-    async def news(self) -> None:
+    async def changed(self) -> None:
         """Return after the next change."""
         await self._news.wait()
 
@@ -171,7 +171,7 @@ class Terminal:
                     attached = False
                     await self._command.resize(columns + 1, rows)
                 await self._command.resize(columns, rows)
-            while piece := self.typed.since(self.typed.first, _PIECE):
+            while piece := self.typed.read_from(self.typed.first, _PIECE):
                 await self._command.type(piece)
                 self.typed.confirm(self.typed.first + len(piece))
                 self.wake()
@@ -187,10 +187,10 @@ class Terminal:
 
     def _on_over(self, over: Over) -> None:
         self._forget(self)
-        if not self.lost.done():
-            self.lost.set_exception(over)
+        if not self.access_lost.done():
+            self.access_lost.set_exception(over)
             # Retrieve the exception: asyncio warns if no socket did.
-            self.lost.exception()
+            self.access_lost.exception()
         self.wake()
 
 

@@ -23,7 +23,7 @@ class Access(Protocol):
     """The permissions of one user in one cluster, answered from memory.
 
     Every call evaluates the current permissions. Don't store a result except together with the
-    `standing` value it was computed under.
+    `rights_version` value it was computed under.
     """
 
     @property
@@ -60,7 +60,7 @@ class Access(Protocol):
         """
         ...
 
-    def standing(self) -> Hashable:
+    def rights_version(self) -> Hashable:
         """Return a value that is equal at two points in time only if all permissions are equal.
         Return None if they can't be compared.
         """
@@ -84,7 +84,7 @@ class Explaining(Protocol):
 class Doubting(Protocol):
     """Permissions that know whether the cluster has confirmed them."""
 
-    def in_doubt(self) -> bool:
+    def permissions_stale(self) -> bool:
         """Return True while a missing permission might be due to unconfirmed data. Never raises."""
         ...
 

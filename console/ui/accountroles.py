@@ -43,7 +43,7 @@ class AccountRoleForm(ConsoleForm):
     and `named` is True if the annotation already names the role.
     """
 
-    causes: Mapping[str, str] = {"roleRef": "role", "metadata.name": "role"}
+    error_fields: Mapping[str, str] = {"roleRef": "role", "metadata.name": "role"}
     name = TextField(max_length=LONGEST, widget=forms.HiddenInput)
     was = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -137,7 +137,7 @@ class ChangeAccountRole(Action):
                     "The cluster is not responding, so this action is not available. Try again later."
                 )
             )
-        names = [one.key.name for one in seeing.beside if not one.projection.template]
+        names = [one.key.name for one in seeing.in_namespace if not one.projection.template]
         return AccountRoleForm(data, subject.entry, names, _bindings(subject)[0])
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
@@ -158,7 +158,7 @@ class ChangeAccountRole(Action):
 
     async def run(self, context: Context) -> Outcome:
         data, project = context.data, context.key.namespace
-        await context.fresh()
+        await context.fetch()
         # Create the binding first: kube-apiserver may reject it because of the role's permissions,
         # and then nothing has changed yet.
         if data["made"] is not None:
@@ -189,7 +189,7 @@ def _bindings(subject: Subject) -> tuple[list[Entry[Any]], list[Entry[Any]]]:
     """Return the bindings owned by the account, and other bindings that grant it a role, both
     limited to bindings that the user may see.
     """
-    there, account = Seeing(subject, ROLE_BINDINGS).beside, str(subject.key)
+    there, account = Seeing(subject, ROLE_BINDINGS).in_namespace, str(subject.key)
     found = sorted(
         (one for one in there if account in one.projection.service_accounts),
         key=lambda one: one.key,

@@ -99,11 +99,11 @@ class Context:
     access: Access
     client: ObjectClient
     audit_id: str
-    also: Callable[["Action", Key, str], Awaitable[str]]
+    run_related: Callable[["Action", Key, str], Awaitable[str]]
     data: Mapping[str, Any] = field(default_factory=dict)
-    trial: bool = False
-    before: list[dict[str, Any]] = field(default_factory=list)
-    answers: list[dict[str, Any]] = field(default_factory=list)
+    dry_run: bool = False
+    read_objects: list[dict[str, Any]] = field(default_factory=list)
+    patched_objects: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Context:
         uid = {"op": "replace", "path": "/metadata/uid", "value": self.uid}
         return await self._patch([uid, *operations], JSON_PATCH)
 
-    async def fresh(self) -> dict[str, Any]:
+    async def fetch(self) -> dict[str, Any]:
         """Return the current object from kube-apiserver. Call this before the first change. Raise
         `Replaced` if another object has taken the name.
         """
@@ -135,14 +135,14 @@ class Context:
                 kind.gvr, namespace=key.namespace, name=key.name, audit_id=self.audit_id
             )
         except ApiError as error:
-            error.harmless = not self.answers
+            error.harmless = not self.patched_objects
             raise
         if found["metadata"].get("uid") != self.uid:
             raise Replaced
-        self.before.append(found)
+        self.read_objects.append(found)
         return found
 
-    async def rewrite(
+    async def patch_with_retry(
         self,
         body_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
         write: Callable[[Mapping[str, Any]], Awaitable[object]] | None = None,
@@ -153,7 +153,7 @@ class Context:
         conflicts.
         """
         for _try in range(_TRIES):
-            found = await self.fresh()
+            found = await self.fetch()
             body = body_of(found)
             version = found["metadata"]["resourceVersion"]
             metadata = {**body.get("metadata", {}), "resourceVersion": version}
@@ -173,15 +173,15 @@ class Context:
                 name=self.key.name,
                 content_type=content_type,
                 subresource=subresource,
-                dry_run=self.trial,
+                dry_run=self.dry_run,
                 audit_id=self.audit_id,
                 warnings=self.warnings,
             )
         except ApiError as error:
-            error.harmless = self.trial
+            error.harmless = self.dry_run
             raise
         if not subresource:
-            self.answers.append(found)
+            self.patched_objects.append(found)
         return found
 
     async def delete(self, *, grace: int | None = None, policy: str = "") -> None:
@@ -196,7 +196,7 @@ class Context:
         )
 
     @property
-    def words(self) -> dict[str, object]:
+    def message_values(self) -> dict[str, object]:
         """Placeholder values for messages about the object."""
         return {"kind": self.kind.singular, "name": visible(self.key.name)}
 
@@ -268,23 +268,23 @@ class Action:
     danger: ClassVar[bool] = False
     weight: ClassVar[int] = 0
     places: ClassVar[frozenset[str]] = frozenset({ROW, HEADER})
-    asks: ClassVar[bool] = True
-    wants_uid: ClassVar[bool] = True
-    stays: ClassVar[bool] = True
+    has_confirmation: ClassVar[bool] = True
+    requires_uid: ClassVar[bool] = True
+    keeps_object: ClassVar[bool] = True
     form: ClassVar[type[ConsoleForm] | None] = None
-    per_viewer: ClassVar[bool] = False
+    per_user: ClassVar[bool] = False
     reads_live: ClassVar[bool] = False
-    reviews: ClassVar[bool] = False
+    has_preview: ClassVar[bool] = False
     reads_also: ClassVar[Collection[GVR]] = ()
     title_text: ClassVar[str | Promise] = gettext_lazy("%(action)s %(kind)s %(name)s")
     button_text: ClassVar[str | Promise] = ""
     effect_text: ClassVar[str | Promise] = ""
-    trail: ClassVar[tuple[str, str] | None] = None
+    audit_verb: ClassVar[tuple[str, str] | None] = None
     #: Labels in the result list of a bulk action, for success and failure.
-    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Done")
-    refused_word: ClassVar[str | Promise] = pgettext_lazy("result", "Not done")
+    success_label: ClassVar[str | Promise] = pgettext_lazy("result", "Done")
+    failure_label: ClassVar[str | Promise] = pgettext_lazy("result", "Not done")
 
-    def exempt(self, access: Access, name: str) -> bool:
+    def is_protected(self, access: Access, name: str) -> bool:
         """Return True if the object is protected from this action for all users, or for this user,
         regardless of permissions.
 
@@ -318,20 +318,20 @@ class Action:
         return next((one for one in self.needs if not one.granted(access, gvr, key)), None)
 
     @final
-    def may(self, access: Access, gvr: GVR, key: Key) -> bool:
+    def is_allowed(self, access: Access, gvr: GVR, key: Key) -> bool:
         """Return True if the user may run the action on the object. The object need not exist. If
         False, the action is not offered.
         """
-        return not self.exempt(access, key.name) and self.missing(access, gvr, key) is None
+        return not self.is_protected(access, key.name) and self.missing(access, gvr, key) is None
 
     @final
     @property
-    def recorded(self) -> tuple[str, str]:
+    def audit_action(self) -> tuple[str, str]:
         """Verb and subresource for the audit trail."""
         first = self.needs[0]
-        return self.trail or (first.verb, first.subresource or self.name)
+        return self.audit_verb or (first.verb, first.subresource or self.name)
 
-    def recorded_name(self, key: Key, data: Mapping[str, Any]) -> str:
+    def audit_name(self, key: Key, data: Mapping[str, Any]) -> str:
         """Return the object name for the audit trail. `data` is the data passed to `run`."""
         return key.name
 
@@ -396,11 +396,11 @@ class Action:
         """
         return self.form(data, initial=dict(self.initial(subject.entry))) if self.form else None
 
-    def evidence(self, subject: "Subject", form: ConsoleForm | None) -> SafeString:
+    def extra_html(self, subject: "Subject", form: ConsoleForm | None) -> SafeString:
         """Return the HTML to show above the form."""
         return SafeString("")
 
-    def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
+    def confirmation_text(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
         """Return the text that the user must type to confirm, or "" if none is required."""
         return ""
 
@@ -413,16 +413,16 @@ class Delete(Action):
     name = "delete"
     label = pgettext_lazy("action", "Delete")
     needs = (Permission("delete"),)
-    trail = ("delete", "")
+    audit_verb = ("delete", "")
     icon = "trash-2"
     danger = True
     places = EVERYWHERE
-    stays = False
-    done_word = pgettext_lazy("result", "Deleted")
-    refused_word = gettext_lazy("Not deleted")
+    keeps_object = False
+    success_label = pgettext_lazy("result", "Deleted")
+    failure_label = gettext_lazy("Not deleted")
     effect_text = gettext_lazy("This cannot be undone.")
     #: Deleting more objects than this must be confirmed by typing their number.
-    untyped: ClassVar[int] = 10
+    max_unconfirmed: ClassVar[int] = 10
 
     def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence[Fact]:
         return kind.facts(entry)
@@ -430,14 +430,14 @@ class Delete(Action):
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"delete {kind.gvr.qualified} {quoted(key.name)}", key)
 
-    def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
-        if len(keys) <= self.untyped and not kind.precious:
+    def confirmation_text(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
+        if len(keys) <= self.max_unconfirmed and not kind.confirm_by_name:
             return ""
         return keys[0].name if len(keys) == 1 else str(len(keys))
 
     async def run(self, context: Context) -> Outcome:
         await context.delete()
-        return Done(_("Deleted %(kind)s %(name)s.") % context.words)
+        return Done(_("Deleted %(kind)s %(name)s.") % context.message_values)
 
 
 class Patch(Action):
@@ -452,7 +452,7 @@ class Patch(Action):
 
     async def run(self, context: Context) -> Outcome:
         await context.patch(self.body)
-        return Done(str(self.done_text) % context.words)
+        return Done(str(self.done_text) % context.message_values)
 
 
 class Link(Action):

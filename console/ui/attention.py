@@ -124,11 +124,15 @@ def made_of(*, in_projects: bool = False) -> list[GVR]:
     problems.
     """
     found = _watched(in_projects=in_projects)
-    return [*(kind.gvr for kind in found), *(gvr for kind in found for gvr in kind.explained_by)]
+    return [*(kind.gvr for kind in found), *(gvr for kind in found for gvr in kind.diagnosed_with)]
 
 
 def _watched(*, in_projects: bool) -> list[ResourceKind]:
-    found = [kind for kind in kinds if kind.watched and (kind.view.namespaced or not in_projects)]
+    found = [
+        kind
+        for kind in kinds
+        if kind.checked_for_problems and (kind.view.namespaced or not in_projects)
+    ]
     return sorted(found, key=lambda kind: (kind.view.namespaced, kind.nav.rank))
 
 
@@ -203,7 +207,7 @@ def _owner(
     word, _slash, name = kind.owner(entry.projection).partition("/")
     target = named(word, entry.key.namespace, name)
     seen = sight.get(target[0]) if target is not None else None
-    if target is None or seen is None or not seen.readable.sees(target[1]):
+    if target is None or seen is None or not seen.readable.includes(target[1]):
         return None
     found = seen.informer.store.get(target[1])
     return (seen.kind, found) if found is not None else None
@@ -225,11 +229,11 @@ def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Lin
     spec = _spec(first.seen, cause)
     if lot.owner:
         spec = spec.with_values("namespace", (key.namespace,)).with_values("owner", (lot.owner,))
-    log = cause.word in kind.logged and READ_LOG.granted(sight.access, kind.gvr, key)
+    log = cause.word in kind.states_with_logs and READ_LOG.granted(sight.access, kind.gvr, key)
     manifest = _manifest(first.entry)
     status = kind.status(first.entry)
     said = spoken(status.reason) if status is not None else ""
-    how_bad, why = kind.cause(first.entry, manifest, sight.access)
+    how_bad, why = kind.diagnosis(first.entry, manifest, sight.access)
     reason, worst = why or said, _worst(several)
     return Line(
         severity=min(how_bad or worst, worst, key=_rank).value,
@@ -283,4 +287,4 @@ def _so_many(kind: ResourceKind, count: int) -> str:
 
 
 def _nouns(sight: Sight) -> tuple[str | Promise, ...]:
-    return tuple(kind.nouns for kind in sight.loading if kind.watched)
+    return tuple(kind.nouns for kind in sight.loading if kind.checked_for_problems)

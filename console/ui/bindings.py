@@ -58,7 +58,7 @@ class BindingKind(ResourceKind):
 class NativeBindingKind(BindingKind):
     """A binding of Kubernetes RBAC, which kube-apiserver evaluates."""
 
-    names: ClassVar[Sequence[GVR]] = (CLUSTER_ROLES, SERVICE_ACCOUNTS, USERS)
+    referenced_types: ClassVar[Sequence[GVR]] = (CLUSTER_ROLES, SERVICE_ACCOUNTS, USERS)
 
     def references(self, item: Binding) -> Iterable[Reference]:
         if item.role_kind == "ClusterRole" and item.role:

@@ -137,7 +137,7 @@ def _crashing(container: Container) -> str:
 
 def _of_conditions(manifest: Mapping[str, Any]) -> Cause | None:
     for condition in conditions_of(manifest):
-        if condition.troubled:
+        if condition.is_problem:
             reason = ": ".join(part for part in (condition.reason, condition.message) if part)
             said = ""
             if condition.reason == "Unschedulable":

@@ -60,7 +60,7 @@ class _Decide(Action):
 
     async def decide(self, context: Context, text: str) -> None:
         """Add the condition with an update, as kubectl does. Few roles allow patching the approval."""
-        found = await context.fresh()
+        found = await context.fetch()
         condition = {"type": self.verdict, "status": "True", "reason": "ByHand", "message": text}
         status = dict(mapping(found, "status"))
         status["conditions"] = [*(status.get("conditions") or ()), condition]
@@ -87,7 +87,7 @@ class Approve(_Decide):
 
     async def run(self, context: Context) -> Outcome:
         await self.decide(context, f"Approved by {context.access.identity.name} in the console.")
-        return Done(_("Approved %(kind)s %(name)s.") % context.words)
+        return Done(_("Approved %(kind)s %(name)s.") % context.message_values)
 
 
 class Deny(_Decide):
@@ -100,14 +100,14 @@ class Deny(_Decide):
     weight = 3
     danger = True
     places = EVERYWHERE
-    trail = ("update", "denial")
-    done_word = pgettext_lazy("result", "Denied")
-    refused_word = gettext_lazy("Not denied")
+    audit_verb = ("update", "denial")
+    success_label = pgettext_lazy("result", "Denied")
+    failure_label = gettext_lazy("Not denied")
     verdict = "Denied"
 
     async def run(self, context: Context) -> Outcome:
         await self.decide(context, f"Denied by {context.access.identity.name} in the console.")
-        return Done(_("Denied %(kind)s %(name)s.") % context.words)
+        return Done(_("Denied %(kind)s %(name)s.") % context.message_values)
 
 
 def _decides_for(access: Access, signer: str) -> bool:

@@ -16,11 +16,11 @@ class Kinds:
 
     def find(self, segment: str) -> ResourceKind | None:
         """Return the kind for a URL segment, `plural` or `plural.group`."""
-        return self.declared.find(segment) or self.customs.find(segment)
+        return self.declared.by_segment(segment) or self.customs.find(segment)
 
     def of(self, gvr: GVR) -> ResourceKind | None:
         """Return the kind of a type, or None if no kind exists for this version."""
-        declared = self.declared.of(gvr)
+        declared = self.declared.by_type(gvr)
         if declared is not None:
             return declared
         custom = self.customs.find(gvr.qualified)

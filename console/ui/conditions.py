@@ -196,7 +196,7 @@ class Condition:
     since: datetime | None
 
     @property
-    def troubled(self) -> bool:
+    def is_problem(self) -> bool:
         return self.severity in (Severity.ERROR, Severity.WARN)
 
 

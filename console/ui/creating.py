@@ -19,17 +19,17 @@ VIEWERS = 500
 
 def may_create_any(access: Access) -> bool:
     """Return True if the user may create any object anywhere."""
-    standing, kinds = access.standing(), access.cluster.kinds
-    # Only an Access with a `standing` can be a cache key.
-    declared: Callable[..., bool] = _declared if standing else _declared.__wrapped__
-    return declared(tuple(kinds.declared), access, standing) or any(
+    rights_version, kinds = access.rights_version(), access.cluster.kinds
+    # Only an Access with a `rights_version` can be a cache key.
+    declared: Callable[..., bool] = _declared if rights_version else _declared.__wrapped__
+    return declared(tuple(kinds.declared), access, rights_version) or any(
         _may_create(kind, access) for kind in islice(kinds.customs, CUSTOMS)
     )
 
 
 @lru_cache(VIEWERS)
-def _declared(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) -> bool:
-    """Check the built-in kinds. `standing` is part of the cache key."""
+def _declared(known: tuple[ResourceKind, ...], access: Access, rights_version: Hashable) -> bool:
+    """Check the built-in kinds. `rights_version` is part of the cache key."""
     return any(_may_create(kind, access) for kind in known)
 
 

@@ -61,7 +61,7 @@ class DebugForm(ConsoleForm):
     only.
     """
 
-    causes: Mapping[str, str] = {
+    error_fields: Mapping[str, str] = {
         f"{_AT}.image": "image",
         f"{_AT}.targetContainerName": "target",
         f"{_AT}.securityContext": "profile",
@@ -158,7 +158,7 @@ class Debug(Action):
         cluster, key = context.access.cluster, context.key
         pods = cluster.runtime.informer(context.kind.gvr)
         await wait_for_cache(pods, key, made["metadata"]["resourceVersion"])
-        words = {**context.words, "container": visible(container["name"])}
+        words = {**context.message_values, "container": visible(container["name"])}
         text = _("Added the debug container %(container)s to %(kind)s %(name)s.") % words
         return Done(text, starting_url(cluster.name, key, container["name"]))
 

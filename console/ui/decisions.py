@@ -60,7 +60,9 @@ def knows(access: Access, kind: ResourceKind) -> bool:
     CustomResourceDefinitions or have a permission on it.
     """
     gvr = kind.gvr
-    if access.cluster.kinds.declared.of(gvr) or access.can("list", CUSTOM_RESOURCE_DEFINITIONS):
+    if access.cluster.kinds.declared.by_type(gvr) or access.can(
+        "list", CUSTOM_RESOURCE_DEFINITIONS
+    ):
         return True
     return any(
         access.namespaces_where(verb, gvr) != frozenset() or access.names_where(verb, gvr)
@@ -85,19 +87,19 @@ class Readable:
     namespaces: frozenset[str] | None
     names: frozenset[Key] = frozenset()
 
-    def sees(self, key: Key) -> bool:
+    def includes(self, key: Key) -> bool:
         if self.namespaces is None or key.namespace in self.namespaces:
             return True
         return bool(self.names) and (key in self.names or Key("", key.name) in self.names)
 
-    def reaches(self, namespace: str) -> bool:
+    def may_include(self, namespace: str) -> bool:
         """Return True if the user might see an object in the namespace."""
         if self.namespaces is None or namespace in self.namespaces:
             return True
         return any(key.namespace in ("", namespace) for key in self.names)
 
     @property
-    def reached(self) -> frozenset[str]:
+    def known_namespaces(self) -> frozenset[str]:
         """The namespaces that the permissions name. Empty for users who may see all namespaces."""
         return (self.namespaces or frozenset()) | {key.namespace for key in self.names} - {""}
 
@@ -114,7 +116,7 @@ def readable(kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()) -
     names = access.names_where("list", kind.gvr)
     found = Readable(namespaces, frozenset(key for key in names if key.namespace not in namespaces))
     for namespace in wanted if kind.scope is Scope.NAMESPACED else ():
-        if not found.reaches(namespace):
+        if not found.may_include(namespace):
             raise Denied("list", kind.gvr, namespace)
     if not found.namespaces and not found.names:
         raise Denied("list", kind.gvr)
@@ -133,7 +135,7 @@ def check_seen(kind: ResourceKind, access: Access, key: Key) -> None:
     """
     if access.can("get", kind.gvr, namespace=key.namespace, name=key.name):
         return
-    if not readable(kind, access, (key.namespace,)).sees(key):
+    if not readable(kind, access, (key.namespace,)).includes(key):
         raise Denied("list", kind.gvr, key.namespace)
 
 

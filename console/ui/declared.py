@@ -53,11 +53,11 @@ class DeclaredAccess:
             return frozenset()
         return self.access.names_where(verb, gvr, subresource)
 
-    def standing(self) -> None:
+    def rights_version(self) -> None:
         """Return None: the results for one panel are not cached."""
 
     def _declared(self, verb: str, gvr: GVR, subresource: str) -> bool:
-        if (verb, gvr, subresource) in self.kind.asked:
+        if (verb, gvr, subresource) in self.kind.checked_permissions:
             return True
         listed = verb == "list" and not subresource
         return listed and (gvr in self.needs or leads_anywhere(self.kind))

@@ -29,7 +29,7 @@ USUAL = 30
 class GraceForm(ConsoleForm):
     """Form for the grace period. `grace` is "" to use the pod's own value."""
 
-    causes: Mapping[str, str] = {"gracePeriodSeconds": "seconds"}
+    error_fields: Mapping[str, str] = {"gracePeriodSeconds": "seconds"}
     field_order = ("grace", "seconds")
     seconds = NumberField(label=gettext_lazy("Seconds"), least=1, most=LONGEST, required=False)
 
@@ -73,7 +73,7 @@ class DeletePod(Delete):
 
     async def run(self, context: Context) -> Outcome:
         await context.delete(grace=_grace(context.data))
-        return Done(_("Deleted %(kind)s %(name)s.") % context.words)
+        return Done(_("Deleted %(kind)s %(name)s.") % context.message_values)
 
 
 def _grace(data: Mapping[str, Any]) -> int | None:
@@ -85,7 +85,7 @@ def _grace(data: Mapping[str, Any]) -> int | None:
 class PropagationForm(ConsoleForm):
     """Form for the propagation policy. "" stands for the default, Background."""
 
-    causes: Mapping[str, str] = {"propagationPolicy": "policy"}
+    error_fields: Mapping[str, str] = {"propagationPolicy": "policy"}
     policy = ChoiceField(
         label=gettext_lazy("Dependent objects"),
         choices=(
@@ -104,7 +104,7 @@ class DeleteOwner(Delete):
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return owned_types(kind)
 
-    def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+    def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         """Return the owned objects that the user may see, as HTML."""
         branches = branches_of(subject, subject.kind, subject.entry, DEEPEST)
         if not branches:
@@ -117,4 +117,4 @@ class DeleteOwner(Delete):
 
     async def run(self, context: Context) -> Outcome:
         await context.delete(policy=context.data.get("policy") or "Background")
-        return Done(_("Deleted %(kind)s %(name)s.") % context.words)
+        return Done(_("Deleted %(kind)s %(name)s.") % context.message_values)

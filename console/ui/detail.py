@@ -101,7 +101,7 @@ class Detail:
     freshness: LiveState
 
     @property
-    def at(self) -> Mapping[str, list[Part]]:
+    def parts_by_place(self) -> Mapping[str, list[Part]]:
         """The parts grouped by place."""
         found: dict[str, list[Part]] = {}
         for part in self.parts:
@@ -145,7 +145,7 @@ def detail(
         kind=place.kind,
         key=place.key,
         entry=entry,
-        access=DeclaredAccess(access, place.kind, place.asks),
+        access=DeclaredAccess(access, place.kind, place.readable_types),
         informers={place.kind.gvr: informer, **others},
         cluster=place.cluster.name,
         query=dict(place.choices),
@@ -245,7 +245,7 @@ def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str])
         pieces = split_at_gaps(draw())
     # A panel that failed halfway has registered placeholders for output that was discarded.
     body = Drawing(pieces, tuple(left[len(left) - len(pieces) + 1 :]))
-    return Part(id, template, title, body, short_hash((pieces, body.gaps)))
+    return Part(id, template, title, body, short_hash((pieces, body.placeholders)))
 
 
 @dataclass(frozen=True, slots=True)

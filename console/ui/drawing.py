@@ -39,33 +39,33 @@ class Drawing:
     """A cached fragment: `pieces` of HTML with one of the `gaps` between each pair."""
 
     pieces: tuple[str, ...]
-    gaps: tuple[Gap, ...]
+    placeholders: tuple[Gap, ...]
 
     def html(self) -> SafeString:
         """Render the fragment in the active language."""
-        return _safe(self.filled(present(), _language()))
+        return _safe(self.fill(present(), _language()))
 
-    def filled(self, now: datetime, lang: str, given: Given = no_request) -> Sequence[str]:
+    def fill(self, now: datetime, lang: str, given: Given = no_request) -> Sequence[str]:
         """Return the pieces with filled placeholders. `lang` must be the active language. `given`
         returns values of the request.
         """
-        if not self.gaps:
+        if not self.placeholders:
             return self.pieces
-        filled = [""] * (len(self.pieces) + len(self.gaps))
+        filled = [""] * (len(self.pieces) + len(self.placeholders))
         filled[::2] = self.pieces
-        filled[1::2] = leave_all(self.gaps) or self._words(now, lang, given)
+        filled[1::2] = leave_all(self.placeholders) or self._words(now, lang, given)
         return filled
 
     def _words(self, now: datetime, lang: str, given: Given) -> list[str]:
         # Resolve each name once: a nonce occurs many times.
-        asked = {gap: given(gap) for gap in set(self.gaps) if isinstance(gap, str)}
+        asked = {gap: given(gap) for gap in set(self.placeholders) if isinstance(gap, str)}
         return [
             age_between(gap, now, lang)
             if isinstance(gap, datetime)
             else asked[gap]
             if isinstance(gap, str)
             else gap.html(lang)
-            for gap in self.gaps
+            for gap in self.placeholders
         ]
 
 
@@ -79,13 +79,13 @@ def row_html(row: Row, lang: str) -> SafeString:
 def rows_html(rows: Iterable[Row], lang: str) -> SafeString:
     now = present()
     with nullcontext() if get_language() == lang else override(lang):
-        return _safe([piece for row in rows for piece in _row_drawing(row, lang).filled(now, lang)])
+        return _safe([piece for row in rows for piece in _row_drawing(row, lang).fill(now, lang)])
 
 
 def _row_drawing(row: Row, lang: str) -> Drawing:
-    drawing: Drawing | None = row.drawings.get(lang)
+    drawing: Drawing | None = row.rendered.get(lang)
     if drawing is None:
-        drawing = row.drawings[lang] = draw("ui/_row.html", {"row": row})
+        drawing = row.rendered[lang] = draw("ui/_row.html", {"row": row})
     return drawing
 
 
@@ -94,7 +94,7 @@ def cell_html(cell: Cell) -> SafeString:
     cell.
     """
     lang = _language()
-    return _safe(_cell(cell, type(cell.value).__name__, lang).filled(present(), lang))
+    return _safe(_cell(cell, type(cell.value).__name__, lang).fill(present(), lang))
 
 
 def _weight(drawing: Drawing) -> int:
@@ -118,7 +118,7 @@ def part_html(
     # SafeString and str compare equal, but must not share a cache entry.
     types = tuple(type(value) for _name, value in values)
     lang = _language()
-    return _safe(_part(template, values, types, lang).filled(present(), lang, given))
+    return _safe(_part(template, values, types, lang).fill(present(), lang, given))
 
 
 parts: Weighed[tuple[Any, ...], Drawing] = Weighed(ROOM, _weight)

@@ -29,9 +29,9 @@ class Evict(Action):
     needs = (Permission("create", "eviction"),)
     danger = True
     places = EVERYWHERE
-    stays = False
-    done_word = pgettext_lazy("result", "Evicted")
-    refused_word = gettext_lazy("Not evicted")
+    keeps_object = False
+    success_label = pgettext_lazy("result", "Evicted")
+    failure_label = gettext_lazy("Not evicted")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.deleted is None
@@ -48,7 +48,7 @@ class Evict(Action):
         )
         if seeing.informer is None or pod.ended:
             return found
-        budgets = seeing.among(selecting(seeing.informer, pod.namespace, pod.labels))
+        budgets = seeing.only_visible(selecting(seeing.informer, pod.namespace, pod.labels))
         text = _("The disruption budget %(name)s currently does not allow this eviction.")
         blocking = [one for one in budgets if not one.projection.allowed]
         return [*found, *(text % {"name": visible(one.key.name)} for one in blocking)]
@@ -63,4 +63,4 @@ class Evict(Action):
         await context.client.evict(
             namespace=key.namespace, name=key.name, uid=context.uid, audit_id=audit_id
         )
-        return Done(_("Evicted %(kind)s %(name)s.") % context.words)
+        return Done(_("Evicted %(kind)s %(name)s.") % context.message_values)

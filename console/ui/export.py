@@ -67,7 +67,7 @@ async def stream(
 
 def exported_columns(spec: ViewSpec, meter: Meter | None) -> tuple[Column, ...]:
     """Return the columns of the page, with usage values."""
-    metered = meter is not None and meter.works
+    metered = meter is not None and meter.available
     columns = spec.shown(metered=metered)
     return told(columns, meter.used) if meter is not None else columns
 

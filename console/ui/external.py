@@ -26,7 +26,7 @@ TYPES: Mapping[str, str | Promise] = {
 
 
 class ExternalAccessForm(ConsoleForm):
-    causes: Mapping[str, str] = {"spec.type": "type"}
+    error_fields: Mapping[str, str] = {"spec.type": "type"}
 
     def __init__(self, data: QueryDict | None, was: str) -> None:
         super().__init__(data, initial={"type": was})
@@ -62,7 +62,7 @@ class ExternalAccess(Action):
 
     async def run(self, context: Context) -> Outcome:
         await context.patch(_patch(context.data["type"]))
-        return Done(_("Changed external access to %(kind)s %(name)s.") % context.words)
+        return Done(_("Changed external access to %(kind)s %(name)s.") % context.message_values)
 
 
 def _patch(type_: str) -> dict[str, Any]:

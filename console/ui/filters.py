@@ -118,12 +118,12 @@ class SearchFilter(Filter):
             # Fast path: most rows match by name, and Kubernetes names are lowercase.
             if not others and first in entry.key.name:
                 return True
-            haystack = self.haystack(entry)
+            haystack = self.search_text(entry)
             return all(word in haystack for word in words)
 
         return matches
 
-    def haystack(self, entry: Entry[Any]) -> str:
+    def search_text(self, entry: Entry[Any]) -> str:
         """Return the searchable text in lower case, one text per line.
 
         Labels are also included in their original case, for `label_line`.

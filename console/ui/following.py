@@ -33,11 +33,11 @@ class Following:
 
     types: Types
     check: Look
-    look: Look
+    content: Look
 
     def etag(self, access: Access, params: QueryDict, arguments: dict[str, Any]) -> str:
         """Return the ETag of the current page. Raise `Denied` or `Http404`."""
-        return etag_of_page(self.look(access, params, **arguments))
+        return etag_of_page(self.content(access, params, **arguments))
 
 
 def etag_of_page(content: object) -> str:

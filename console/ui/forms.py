@@ -25,14 +25,14 @@ class ConsoleForm(forms.Form):
     - `ids`: pattern for the field IDs, so that a page can have two forms.
     - `apart`: fields that the page renders itself.
     - `causes`: maps paths of API objects to form fields, see `console.views.problems`.
-    - `drawn_by`: the template. `script` is its JavaScript file.
+    - `form_template`: the template. `script` is its JavaScript file.
     """
 
     ids: ClassVar[str] = "form-%s"
-    apart: ClassVar[Collection[str]] = ()
-    drawn_by: ClassVar[str] = "ui/_form.html"
+    rendered_by_page: ClassVar[Collection[str]] = ()
+    form_template: ClassVar[str] = "ui/_form.html"
     script: ClassVar[str] = ""
-    causes: Mapping[str, str] = {}
+    error_fields: Mapping[str, str] = {}
 
     def __init__(self, data: QueryDict | None = None, **options: Any) -> None:
         super().__init__(data, **{"auto_id": self.ids, **options})
@@ -42,7 +42,7 @@ class ConsoleForm(forms.Form):
     @property
     def lines(self) -> list[forms.BoundField]:
         """The fields that `ui/_form.html` renders."""
-        return [field for field in self if field.name not in self.apart]
+        return [field for field in self if field.name not in self.rendered_by_page]
 
     @property
     def page_status(self) -> int:

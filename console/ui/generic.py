@@ -57,7 +57,11 @@ def generic_kind(custom: CustomType) -> GenericKind:
     declared = {
         "custom": custom,
         "api_kind": custom.kind,
-        "owns": [kind.gvr for kind in sorted(kinds, key=lambda one: one.rank) if kind.by_operators],
+        "owns": [
+            kind.gvr
+            for kind in sorted(kinds, key=lambda one: one.rank)
+            if kind.created_by_operators
+        ],
         "gvr": custom.gvr,
         "scope": Scope.NAMESPACED if custom.namespaced else Scope.CLUSTER,
         "nav": Nav("custom", 100),

@@ -32,7 +32,7 @@ class Match(NamedTuple):
 class Haystacks(Derived[Any]):
     def __init__(self, store: Store[Any], declared: SearchFilter) -> None:
         super().__init__(store)
-        self._text_of = declared.haystack
+        self._text_of = declared.search_text
         # Grouped by namespace, so that forbidden namespaces are skipped quickly.
         self._blocks: dict[str, list[Block]] = {}
         # Applied in batches, because each change may rebuild a block.
@@ -53,11 +53,11 @@ class Haystacks(Derived[Any]):
         words = sorted(words, key=len, reverse=True)
         for word in words:
             blocks = [block for block in blocks if word in block]
-        found = [Match(block, mask) for block in blocks if (mask := block.having(words))]
+        found = [Match(block, mask) for block in blocks if (mask := block.matching(words))]
         for block, key in singles:
             # Search a separate block, because the user may not see the other objects in this one.
             lines = block.lines_of(key)
-            if lines is not None and (own := Block([(key, lines)])).having(words):
+            if lines is not None and (own := Block([(key, lines)])).matching(words):
                 found.append(Match(own, own.every))
         return found
 

@@ -168,24 +168,24 @@ class ResourceKind:
     filters: ClassVar[Sequence[Filter]] = ()
     actions: ClassVar[Sequence[Action]] = ()
     by_kind: ClassVar[bool] = False
-    watched: ClassVar[bool] = False
-    explained_by: ClassVar[Collection[GVR]] = ()
-    logged: ClassVar[Collection[str]] = ()
+    checked_for_problems: ClassVar[bool] = False
+    diagnosed_with: ClassVar[Collection[GVR]] = ()
+    states_with_logs: ClassVar[Collection[str]] = ()
     masked: ClassVar[Sequence[tuple[str, ...]]] = ()
-    precious: ClassVar[bool] = False
+    confirm_by_name: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"spec": {}}
     panels_ask: ClassVar[frozenset[tuple[str, GVR, str]]] = frozenset()
     api_kind: ClassVar[str]
     short_names: ClassVar[Sequence[str]] = ()
     owns: ClassVar[Sequence[GVR]] = ()
-    by_operators: ClassVar[bool] = False
+    created_by_operators: ClassVar[bool] = False
     revisions: ClassVar[GVR | None] = None
-    names: ClassVar[Sequence[GVR]] = ()
+    referenced_types: ClassVar[Sequence[GVR]] = ()
     pod_spec: ClassVar[tuple[str, ...]] = ()
     selects_pods: ClassVar[bool] = False
-    told_apart: ClassVar[Sequence[GVR]] = ()
+    types_with_own_panel: ClassVar[Sequence[GVR]] = ()
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
-    own_order: ClassVar[str]
+    default_sort: ClassVar[str]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -193,7 +193,7 @@ class ResourceKind:
             cls.api_kind = cls.__name__.removesuffix("Kind")
         if "own_order" not in vars(cls):
             columns = getattr(cls, "columns", None) or ()
-            cls.own_order = next((c.id for c in columns if isinstance(c, StatusColumn)), "")
+            cls.default_sort = next((c.id for c in columns if isinstance(c, StatusColumn)), "")
 
     @cached_property
     def segment(self) -> str:
@@ -212,7 +212,7 @@ class ResourceKind:
         )
 
     @cached_property
-    def asked(self) -> frozenset[tuple[str, GVR, str]]:
+    def checked_permissions(self) -> frozenset[tuple[str, GVR, str]]:
         """The permissions that lists, actions and panels check: verb, type, subresource."""
         found = {(one.verb, one.gvr or self.gvr, one.subresource) for one in self.permissions}
         own = {("list", self.gvr, ""), ("create", self.gvr, "")}
@@ -229,14 +229,14 @@ class ResourceKind:
         return self.gvr in UNCACHED
 
     @property
-    def makes_pods(self) -> bool:
+    def has_pod_template(self) -> bool:
         """True if the kind has a pod template."""
         return len(self.pod_spec) > 1
 
     @property
     def rank(self) -> tuple[bool, tuple[int, int]]:
         """Sort key among related objects: kinds with a pod template first, then menu order."""
-        return not self.makes_pods, self.nav.rank
+        return not self.has_pod_template, self.nav.rank
 
     @cached_property
     def name_column(self) -> NameColumn:
@@ -280,7 +280,7 @@ class ResourceKind:
         return (*COMMON_ACTIONS, *self.actions)
 
     @cached_property
-    def shown_actions(self) -> Mapping[str, Action]:
+    def actions_by_name(self) -> Mapping[str, Action]:
         return {action.name: action for action in self.every_action}
 
     def status(self, entry: Entry[Any]) -> Status | None:
@@ -288,7 +288,7 @@ class ResourceKind:
         column = self.status_column
         return column.status(entry.projection) if column else None
 
-    def cause(
+    def diagnosis(
         self, entry: Entry[Any], manifest: Mapping[str, Any], access: Access
     ) -> tuple[Severity | None, str]:
         """Return the severity and the reason of a problem, limited to information that the user may
@@ -298,7 +298,7 @@ class ResourceKind:
         """
         return None, ""
 
-    def is_trouble(self, status: Status) -> bool:
+    def is_problem(self, status: Status) -> bool:
         return status.severity in (Severity.ERROR, Severity.WARN)
 
     def owner(self, item: Any) -> str:
@@ -306,7 +306,7 @@ class ResourceKind:
         found: str = getattr(item, "owner", "")
         return found
 
-    def goes_with(self, name: str) -> str:
+    def deleted_with(self, name: str) -> str:
         """Return what is deleted together with the object of this name, or ""."""
         return ""
 

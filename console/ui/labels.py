@@ -71,7 +71,7 @@ class LabelsForm(ConsoleForm):
     A valid form's cleaned data contains the `Changes` under `changed`.
     """
 
-    causes: Mapping[str, str] = {f"metadata.{name}": name for name in SECTIONS}
+    error_fields: Mapping[str, str] = {f"metadata.{name}": name for name in SECTIONS}
     labels = PairsField(
         label=gettext_lazy("Labels"),
         help_text=gettext_lazy("One per line: key=value. Delete a line to remove the key."),
@@ -143,8 +143,10 @@ class EditLabels(Action):
 
     async def run(self, context: Context) -> Outcome:
         was, changed = context.data["was"], context.data["changed"]
-        await context.rewrite(lambda found: {"metadata": _pending(found, was, changed)})
-        return Done(_("Saved labels and annotations of %(kind)s %(name)s.") % context.words)
+        await context.patch_with_retry(lambda found: {"metadata": _pending(found, was, changed)})
+        return Done(
+            _("Saved labels and annotations of %(kind)s %(name)s.") % context.message_values
+        )
 
 
 def _read(subject: "Subject") -> tuple[dict[str, dict[str, str]], list[str]]:

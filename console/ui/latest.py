@@ -43,7 +43,7 @@ class Latest(Derived[Any]):
     def __len__(self) -> int:
         return len(self._moments)
 
-    def of(self, readable: Readable, most: int, wanted: tuple[str, ...] = ()) -> list[Moment]:
+    def newest(self, readable: Readable, most: int, wanted: tuple[str, ...] = ()) -> list[Moment]:
         """Return up to `most` visible objects, most recent first.
 
         `wanted` restricts the result to these namespaces. An empty `wanted` means all

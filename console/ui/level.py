@@ -66,7 +66,7 @@ class Level:
             case "project":
                 return reverse("project_overview", args=(self.cluster, self.namespace))
 
-    def written(self, account: str) -> str:
+    def to_cookie(self, account: str) -> str:
         """Return the cookie value for this level and account, or "" if a name can't be stored."""
         # The workspace of a project is looked up on each request.
         workspace = self.workspace if self.name == "workspace" else ""
@@ -124,8 +124,8 @@ def kept(request: HttpRequest) -> list[Level]:
 def keeping(level: Level, request: HttpRequest) -> str:
     """Return the new cookie value with `level` first, or "" if the level can't be stored."""
     account = str(getattr(request, "account", ""))
-    first = level.written(account)
-    before = (one.written(account) for one in kept(request))
+    first = level.to_cookie(account)
+    before = (one.to_cookie(account) for one in kept(request))
     return "|".join(list(dict.fromkeys((first, *before)))[:RECENT]) if first else ""
 
 

@@ -34,9 +34,9 @@ class Links:
     def __init__(self, access: Access) -> None:
         self.access = access
         self._looks: dict[str, _Look] = {}
-        self.waits_for: set[GVR] = set()
+        self.unsynced_types: set[GVR] = set()
 
-    def to(self, target: Target | None) -> Linked:
+    def resolve(self, target: Target | None) -> Linked:
         url = target_url(self.access.cluster.name, target) if target is not None else ""
         if target is None or not url:
             return Linked()
@@ -46,10 +46,12 @@ class Links:
         there = look(Key(target.namespace, target.name))
         return Linked(url if there else "", there is False)
 
-    def of(self, columns: Iterable[Column], entry: Entry[Any]) -> tuple[Linked, ...]:
+    def resolve_columns(self, columns: Iterable[Column], entry: Entry[Any]) -> tuple[Linked, ...]:
         """Return the link targets of the link columns, in column order."""
         return tuple(
-            self.to(column.target(entry)) for column in columns if isinstance(column, LinkColumn)
+            self.resolve(column.target(entry))
+            for column in columns
+            if isinstance(column, LinkColumn)
         )
 
     def _look(self, segment: str) -> _Look:
@@ -65,8 +67,8 @@ class Links:
     def _there(self, kind: ResourceKind, allowed: Readable, key: Key) -> bool | None:
         if not key.name:
             # A list, linked for viewers who can see objects in it.
-            return not key.namespace or allowed.reaches(key.namespace) or None
-        if not allowed.sees(key):
+            return not key.namespace or allowed.may_include(key.namespace) or None
+        if not allowed.includes(key):
             return None
         try:
             informer = self.access.cluster.runtime.informer(kind.gvr)
@@ -75,7 +77,7 @@ class Links:
             # permissions and reports if it does not exist.
             return kind.private or None
         if not informer.freshness.synced:
-            self.waits_for.add(kind.gvr)
+            self.unsynced_types.add(kind.gvr)
             return None
         return informer.store.get(key) is not None
 
@@ -119,7 +121,7 @@ def linked_types(kind: ResourceKind) -> Iterator[GVR]:
 
 def types_of(segments: Iterable[str]) -> Iterator[GVR]:
     for segment in segments:
-        kind = kinds.find(segment)
+        kind = kinds.by_segment(segment)
         if kind is not None:
             yield kind.gvr
 
@@ -135,5 +137,7 @@ async def prepare_links(
         # Fast path: every page calls this, and the lists are nearly always loaded.
         return
     for entry in entries:
-        links.of(kind.columns, entry)
-    await asyncio.gather(*(runtime.wait_synced(gvr, timeout=seconds) for gvr in links.waits_for))
+        links.resolve_columns(kind.columns, entry)
+    await asyncio.gather(
+        *(runtime.wait_synced(gvr, timeout=seconds) for gvr in links.unsynced_types)
+    )

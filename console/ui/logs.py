@@ -41,4 +41,4 @@ class ShowLogs(ShowLog):
 
 def has_logs(kind: ResourceKind) -> bool:
     """Return True if objects of the kind are pods or select pods."""
-    return ShowLog.name in kind.shown_actions
+    return ShowLog.name in kind.actions_by_name

@@ -29,7 +29,7 @@ class Reach:
     usage: Usage
     namespaces: frozenset[str] | None
 
-    def now(self) -> "Meter":
+    def read(self) -> "Meter":
         return Meter(self, self.usage.read())
 
 
@@ -52,14 +52,14 @@ class Meter:
         return DENIED if self.reach.namespaces == frozenset() else why_not(self.problem)
 
     @property
-    def works(self) -> bool:
+    def available(self) -> bool:
         """True if usage is available to the viewer."""
         return self.problem is None and self.reach.namespaces != frozenset()
 
     def used(self, entry: Entry[Any]) -> Used | None:
         """Return the object's usage, or None if it is not available to the viewer."""
         key = entry.key
-        if not self.works:
+        if not self.available:
             return None
         if self.reach.gvr == NODES:
             return self.reading.nodes.get(key.name)

@@ -63,7 +63,7 @@ class NavCount:
 
     latest: _Counted | None = None
 
-    def bring_up(self, shown: "_Shown", informer: Informer[Any] | None) -> None:
+    def update(self, shown: "_Shown", informer: Informer[Any] | None) -> None:
         if informer is None or not informer.freshness.synced:
             self.latest = None
             return
@@ -134,7 +134,7 @@ class PlaceProblems:
     seen: tuple[Any, ...] = ()
     failing: Counter[tuple[LevelName, str]] = field(default_factory=Counter)
 
-    def bring_up(self, shown: Iterable["_Shown"], access: Access) -> None:
+    def update(self, shown: Iterable["_Shown"], access: Access) -> None:
         informers = access.cluster.runtime.informers()
         followed = [(one, informers[one.kind.gvr]) for one in shown if one.kind.gvr in informers]
         followed = [
@@ -433,7 +433,7 @@ def place_problems(access: Access) -> PlaceProblems:
     """
     kinds = _kinds_of(access, Level("cluster", access.cluster.name))
     shown = (one for members in kinds.entries.values() for one in members.kinds)
-    kinds.problems.bring_up(shown, access)
+    kinds.problems.update(shown, access)
     return kinds.problems
 
 
@@ -469,21 +469,21 @@ class _Kinds:
 
 
 def _kinds_of(access: Access, level: Level) -> _Kinds:
-    standing, known = access.standing(), tuple(access.cluster.kinds.declared)
+    rights_version, known = access.rights_version(), tuple(access.cluster.kinds.declared)
     # Only an `Access` with a rights version can be a cache key.
-    found: Callable[..., _Kinds] = _declared if standing else _declared.__wrapped__
-    return found(known, access, standing, level.cluster, level.namespace)
+    found: Callable[..., _Kinds] = _declared if rights_version else _declared.__wrapped__
+    return found(known, access, rights_version, level.cluster, level.namespace)
 
 
 @lru_cache(VIEWERS)
 def _declared(
     known: tuple[ResourceKind, ...],
     access: Access,
-    standing: Hashable,
+    rights_version: Hashable,
     cluster: str,
     namespace: str,
 ) -> _Kinds:
-    """Compute the kinds of a viewer. The result depends on the permissions only through `standing`,
+    """Compute the kinds of a viewer. The result depends on the permissions only through `rights_version`,
     the rights version.
     """
     level = Level("cluster", cluster, namespace=namespace)
@@ -555,7 +555,7 @@ def _page_url(page: _Page, place: tuple[str, ...], level: Level) -> str:
 def _place(kind: ResourceKind, allowed: Readable, level: Level) -> _Place:
     """Return the list that the navigation links to."""
     namespace = level.namespace
-    if kind.view.namespaced and namespace and allowed.reaches(namespace):
+    if kind.view.namespaced and namespace and allowed.may_include(namespace):
         return _Place(_url(kind, level.cluster, namespace), (namespace,))
     return _Place(_url(kind, level.cluster, ""), ())
 
@@ -567,7 +567,7 @@ def _url(kind: ResourceKind, cluster: str, namespace: str) -> str:
 
 
 def _item(shown: _Shown, informers: Mapping[GVR, Informer[Any]], current: str) -> NavItem:
-    shown.item.count.bring_up(shown, informers.get(shown.kind.gvr))
+    shown.item.count.update(shown, informers.get(shown.kind.gvr))
     return replace(shown.item, current=True) if current == shown.kind.segment else shown.item
 
 

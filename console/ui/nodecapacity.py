@@ -41,7 +41,7 @@ class NodeCapacityPanel(Panel):
 
 
 def _held(subject: Subject) -> Held | None:
-    pods, kind = subject.informers.get(PODS), kinds.of(PODS)
+    pods, kind = subject.informers.get(PODS), kinds.by_type(PODS)
     if pods is None or kind is None or not pods.freshness.synced:
         return None
     try:

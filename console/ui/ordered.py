@@ -77,9 +77,9 @@ class OrderedView(Derived[Any]):
         # The usage reading that determined the order, if sorted by usage.
         self._reading: Reading | None = None
         self._within = _within(question.readable, spec.namespaces)
-        self._start_over()
+        self._reset()
 
-    def _start_over(self) -> None:
+    def _reset(self) -> None:
         # Contains ranks, and is searched by prefixes of ranks.
         self._order: SortedList[Any] = SortedList()
         self._ranks: dict[Key, Rank] = {}
@@ -92,10 +92,12 @@ class OrderedView(Derived[Any]):
         return len(self._shown) + len(self._hidden)
 
     @property
-    def behind(self) -> int:
+    def pending_changes(self) -> int:
         reach = self._reach
-        moved = self.version >= 0 and reach is not None and reach.now().reading is not self._reading
-        return super().behind + (len(self._shown) if moved else 0)
+        moved = (
+            self.version >= 0 and reach is not None and reach.read().reading is not self._reading
+        )
+        return super().pending_changes + (len(self._shown) if moved else 0)
 
     def read(self, part: slice = ALL, *, descending: bool = False) -> Selection:
         with self.current():
@@ -127,7 +129,7 @@ class OrderedView(Derived[Any]):
     # The methods below run with the lock held.
 
     def _catch_up(self) -> None:
-        meter = self._reach.now() if self._reach is not None else None
+        meter = self._reach.read() if self._reach is not None else None
         moved = meter is not None and meter.reading is not self._reading
         if meter is not None and moved and self._column is not None:
             self._reading = meter.reading
@@ -140,9 +142,9 @@ class OrderedView(Derived[Any]):
             self._order = SortedList(_in_order(list(self._ranks.values())))
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
-        self._start_over()
+        self._reset()
         for entry in self._candidates(entries):
-            self._take(entry)
+            self._insert(entry)
         self._order = SortedList(_in_order(list(self._ranks.values())))
 
     def _candidates(self, entries: Mapping[Key, Entry[Any]]) -> Iterable[Entry[Any]]:
@@ -160,9 +162,9 @@ class OrderedView(Derived[Any]):
 
     def _apply(self, key: Key, entry: Entry[Any] | None) -> None:
         known = self._ranks.get(key)
-        self._leave(key)
+        self._remove(key)
         if entry is not None:
-            self._take(entry)
+            self._insert(entry)
         rank = self._ranks.get(key)
         if rank != known:
             if known is not None:
@@ -170,18 +172,18 @@ class OrderedView(Derived[Any]):
             if rank is not None:
                 self._order.add(rank)
 
-    def _leave(self, key: Key) -> None:
+    def _remove(self, key: Key) -> None:
         entry = self._shown.pop(key, None) or self._hidden.pop(key, None)
         if entry is not None:
             self._tally[self._severity(entry)] -= 1
             self._ranks.pop(key, None)
 
-    def _take(self, entry: Entry[Any]) -> None:
+    def _insert(self, entry: Entry[Any]) -> None:
         """Add an entry that is not in the list. Inlined, because it runs for every object when a
         list is created.
         """
         key = entry.key
-        if self._readable.namespaces is not None and not self._readable.sees(key):
+        if self._readable.namespaces is not None and not self._readable.includes(key):
             return
         for test in self._plain:
             if not test(entry):

@@ -40,7 +40,7 @@ class Picker:
     name: str
     choices: tuple[Choice, ...]
     default_url: str | None
-    kept: tuple[str, ...] = ()
+    hidden_usage_columns: tuple[str, ...] = ()
     note: NotMetered | None = None
 
 
@@ -68,6 +68,6 @@ def _picker(spec: ViewSpec, note: NotMetered | None, lang: str | None) -> Picker
             Choice(name, column.label, name in shown) for name, column in all_columns.items()
         ),
         default_url=spec.with_columns(()).url if spec.columns else None,
-        kept=tuple(name for name in unknown if name in shown),
+        hidden_usage_columns=tuple(name for name in unknown if name in shown),
         note=note,
     )

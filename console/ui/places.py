@@ -114,7 +114,7 @@ class DetailPlace:
         return frozenset(found - {self.kind.gvr})
 
     @property
-    def asks(self) -> frozenset[GVR]:
+    def readable_types(self) -> frozenset[GVR]:
         """The types in `needs`, and the types that the page may link to, for which only the
         existence of objects is looked up.
         """
@@ -123,7 +123,7 @@ class DetailPlace:
 
     def rights(self, access: Access) -> Hashable:
         self.check(access)
-        needed = [(gvr, listable(gvr, access)) for gvr in sorted(self.asks)]
+        needed = [(gvr, listable(gvr, access)) for gvr in sorted(self.readable_types)]
         return detail_rights_key(self.kind, access), tuple(needed)
 
     def check(self, access: Access) -> None:

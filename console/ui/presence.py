@@ -16,6 +16,6 @@ class Presence:
     a token.
     """
 
-    lasts: Callable[[], Awaitable[bool]]
-    access_in: Callable[[Cluster], Access]
+    is_valid: Callable[[], Awaitable[bool]]
+    access_for: Callable[[Cluster], Access]
     session: str = ""

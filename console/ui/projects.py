@@ -62,10 +62,10 @@ def visible_namespaces(access: Access) -> tuple[str, ...]:
 
 
 def _visible(access: Access) -> frozenset[str]:
-    standing = access.standing()
+    rights_version = access.rights_version()
     # Only an `Access` with a rights version can be a cache key.
-    reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
-    everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
+    reach: Callable[..., _Reach] = _reach if rights_version else _reach.__wrapped__
+    everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, rights_version)
     known = _all_of(access.cluster) if everywhere and lists else None
     return found if known is None else known
 
@@ -74,19 +74,19 @@ def may_be_project(access: Access, namespace: str) -> bool:
     """Return False if the viewer can see that the namespace does not exist, or has no permissions
     in it.
     """
-    standing = access.standing()
-    reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
-    everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
+    rights_version = access.rights_version()
+    reach: Callable[..., _Reach] = _reach if rights_version else _reach.__wrapped__
+    everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, rights_version)
     known = _all_of(access.cluster) if lists else None
     return namespace in found or (everywhere and (known is None or namespace in known))
 
 
 @lru_cache(VIEWERS)
-def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) -> _Reach:
+def _reach(known: tuple[ResourceKind, ...], access: Access, rights_version: Hashable) -> _Reach:
     """Return True if the viewer can list any kind in all namespaces, True if the viewer can list
     namespaces, and the names of individually permitted namespaces.
 
-    The result depends on the permissions only through `standing`, the rights version.
+    The result depends on the permissions only through `rights_version`, the rights version.
     """
     everywhere, found = False, set[str]()
     for kind in known:
@@ -130,15 +130,17 @@ def visible_workspaces(access: Access) -> tuple[str, ...]:
     informer = access.cluster.runtime.informers().get(WORKSPACES)
     if informer is None or not informer.freshness.synced:
         return ()
-    standing = access.standing()
+    rights_version = access.rights_version()
     # Only an `Access` with a rights version can be a cache key.
-    found: Callable[..., tuple[str, ...]] = _workspaces if standing else _workspaces.__wrapped__
-    return found(informer.store, informer.store.version, access, standing)
+    found: Callable[..., tuple[str, ...]] = (
+        _workspaces if rights_version else _workspaces.__wrapped__
+    )
+    return found(informer.store, informer.store.version, access, rights_version)
 
 
 @lru_cache(VIEWERS)
 def _workspaces(
-    store: Store[Any], version: int, access: Access, standing: Hashable
+    store: Store[Any], version: int, access: Access, rights_version: Hashable
 ) -> tuple[str, ...]:
     return tuple(name for name in sorted(_names(store, version)) if may_see_workspace(access, name))
 

@@ -56,7 +56,7 @@ class SetDefaultRegistry(Action):
         *(Permission(verb, gvr=SERVICE_ACCOUNTS) for verb in ("get", "patch")),
         Permission("get"),
     )
-    trail = ("patch", "default-registry")
+    audit_verb = ("patch", "default-registry")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return entry.projection.type in TYPES
@@ -73,7 +73,7 @@ class SetDefaultRegistry(Action):
         return RegistryForm(data, there)
 
     async def run(self, context: Context) -> Outcome:
-        await context.fresh()
+        await context.fetch()
         where = Key(context.key.namespace, ACCOUNT)._asdict()
         for _try in range(_TRIES):
             account = await context.client.get(SERVICE_ACCOUNTS, **where, audit_id=context.audit_id)

@@ -65,16 +65,16 @@ class Registry:
             self._called[kind.api_kind] = kind
         return kind
 
-    def find(self, segment: str) -> ResourceKind | None:
+    def by_segment(self, segment: str) -> ResourceKind | None:
         """Return the kind of a URL segment, `plural` or `plural.group`."""
         return self._kinds.get(segment)
 
-    def of(self, gvr: GVR) -> ResourceKind | None:
+    def by_type(self, gvr: GVR) -> ResourceKind | None:
         """Return the kind of a type, or None if no kind is registered for this version."""
         found = self._kinds.get(segment_of(gvr))
         return found if found is not None and found.gvr == gvr else None
 
-    def called(self, word: str) -> ResourceKind | None:
+    def by_api_kind(self, word: str) -> ResourceKind | None:
         """Return the built-in kind with a Kubernetes kind name such as `Pod`. Custom resources with
         the same kind name are not considered.
         """

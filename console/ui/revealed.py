@@ -50,9 +50,9 @@ class Reveal(Action):
     label = gettext_lazy("Reveal values")
     weight = 3
     needs = (Permission("get"),)
-    asks = False
-    wants_uid = False
-    trail = ("reveal", "")
+    has_confirmation = False
+    requires_uid = False
+    audit_verb = ("reveal", "")
 
     async def run(self, context: Context) -> Outcome:
         kind, key = context.kind, context.key

@@ -38,10 +38,10 @@ def _parts(kind: ResourceKind, access: Access) -> Iterator[Hashable]:
         yield listable(gvr, access)
     if leads_anywhere(kind):
         yield access.identity.name
-    for asked in sorted(kind.asked):
+    for asked in sorted(kind.checked_permissions):
         yield access.namespaces_where(*asked)
         yield access.names_where(*asked)
     if not kind.view.namespaced:
         yield kind.creatable(access)
-    if any(action.per_viewer for action in kind.every_action):
+    if any(action.per_user for action in kind.every_action):
         yield access.identity.name

@@ -41,13 +41,13 @@ class Given:
     """
 
     name: str
-    at: int | None
-    begins: Mapping[str, Any]
+    index: int | None
+    initial: Mapping[str, Any]
     values: Mapping[str, Any]
 
     def changed(self, *parts: str) -> bool:
         """Return True if any of these fields differs from its initial value."""
-        begins = {**dict.fromkeys(parts, ""), **self.begins}
+        begins = {**dict.fromkeys(parts, ""), **self.initial}
         return any(self.values[part] != begins[part] for part in parts)
 
 
@@ -116,7 +116,7 @@ class Rows:
             yield Row(self._new_title, self._fields(n))
 
     @property
-    def any_row(self) -> Row:
+    def template_row(self) -> Row:
         """Template row that scripts copy. Its fields are not submitted."""
         made = self._make({}).items()
         fields = (field.get_bound_field(self._form, self._name(ANY, part)) for part, field in made)
@@ -126,7 +126,7 @@ class Rows:
     def _new_title(self) -> str:
         return pgettext("row", "New")
 
-    def given(self) -> Iterator[Given]:
+    def rows_to_keep(self) -> Iterator[Given]:
         """Yield the rows to keep, in order: existing rows not marked for removal, then non-empty
         new rows.
 

@@ -79,7 +79,7 @@ class ActionBar:
 
     buttons: tuple[MenuItem, ...]
     others: tuple[MenuItem, ...]
-    ends: tuple[MenuItem, ...]
+    destructive: tuple[MenuItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ class Row:
     menu: tuple[MenuItem, ...]
     signature: str
     uid: str = ""
-    ticks: bool = False
-    drawings: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    selectable: bool = False
+    rendered: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def make_row(
@@ -135,12 +135,12 @@ def make_row(
         action.name
         for action in kind.every_action
         if granted.issuperset(action.needs)
-        and not action.exempt(access, key.name)
+        and not action.is_protected(access, key.name)
         and action.applicable(entry)
     )
-    used = (meter.used(entry),) if meter is not None and meter.works else ()
+    used = (meter.used(entry),) if meter is not None and meter.available else ()
     columns = shown_columns(kind, chosen, bool(used))
-    leads = (links or Links(access)).of(columns, entry)
+    leads = (links or Links(access)).resolve_columns(columns, entry)
     return _row(kind, cluster, entry, allowed, chosen, used, leads)
 
 
@@ -182,11 +182,11 @@ def _row(
         status_key=f"{severity}:{word}" if status else "",
         cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),
         menu=tuple(
-            menu_item(kind.shown_actions[name], cluster, kind.segment, key) for name in allowed
+            menu_item(kind.actions_by_name[name], cluster, kind.segment, key) for name in allowed
         ),
         signature=short_hash(content),
         uid=entry.projection.uid,
-        ticks=any(BULK in kind.shown_actions[name].places for name in allowed),
+        selectable=any(BULK in kind.actions_by_name[name].places for name in allowed),
     )
 
 
@@ -214,11 +214,11 @@ def menu_item(action: Action, cluster: str, segment: str, key: Key) -> MenuItem:
         url=action.url(cluster, segment, key),
         danger=action.danger,
         icon=action.icon,
-        asks=action.asks,
+        asks=action.has_confirmation,
         places=action.places,
         dock=action.dock if isinstance(action, Link) else "",
         weight=action.weight,
-        stays=action.stays,
+        stays=action.keeps_object,
     )
 
 

@@ -53,7 +53,7 @@ class ListQuery:
 
     def meter(self) -> Meter | None:
         """Return the current usage reading, if usage is shown."""
-        return self.reach.now() if self.reach is not None else None
+        return self.reach.read() if self.reach is not None else None
 
 
 def select(query: ListQuery, informer: Informer[Any], part: slice = ALL) -> Selection:
@@ -88,13 +88,13 @@ async def selected(
 
 class Followed(Protocol):
     @property
-    def behind(self) -> int: ...
+    def pending_changes(self) -> int: ...
     def catch_up(self) -> None: ...
 
 
 async def brought_up(followed: Followed) -> None:
     """Apply pending changes, in another thread if there are many."""
-    if followed.behind > QUICK:
+    if followed.pending_changes > QUICK:
         await in_thread(followed.catch_up)
 
 

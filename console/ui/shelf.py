@@ -53,11 +53,11 @@ class Shelf(Generic[K, V]):
             found = self._kept.pop(key, None)
             value = make() if found is None else found[0]
             if found is None or now > self._fresh_until:
-                self._tidy(now, adding=found is None)
+                self._evict(now, adding=found is None)
             self._kept[key] = value, now
             return value
 
-    def _tidy(self, now: float, *, adding: bool) -> None:
+    def _evict(self, now: float, *, adding: bool) -> None:
         """Evict idle values, and make room for a new value if `adding`. Lengths are measured now,
         because values can grow.
         """

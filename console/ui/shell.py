@@ -55,7 +55,7 @@ class ScopeView:
         return [place for place in self.recent if place.name == "project"]
 
     @property
-    def member(self) -> str:
+    def cluster_param(self) -> str:
         """Cluster parameter for URLs that don't contain the cluster, or "" for the host."""
         return "" if self.cluster == HOST else self.cluster
 

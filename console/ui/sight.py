@@ -42,7 +42,7 @@ class Seen:
     def entries(self) -> list[Entry[Any]]:
         """All objects that the viewer can list, in all namespaces. For kinds with few objects."""
         found = self.informer.store.snapshot().entries.values()
-        return [entry for entry in found if self.readable.sees(entry.key)]
+        return [entry for entry in found if self.readable.includes(entry.key)]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Sight:
         return self.access.cluster
 
     @property
-    def blind(self) -> bool:
+    def nothing_visible(self) -> bool:
         """True if the viewer can't see any kind of the page."""
         return not self.seen and not self.loading
 
@@ -110,7 +110,7 @@ def _allowed(
         found = readable(kind, access)
     except Denied:
         return None
-    wanted = tuple(name for name in namespaces if found.reaches(name))
+    wanted = tuple(name for name in namespaces if found.may_include(name))
     return (found, wanted) if wanted or not namespaces else None
 
 

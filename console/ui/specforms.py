@@ -37,9 +37,9 @@ class SpecForm(ConsoleForm):
     contains the new value of each changed field under `changed`, None for a removed field.
     """
 
-    drawn_by: ClassVar[str] = "ui/_spec.html"
+    form_template: ClassVar[str] = "ui/_spec.html"
     script: ClassVar[str] = "js/newrows.js"
-    about: ClassVar[Sequence[str]]
+    edited_fields: ClassVar[Sequence[str]]
     was = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
@@ -48,7 +48,7 @@ class SpecForm(ConsoleForm):
 
         Raise `Refused` if the form can't represent the spec.
         """
-        found = self.part_of(spec) if data is None else _opened(data.get("was", ""))
+        found = self.editable_part(spec) if data is None else _opened(data.get("was", ""))
         self.is_whole = self._is_known(found)
         if data is None and not self.is_whole:
             raise Refused(
@@ -63,18 +63,22 @@ class SpecForm(ConsoleForm):
         self.suggestions: Mapping[str, Collection[str]] = {}
 
     @classmethod
-    def part_of(cls, spec: Mapping[str, Any]) -> dict[str, Any]:
+    def editable_part(cls, spec: Mapping[str, Any]) -> dict[str, Any]:
         """Return the subset of `spec` that this form edits."""
-        return {name: spec[name] for name in cls.about if spec.get(name) is not None}
+        return {name: spec[name] for name in cls.edited_fields if spec.get(name) is not None}
 
     def _is_known(self, found: object) -> bool:
-        return isinstance(found, dict) and found.keys() <= {*self.about} and self.knows(found)
+        return (
+            isinstance(found, dict)
+            and found.keys() <= {*self.edited_fields}
+            and self.can_represent(found)
+        )
 
-    def knows(self, found: Mapping[str, Any]) -> bool:
+    def can_represent(self, found: Mapping[str, Any]) -> bool:
         """Return True if the form can represent every value in `found`."""
         raise NotImplementedError
 
-    def wanted(self) -> Mapping[str, Any]:
+    def new_values(self) -> Mapping[str, Any]:
         """Return the new values of all fields, and add errors for invalid ones."""
         raise NotImplementedError
 
@@ -88,7 +92,7 @@ class SpecForm(ConsoleForm):
         rows = [name for name in self.data if any(group.owns(name) for group in self.groups)]
         if not self.is_whole or not self.fields.keys() >= {*rows}:
             raise ValidationError(_("The form is incomplete. Reload the page."))
-        wanted = self.wanted()
+        wanted = self.new_values()
         if self.errors:
             return given
         changed = {
@@ -100,18 +104,18 @@ class SpecForm(ConsoleForm):
             raise ValidationError(_("No changes were made."))
         return {**given, "changed": changed, "found": self.found}
 
-    def wrong(self, row: Given, part: str, text: str) -> None:
+    def add_row_error(self, row: Given, part: str, text: str) -> None:
         """Add an error to a row's field unless that field already has one."""
         field = f"{row.name}-{part}"
         if field not in self.errors:
             self.add_error(field, text)
 
-    def tell_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
+    def map_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
         """Map causes reported by kube-apiserver to a row's fields. `parts` contains the field name
         by its path below `at`.
         """
         found = {f"{at}.{below}".rstrip("."): f"{row.name}-{part}" for below, part in parts.items()}
-        self.causes = {**self.causes, **found}
+        self.error_fields = {**self.error_fields, **found}
 
 
 def _opened(sent: str) -> object:
@@ -128,13 +132,13 @@ class EditSpec(Action):
     needs = (Permission("patch"), Permission("get"))
     form: ClassVar[type[SpecForm]]
     reads_live = True
-    reviews = True
+    has_preview = True
     button_text = gettext_lazy("Save")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         return kubectl_patch(kind.gvr, key, _patch(data)) if "changed" in data else ""
 
-    def place(self, kind: ResourceKind) -> tuple[str, ...]:
+    def spec_path(self, kind: ResourceKind) -> tuple[str, ...]:
         """Return the path of the edited spec in the object."""
         return ("spec",)
 
@@ -144,20 +148,20 @@ class EditSpec(Action):
         return [text % {"owner": visible(owner)}] if owner else []
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        return self.form(data, mapping(subject.live, *self.place(subject.kind)))
+        return self.form(data, mapping(subject.live, *self.spec_path(subject.kind)))
 
     async def run(self, context: Context) -> Outcome:
-        place = self.place(context.kind)
+        place = self.spec_path(context.kind)
 
         def body(found: Mapping[str, Any]) -> Mapping[str, Any]:
-            part = self.form.part_of(mapping(found, *place))
+            part = self.form.editable_part(mapping(found, *place))
             for name in context.data["changed"]:
                 if part.get(name) != context.data["found"].get(name):
                     raise Overtaken(".".join((*place, name)))
             return {}
 
-        await context.rewrite(body, partial(self.write, context))
-        return Done(_("Saved %(kind)s %(name)s.") % context.words)
+        await context.patch_with_retry(body, partial(self.write, context))
+        return Done(_("Saved %(kind)s %(name)s.") % context.message_values)
 
     async def write(self, context: Context, body: Mapping[str, Any]) -> None:
         """Write the changes. `body` contains the precondition, the expected resource version."""

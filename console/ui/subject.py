@@ -35,7 +35,7 @@ class Subject:
     live: Mapping[str, Any] = field(default_factory=dict)
     _done: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, compare=False)
 
-    def once(self, work: Callable[["Subject"], T]) -> T:
+    def cached(self, work: Callable[["Subject"], T]) -> T:
         """Return the result of `work`, computed once and shared by all panels. It must not contain
         ages, which each panel renders at a different time.
         """

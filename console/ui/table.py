@@ -179,7 +179,7 @@ def _choices(
 ) -> frozenset[str]:
     """Return the namespaces that the list can be filtered by."""
     if allowed.namespaces is not None:
-        return allowed.reached
+        return allowed.known_namespaces
     if namespaces is not None:
         return frozenset(namespaces)
     return frozenset(map(str, indexes_of(informer.store).by_namespace.values())) - {""}
@@ -224,14 +224,14 @@ def denied_table(spec: ViewSpec, denied: Denied) -> Table:
 def unread_table(spec: ViewSpec, allowed: Readable) -> Table:
     """Return a list without rows that shows `spec.errors`."""
     block = bad_input_block(spec)
-    return _without_rows(spec, block, LiveState("off"), allowed.reached, url="")
+    return _without_rows(spec, block, LiveState("off"), allowed.known_namespaces, url="")
 
 
 def find_row(query: ListQuery, key: Key, informer: Informer[Any]) -> Row | None:
     """Return the row of an object, regardless of the page that it is on. Return None if the object
     does not exist or is not visible.
     """
-    entry = informer.store.get(key) if query.readable.sees(key) else None
+    entry = informer.store.get(key) if query.readable.includes(key) else None
     if entry is None:
         return None
     spec, access, meter = query.spec, query.access, query.meter()
@@ -261,7 +261,7 @@ def _without_rows(
 
 
 def _works(meter: Meter | None) -> bool:
-    return meter is not None and meter.works
+    return meter is not None and meter.available
 
 
 def _etag(
@@ -323,5 +323,5 @@ def _next_sort(spec: ViewSpec, column: str) -> str:
     now = _aria_sort(spec, column)
     if now == "none":
         # The ascending default order has no sort parameter.
-        return "" if column == spec.kind.own_order else column
+        return "" if column == spec.kind.default_sort else column
     return f"-{column}" if now == "ascending" else ""

@@ -70,7 +70,7 @@ class Block:
         """Return True if any object contains the word."""
         return word in self._lines
 
-    def having(self, words: Iterable[str]) -> int:
+    def matching(self, words: Iterable[str]) -> int:
         """Return the mask of the objects that contain every word, each in any line."""
         found = self.every
         for word in words:

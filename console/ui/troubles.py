@@ -173,7 +173,7 @@ class Troubles(Derived[Any]):
 
     def _member(self, entry: Entry[Any]) -> _Member | None:
         status = self._kind.status(entry)
-        if status is None or not self._kind.is_trouble(status):
+        if status is None or not self._kind.is_problem(status):
             return None
         owner = getattr(entry.projection, "owner", "") or entry.key.name
         return _Member(Cause(status.severity, status.word), owner)

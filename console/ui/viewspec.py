@@ -96,7 +96,7 @@ class ViewSpec:
     @property
     def ordered_by(self) -> str:
         """The sort column, or the kind's default order."""
-        return self.sort_column or self.kind.own_order
+        return self.sort_column or self.kind.default_sort
 
     @property
     def descending(self) -> bool:
@@ -201,7 +201,7 @@ class _Reader:
         column = text.removeprefix("-")
         if not text or column in kind.sortable:
             # The default order has no sort parameter.
-            return "" if text == kind.own_order else text
+            return "" if text == kind.default_sort else text
         known = ", ".join(kind.sortable)
         self._error("sort", _("Unknown column. Valid values: %(known)s.") % {"known": known}, text)
         return ""

@@ -115,7 +115,7 @@ async def _answer(
     asked = Asked(request, kind, found, key, access, back)
     if request.method == "POST":
         return await _do(asked)
-    if not found.asks:
+    if not found.has_confirmation:
         return error_page(
             request, 405, _("Use the button on the page of the object to run this action.")
         )
@@ -136,7 +136,7 @@ def find_action(
 ) -> tuple[ResourceKind, Action]:
     """Return the kind and action named in a URL. Raise `Http404` if either doesn't exist."""
     kind = find_kind(cluster, resource)
-    found = kind.shown_actions.get(action) if kind is not None else None
+    found = kind.actions_by_name.get(action) if kind is not None else None
     if kind is None or found is None or kind.view.namespaced is not bool(namespace):
         raise Http404
     return kind, found
@@ -170,20 +170,20 @@ async def run_as_user(
     """Run an action with the viewer's permissions. Raise `ApiError` or `AuditUnavailable`; in the
     latter case no request was sent.
     """
-    verb, subresource = action.recorded
+    verb, subresource = action.audit_action
     recorded = request_action(
         request,
         verb,
         kind.gvr,
         namespace=key.namespace,
-        name=action.recorded_name(key, data or {}),
+        name=action.audit_name(key, data or {}),
         subresource=subresource,
     )
     runtime = access.cluster.runtime
-    natively = action.may(access, kind.gvr, key)
+    natively = action.is_allowed(access, kind.gvr, key)
     by_console = not natively and action.by_console(access, kind.gvr, key)
     client = runtime.console if by_console else runtime.as_user(access.identity)
-    before = kept_of(kind, access, key, uid) if action.stays else None
+    before = kept_of(kind, access, key, uid) if action.keeps_object else None
 
     async def also(other: Action, other_key: Key, other_uid: str) -> str:
         try:
@@ -217,7 +217,7 @@ def refusal_text(error: problems.Problem) -> str:
 async def _do(asked: Asked) -> HttpResponse:
     request, action = asked.request, asked.action
     uid = request.POST.get("uid", "")
-    if action.wants_uid and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
+    if action.requires_uid and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
         return error_page(request, 400, _("The form is incomplete. Reload the page."))
     subject = await _subject_or_none(asked, needed=action.has_form)
     if subject is None and action.has_form:
@@ -231,7 +231,7 @@ async def _do(asked: Asked) -> HttpResponse:
             # misleading.
             data = None if step == EDIT else _so_far(form)
             return _confirm(asked, subject, form, data, uid=uid, status=400)
-    steps = (REVIEW, EDIT, SAVE) if action.reviews else (EDIT, SAVE)
+    steps = (REVIEW, EDIT, SAVE) if action.has_preview else (EDIT, SAVE)
     # Returning to the form is only meaningful in a browser.
     if step not in steps or (step == EDIT and wants_status(request)):
         return error_page(request, 400, _("The form is incomplete. Reload the page."))
@@ -272,7 +272,7 @@ async def _refused(
     The form keeps the submitted `uid`, so that a retry can't affect another object than the one
     displayed.
     """
-    if isinstance(error, NotFound) and not asked.action.asks:
+    if isinstance(error, NotFound) and not asked.action.has_confirmation:
         return _gone(asked)
     if wants_status(asked.request):
         return error_page(asked.request, error.page_code, refusal_text(error))
@@ -327,7 +327,7 @@ def _confirm(
     action, kind = asked.action, asked.kind
     if wants_status(asked.request):
         return form_status(form, status, error)
-    if not action.asks:
+    if not action.has_confirmation:
         return error_page(asked.request, status, error)
     entry = subject.entry if subject is not None else None
     context = {
@@ -335,7 +335,7 @@ def _confirm(
         "has_line": type(action).command is not Action.command,
         "effect": action.effect(kind),
         "facts": action.facts(kind, entry) if entry is not None else (),
-        "evidence": action.evidence(subject, form) if subject is not None else "",
+        "evidence": action.extra_html(subject, form) if subject is not None else "",
         "form": form,
         "uid": uid or (entry.projection.uid if entry else ""),
         "error": error,
@@ -366,7 +366,7 @@ def _context(
     no command.
     """
     action, kind, key = asked.action, asked.kind, asked.key
-    natively = action.may(asked.access, kind.gvr, key)
+    natively = action.is_allowed(asked.access, kind.gvr, key)
     return {
         "title": action.title(kind, visible(key.name)),
         "object_name": visible(key.name),
@@ -416,7 +416,7 @@ def _back(
             return place.url
         if isinstance(place, DetailPlace):
             above = list_url(place.cluster.name, place.kind.segment, place.key.namespace)
-            return place.url if action.stays else above
-        if url in pages and action.stays:
+            return place.url if action.keeps_object else above
+        if url in pages and action.keeps_object:
             return url
     return list_url(cluster.name, kind.segment)

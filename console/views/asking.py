@@ -29,7 +29,7 @@ def refused_page(request: ConsoleRequest, denied: Denied, workspace: str) -> Htt
     inside = access.can("get", WORKSPACES, name=workspace)
     what = _actions().get((denied.verb, denied.gvr.resource), "")
     if not workspace or denied.namespace or (inside and not what):
-        return denied_page(request, denied, kinds.of(WORKSPACES))
+        return denied_page(request, denied, kinds.by_type(WORKSPACES))
     words = {
         "who": visible(access.identity.name),
         "workspace": visible(workspace),

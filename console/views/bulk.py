@@ -54,7 +54,7 @@ async def bulk_page(
     another target.
     """
     kind = find_kind(cluster, resource)
-    found = kind.shown_actions.get(action) if kind is not None else None
+    found = kind.actions_by_name.get(action) if kind is not None else None
     if kind is None or found is None or BULK not in found.places or kind.private:
         raise Http404
     access = access_of(request)
@@ -101,7 +101,7 @@ async def _chosen(
     chosen = map(unquote, request.POST.get("keys", "").splitlines())
     lines = [*request.POST.getlist("key"), *chosen]
     keys = dict.fromkeys(_key(query.spec.kind, line) for line in lines[: 2 * MOST] if line.strip())
-    found = (informer.store.get(key) for key in keys if query.readable.sees(key))
+    found = (informer.store.get(key) for key in keys if query.readable.includes(key))
     return [entry for entry in found if entry is not None]
 
 
@@ -175,7 +175,7 @@ def _title(action: Action, kind: ResourceKind, targets: list[Target]) -> str:
 
 
 def _typed(action: Action, kind: ResourceKind, targets: list[Target]) -> str:
-    return action.typed(kind, [target.key for target in targets])
+    return action.confirmation_text(kind, [target.key for target in targets])
 
 
 def _go(

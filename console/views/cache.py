@@ -93,7 +93,7 @@ async def cache_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
 def _context(cluster: Cluster) -> dict[str, object]:
     runtime = cluster.runtime
     now = datetime.now(UTC)
-    figures = stats_of(runtime.informers(), answered=runtime.answered, now=now)
+    figures = stats_of(runtime.informers(), answered=runtime.last_response, now=now)
     history = runtime.history
     rows = sorted((_row(cluster, item, history, now) for item in figures), key=_worst_first)
     rates = history.rates()

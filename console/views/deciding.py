@@ -26,7 +26,7 @@ def is_in_doubt(access: Access) -> bool:
     Types that don't affect permissions may be unavailable or permanently forbidden to the
     console.
     """
-    return isinstance(access, Doubting) and access.in_doubt()
+    return isinstance(access, Doubting) and access.permissions_stale()
 
 
 def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
@@ -49,5 +49,5 @@ def check_may(kind: ResourceKind, action: Action, access: Access, key: Key) -> N
     check_seen(kind, access, key)
     for right in action.needs:
         check_right(right, access, kind.gvr, key)
-    if action.exempt(access, key.name):
+    if action.is_protected(access, key.name):
         raise Exempt(_("This object does not allow this action, regardless of your permissions."))

@@ -127,7 +127,7 @@ class Sent:
     text: str
     base: str
     uid: str
-    seen: str = ""
+    reviewed_digest: str = ""
     version: int = 0
 
 
@@ -367,7 +367,7 @@ async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
                     asked.client, asked.kind.gvr, asked.key, live, wanted.manifest
                 )
                 outlook = await in_thread(_outlook, asked.kind, live, wanted, trial)
-                if not save or outlook.digest != sent.seen:
+                if not save or outlook.digest != sent.reviewed_digest:
                     return await _confirm(asked, wanted, trial, outlook, anew=save)
                 await _save(asked, live, trial)
             except Changed:
@@ -423,7 +423,7 @@ def _outlook(kind: ResourceKind, live: Manifest, wanted: Wanted, trial: Trial) -
 
 
 async def _save(asked: Asked, live: Manifest, trial: Trial) -> None:
-    verb, subresource = asked.action.recorded
+    verb, subresource = asked.action.audit_action
     recorded = request_action(
         asked.request,
         verb,

@@ -90,7 +90,7 @@ async def remember(
 async def remember_action(context: Context, recorded: Recorded, before: Manifest) -> None:
     """Record the change of an action, with `before` as the state before it."""
     gvr, key = context.kind.gvr, context.key
-    get, answers = context.client.get, context.answers
+    get, answers = context.client.get, context.patched_objects
     try:
         after = answers[-1] if answers else await get(gvr, namespace=key.namespace, name=key.name)
     except ApiError as error:
@@ -115,17 +115,17 @@ async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) ->
     kind, key = place.kind, place.key
     about = ObjectReference(place.cluster.name, kind.gvr, key, entry.projection.uid)
     found = await sync_to_async(changes_of)(about)
-    edit = kind.shown_actions["edit"]
+    edit = kind.actions_by_name["edit"]
     undo_url = edit.url(place.cluster.name, kind.segment, key)
     context = {
         "changes": await in_thread(lambda: list(_shown(kind, found))),
-        "undo_url": undo_url if edit.may(access, kind.gvr, key) else "",
+        "undo_url": undo_url if edit.is_allowed(access, kind.gvr, key) else "",
     }
     return render_to_string("ui/detail/_changes.html", context)
 
 
 def _shown(kind: ResourceKind, found: Sequence[Change]) -> Iterator[Shown]:
-    words = {action.recorded: action.label for action in kind.shown_actions.values()}
+    words = {action.audit_action: action.label for action in kind.actions_by_name.values()}
     size, lines = 0, 0
     for change in found:
         size += change.size if size <= MOST_BYTES else 0

@@ -328,7 +328,7 @@ def _status_undone(result: Undone) -> dict[str, Any]:
     found = success_object(result.text) if known else status_object(result.code, result.text)
     details = {
         **msgspec.to_builtins(made),
-        "group": made.place[0],
+        "group": made.group_and_version[0],
         "outcome": result.outcome,
     }
     return {**found, "details": {**details, **found.get("details", {})}}

@@ -30,7 +30,7 @@ class OpeningViewMiddleware(AsyncMiddleware):
         place = (asked[1], asked[2]) if asked and request.method == "GET" else None
         if account and place and _is_kind(*place) and not request.META.get("QUERY_STRING"):
             found = book.known_openings(*place) or await sync_to_async(book.openings)(*place)
-            query = found.of(Reader(account))
+            query = found.for_user(Reader(account))
             if query and not is_fragment(request) and not _from_itself(request):
                 listed = find_list(request.path)
                 if listed is not None:

@@ -75,7 +75,7 @@ def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
     """
     form.status = error.page_code
     causes = list(causes_of(error)) if isinstance(error, ApiError) else []
-    at_fields = [(name, text) for path, text in causes if (name := _field(form.causes, path))]
+    at_fields = [(name, text) for path, text in causes if (name := _field(form.error_fields, path))]
     for name, text in dict.fromkeys(at_fields):
         form.add_error(name, text)
     if not causes or len(at_fields) < len(causes):

@@ -36,9 +36,9 @@ async def try_as_user(
     that are nested too deeply.
     """
     client = access.cluster.runtime.as_user(access.identity)
-    context = Context(request, kind, key, uid, access, client, "", _alone, data, trial=True)
+    context = Context(request, kind, key, uid, access, client, "", _alone, data, dry_run=True)
     await action.run(context)
-    before, after = context.before[-1], context.answers[-1]
+    before, after = context.read_objects[-1], context.patched_objects[-1]
     # In a thread, because some objects have a million characters.
     found = await in_thread(
         lambda: manifest_difference(kind, editable(kind, before), shown(kind, before, after))

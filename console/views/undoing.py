@@ -43,7 +43,7 @@ class MadeObject(msgspec.Struct, frozen=True, rename="camel"):
     namespace: Annotated[str, msgspec.Meta(max_length=253)] = ""
 
     @property
-    def place(self) -> tuple[str, str]:
+    def group_and_version(self) -> tuple[str, str]:
         """Group and version."""
         group, _slash, version = self.api_version.rpartition("/")
         return group, version
@@ -109,7 +109,8 @@ def offer(access: Access, results: Sequence[Result]) -> Offer | None:
     notes = [
         note
         for _result, found in mine
-        if (kind := kinds.of(found.gvr)) is not None and (note := kind.goes_with(found.key.name))
+        if (kind := kinds.by_type(found.gvr)) is not None
+        and (note := kind.deleted_with(found.key.name))
     ]
     text = msgspec.json.encode(objects).decode()
     return Offer(text, len(mine), len(made) - len(mine), notes)
@@ -156,7 +157,7 @@ class _Undoing:
 
     async def delete(self, one: MadeObject) -> Undone:
         """Delete one object. Raise `ApiError` or `AuditUnavailable`."""
-        served = (await self.types.of(*one.place)).get(one.kind)
+        served = (await self.types.of(*one.group_and_version)).get(one.kind)
         if served is None:
             # The custom resource definition was deleted, and its objects with it.
             return Undone(one, "done", _("The object no longer exists."))
@@ -179,7 +180,7 @@ def _refused(access: Access, gvr: GVR, key: Key) -> str:
     or "".
     """
     kind = access.cluster.kinds.of(gvr)
-    action = kind.shown_actions.get(Delete.name) if kind is not None else None
+    action = kind.actions_by_name.get(Delete.name) if kind is not None else None
     try:
         if kind is not None and action is not None:
             check_may(kind, action, access, key)

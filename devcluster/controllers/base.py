@@ -43,9 +43,9 @@ class Base:
         Objects that are deleted or being deleted are skipped.
         """
         record = self.find(key)
-        return None if record is None or record.deleting else self.look(record)
+        return None if record is None or record.deleting else self.reconcile_record(record)
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         raise NotImplementedError
 
     def find(self, key: str, collection: str = "") -> Record | None:
@@ -86,7 +86,7 @@ class Base:
         self.update(collection, record, mutate)
 
     def owned(self, uid: str, collection: str) -> Iterator[Record]:
-        for _, record in self.store.owned_by(uid, collection):
+        for _, record in self.store.dependents_of(uid, collection):
             yield record
 
 

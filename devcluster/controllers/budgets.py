@@ -43,7 +43,7 @@ class BudgetController(Base):
         pods = [one for one in (change.old, change.new) if one]
         return [one.key for one in budgets if any(selects(one.load(), p.labels) for p in pods)]
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         budget = record.load()
         held: Obj = budget.get("status") or {}
         try:

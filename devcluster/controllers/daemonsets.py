@@ -26,7 +26,7 @@ class DaemonSetController(Base):
             return self.all_keys()
         return super().keys_of(collection, change)
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         daemon_set = record.load()
         digest = template_hash(daemon_set["spec"]["template"])
         nodes = [n for n in self.store.collection("nodes").records_in() if _fits(daemon_set, n)]

@@ -23,7 +23,7 @@ _OWN_ANNOTATIONS = (
 class DeploymentController(Base):
     name, collection, dependents = "deployment", "deployments.apps", _SETS
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         deployment = record.load()
         sets = list(self.owned(record.uid, _SETS))
         new = next((s for s in sets if _is_current(s, deployment)), None)
@@ -103,7 +103,7 @@ class DeploymentController(Base):
     def _recreate(self, wanted: int, new: Record, old: list[Record]) -> None:
         for one in old:
             self._scale(one, 0)
-        if not any(self.store.owned_by(one.uid, "pods") for one in old):
+        if not any(self.store.dependents_of(one.uid, "pods") for one in old):
             self._scale(new, wanted)
 
     def _scale(self, replica_set: Record, number: int) -> None:
@@ -120,7 +120,7 @@ class DeploymentController(Base):
         kept = int(deployment["spec"].get("revisionHistoryLimit", 10))
         empty = [s for s in sorted(old, key=_revision) if not _replicas(s)]
         for one in empty[: max(0, len(empty) - kept)]:
-            if not self.store.owned_by(one.uid, "pods"):
+            if not self.store.dependents_of(one.uid, "pods"):
                 self.delete(_SETS, one)
 
     def _report(self, key: str, new_name: str) -> float | None:

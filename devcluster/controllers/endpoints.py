@@ -23,7 +23,7 @@ class EndpointController(Base):
                 found.append(record.key)
         return found
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         service = record.load()
         selector = dig(service, "spec.selector")
         if not selector:

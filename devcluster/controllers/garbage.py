@@ -28,7 +28,7 @@ class GarbageCollector(Base):
         owners = (self.store.uids.get(uid) for uid in former)
         found = [_join(*owner) for owner in owners if owner and self._is_deleting(owner)]
         if change.kind == "DELETED":
-            found += [_join(name, r.key) for name, r in self.store.owned_by(change.new.uid)]
+            found += [_join(name, r.key) for name, r in self.store.dependents_of(change.new.uid)]
         elif change.new.owners or change.new.deleting:
             found.append(_join(collection, change.new.key))
         return found
@@ -63,7 +63,7 @@ class GarbageCollector(Base):
             if len(solid) < len(record.owners):
                 self._keep_owners(collection, record, solid)
             return
-        dependents = self.store.owned_by(record.uid)
+        dependents = self.store.dependents_of(record.uid)
         if not present or not dependents:
             self.delete(collection, record)
             return
@@ -88,7 +88,7 @@ class GarbageCollector(Base):
 
     def _carry_out(self, collection: str, record: Record) -> None:
         finalizers = meta(record.load()).get("finalizers") or ()
-        dependents = self.store.owned_by(record.uid)
+        dependents = self.store.dependents_of(record.uid)
         if "orphan" in finalizers:
             for name, dependent in dependents:
                 self._keep_owners(name, dependent, frozenset(dependent.owners) - {record.uid})

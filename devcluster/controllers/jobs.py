@@ -21,7 +21,7 @@ _JOBS = "jobs.batch"
 class JobController(Base):
     name, collection, dependents = "job", _JOBS, "pods"
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         job = record.load()
         if _finished(job):
             return self._expire(record, job)
@@ -122,7 +122,7 @@ def _finished(job: Obj) -> bool:
 class CronJobController(Base):
     name, collection, dependents = "cronjob", "cronjobs.batch", _JOBS
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         cron = record.load()
         spec = cron["spec"]
         last = dig(cron, "status.lastScheduleTime") or meta(cron)["creationTimestamp"]

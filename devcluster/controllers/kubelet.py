@@ -83,7 +83,7 @@ class Kubelet(Base):
         self._recorder = Recorder(objects)
         self._addresses = PodAddresses(self.store)
         self._due: dict[str, float] = {}
-        self.hurry = False
+        self.fast_forward = False
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
         if collection != self.collection:
@@ -113,7 +113,7 @@ class Kubelet(Base):
             return 0.0
         now = time.monotonic()
         due = self._due.get(record.uid, 0.0)
-        if now < due and not self.hurry:
+        if now < due and not self.fast_forward:
             return due - now
         after = self._step(record, pod, node.load())
         if after is None:
@@ -127,14 +127,14 @@ class Kubelet(Base):
         marked = f"{record.uid}/end"
         if behaviour_of(pod).never_ends or meta(pod).get("finalizers"):
             return None
-        if marked not in self._due and not self.hurry:
+        if marked not in self._due and not self.fast_forward:
             grace = float(meta(pod).get("deletionGracePeriodSeconds") or 0)
             after = min(grace, _spread(record.uid, 0.4, 1.2))
             self._due[marked] = time.monotonic() + after
             self._event(pod, "Normal", "Killing", f"Stopping container {_first(pod)}")
             return after
         left = self._due.get(marked, 0.0) - time.monotonic()
-        if left > 0 and not self.hurry:
+        if left > 0 and not self.fast_forward:
             return left
         self._due.pop(marked, None)
         self.delete("pods", record, 0)
@@ -200,7 +200,7 @@ class Kubelet(Base):
             return _spread(record.uid, *_QUICK)
         if not is_ready(pod):
             self._put(record, all_ready(pod, timestamp()))
-            return 0.0 if self.hurry and behaviour.runs_for else behaviour.runs_for
+            return 0.0 if self.fast_forward and behaviour.runs_for else behaviour.runs_for
         return None
 
     def _crash_or_restart(
@@ -241,7 +241,7 @@ class Kubelet(Base):
             self.set_status(self.collection, held, status)
 
     def _event(self, pod: Obj, kind: str, reason: str, text: str, container: str = "") -> None:
-        if self.hurry:
+        if self.fast_forward:
             return
         self._recorder.record(
             "v1",

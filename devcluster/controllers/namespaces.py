@@ -66,7 +66,7 @@ class NamespaceContentController(Base):
             return (change.new.namespace,)
         return super().keys_of(collection, change)
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         if self.find(f"{record.name}/default", "serviceaccounts") is None:
             self.create("serviceaccounts", record.name, {"metadata": {"name": "default"}})
         if self.find(f"{record.name}/{_CERTIFICATE}", "configmaps") is None:

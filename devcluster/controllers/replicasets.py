@@ -21,7 +21,7 @@ _FAILED = "FailedCreate"
 class ReplicaSetController(Base):
     name, collection, dependents = "replicaset", "replicasets.apps", "pods"
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         replica_set = record.load()
         pods = [pod for pod in self.owned(record.uid, "pods") if is_active(pod)]
         wanted = int(replica_set["spec"].get("replicas", 1))

@@ -67,7 +67,7 @@ class Scheduler(Base):
         super().__init__(objects)
         self._recorder = Recorder(objects)
         self._used: dict[str, Amount] = {}
-        self._told: dict[str, float] = {}
+        self._next_event: dict[str, float] = {}
         self._placed: dict[str, tuple[str, Amount]] = {}
         for record in self.store.collection("pods").records_in():
             self._count(record)
@@ -77,7 +77,7 @@ class Scheduler(Base):
             return ()
         if change.kind == "DELETED":
             self._forget(change.new.key)
-            self._told.pop(change.new.uid, None)
+            self._next_event.pop(change.new.uid, None)
             return ()
         self._count(change.new)
         waiting = not change.new.fields["spec.nodeName"] and not change.new.deleting
@@ -113,7 +113,7 @@ class Scheduler(Base):
         reasons: Counter[str] = Counter()
         wanted = requested(pod)
         for node in nodes:
-            reason, load = self._judge(node, pod, wanted)
+            reason, load = self._evaluate(node, pod, wanted)
             if reason:
                 reasons[reason] += 1
             else:
@@ -124,7 +124,7 @@ class Scheduler(Base):
         self._bind(record, pod, min(fitting)[1])
         return None
 
-    def _judge(self, record: Record, pod: Obj, wanted: Amount) -> tuple[str, float]:
+    def _evaluate(self, record: Record, pod: Obj, wanted: Amount) -> tuple[str, float]:
         """Return the reason why the pod does not fit (or an empty string), and the resulting load
         of the node.
         """
@@ -175,9 +175,9 @@ class Scheduler(Base):
         status["conditions"] = conditions_with(status.get("conditions"), timestamp(), one)
         self.set_status("pods", record, status)
         # Scheduling is retried often, but the event is recorded only every few minutes.
-        if time.monotonic() < self._told.get(record.uid, 0.0):
+        if time.monotonic() < self._next_event.get(record.uid, 0.0):
             return
-        self._told[record.uid] = time.monotonic() + _TELL
+        self._next_event[record.uid] = time.monotonic() + _TELL
         self._recorder.record(
             "v1", "Pod", pod, "Warning", "FailedScheduling", text, "default-scheduler"
         )

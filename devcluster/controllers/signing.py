@@ -24,7 +24,7 @@ class CertificateSigner(Base):
         super().__init__(objects)
         self._authority = authority
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         found = record.load()
         status = found.get("status") or {}
         conditions = {one.get("type") for one in status.get("conditions") or ()}

@@ -19,7 +19,7 @@ _HASH, _OWN_HASH = "controller-revision-hash", "controller.kubernetes.io/hash"
 class StatefulSetController(Base):
     name, collection, dependents = "statefulset", "statefulsets.apps", "pods"
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         stateful_set = record.load()
         digest = template_hash(stateful_set["spec"]["template"])
         revision = f"{record.name}-{digest}"

@@ -31,7 +31,7 @@ class ServiceAccountTokenController(Base):
             return self.store.collection(self.collection).keys_in(change.new.namespace)
         return super().keys_of(collection, change)
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         secret = record.load()
         account_name = (meta(secret).get("annotations") or {}).get(_NAME, "")
         if secret.get("type") != _TYPE or not account_name or dig(secret, "data.token"):
@@ -41,7 +41,7 @@ class ServiceAccountTokenController(Base):
             return None
         user = service_account(record.namespace, account_name, account.uid)
         data = {
-            "token": self._tokens.lasting(user),
+            "token": self._tokens.permanent_token(user),
             "ca.crt": self._certificate,
             "namespace": record.namespace,
         }

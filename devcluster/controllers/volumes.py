@@ -30,7 +30,7 @@ class VolumeController(Base):
         ]
         return (*copies, change.new.key) if collection == self.collection else copies
 
-    def look(self, record: Record) -> float | None:
+    def reconcile_record(self, record: Record) -> float | None:
         claim = record.load()
         if dig(claim, "status.phase") == "Bound":
             self._grow(record, claim)

@@ -34,7 +34,7 @@ class Reading:
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Yield the log. A followed log ends when the container terminates or the pod is removed."""
         self._collection.listeners.add(self._on_change)
-        self._collection.closers.add(self.close)
+        self._collection.close_callbacks.add(self.close)
         try:
             left = self._options.limit
             async with aclosing(self._all()) as chunks:
@@ -46,7 +46,7 @@ class Reading:
                             return
         finally:
             self._collection.listeners.discard(self._on_change)
-            self._collection.closers.discard(self.close)
+            self._collection.close_callbacks.discard(self.close)
 
     def close(self) -> None:
         """Stop the stream. It can be called more than once."""

@@ -93,7 +93,7 @@ async def _read(call: Invocation) -> int:
     words = list(call.arguments)
     while words and words[0].startswith("-"):
         if words.pop(0).endswith("p") and words:
-            await call.shell.say(words.pop(0))
+            await call.shell.write_error(words.pop(0))
     names = words or ["REPLY"]
     line = await call.streams.stdin.line()
     values = line.decode(errors="surrogateescape").rstrip("\n").split(None, len(names) - 1)

@@ -34,7 +34,7 @@ async def _follow(shell: Shell) -> int:
             script, text = parse(text), ""
             shell.status = await shell.script(script)
     except SyntaxProblem as problem:
-        await shell.complain(str(problem))
+        await shell.report_error(str(problem))
         return SYNTAX
     except Exit as found:
         return found.code
@@ -60,10 +60,10 @@ class _Conversation:
                     text = await self._ask()
                 except Interrupted:
                     shell.status = 128 + signal.SIGINT
-                    await shell.say("\n")
+                    await shell.write_error("\n")
                     continue
                 if text is None:
-                    await shell.say("exit\n" if shell.process.name == "bash" else "\n")
+                    await shell.write_error("exit\n" if shell.process.name == "bash" else "\n")
                     return shell.status
                 if await self._answer(text):
                     return shell.status
@@ -84,7 +84,7 @@ class _Conversation:
         """
         shell, terminal = self._shell, self._terminal
         text, prompt = "", self._prompt()
-        while (line := await terminal.ask(prompt, shell.history)) is not None:
+        while (line := await terminal.read_line(prompt, shell.history)) is not None:
             text += line
             if _goes_on(text):
                 text, prompt = f"{text}\n", "> "
@@ -109,7 +109,7 @@ class _Conversation:
             self._running.cancel()
             self._running = None
         self._shell.status = 128 + signal.SIGINT
-        await self._shell.say("\n")
+        await self._shell.write_error("\n")
         return False
 
     async def _typed(self, text: str) -> bool:
@@ -117,10 +117,10 @@ class _Conversation:
         try:
             shell.status = await shell.script(parse(text))
         except SyntaxProblem as problem:
-            await shell.complain(str(problem))
+            await shell.report_error(str(problem))
             shell.status = SYNTAX
         except (TooLong, RecursionError):
-            await shell.complain("out of memory")
+            await shell.report_error("out of memory")
             shell.status = 1
         except Exit as found:
             shell.status = found.code

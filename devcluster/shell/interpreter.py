@@ -149,7 +149,7 @@ class Shell:
         try:
             return await self.run(parse(text))
         except SyntaxProblem as problem:
-            await self.complain(str(problem))
+            await self.report_error(str(problem))
             return SYNTAX
 
     async def script_of(self, text: str) -> int:
@@ -201,7 +201,7 @@ class Shell:
         self.last_job = process.pid
         self.jobs[process.pid] = task
         if self.process.terminal and "i" in self.options:
-            await self.say(f"[{len(self.jobs)}] {process.pid}\n")
+            await self.write_error(f"[{len(self.jobs)}] {process.pid}\n")
 
     async def _pipeline(self, pipeline: Pipeline) -> int:
         if len(pipeline.commands) == 1:
@@ -243,13 +243,13 @@ class Shell:
         except BrokenPipeError:
             return 128 + signal.SIGPIPE
         except (TooLong, RecursionError):
-            await self.complain("out of memory")
+            await self.report_error("out of memory")
             return 1
         finally:
             if before:
-                before.hang_up()
+                before.close_reader()
             if after:
-                after.end()
+                after.close_writer()
 
     async def _command(self, command: Command, streams: Streams) -> int:
         self._commands += 1
@@ -259,12 +259,12 @@ class Shell:
             if isinstance(command.what, Simple):
                 return await self._simple(command.what, streams)
         except Problem as problem:
-            await self.complain(str(problem))
+            await self.report_error(str(problem))
             return problem.code
         except BrokenPipeError:
             raise
         except OSError as error:
-            await self.complain(f"{error.filename}: {error.strerror}")
+            await self.report_error(f"{error.filename}: {error.strerror}")
             return 1
         held, self.streams = self.streams, streams
         try:
@@ -342,11 +342,11 @@ class Shell:
         try:
             place, program = container.find_program(name, path, self.folder)
         except PermissionError as error:
-            await self.complain(f"{name}: {error.strerror}")
+            await self.report_error(f"{name}: {error.strerror}")
             return NOT_EXECUTABLE
         except FileNotFoundError:
             bash = self.process.name == "bash"
-            await self.complain(f"{name}: {'command ' if bash else ''}not found")
+            await self.report_error(f"{name}: {'command ' if bash else ''}not found")
             return NOT_FOUND
         environment = {key: self.variables[key] for key in self.exported if key in self.variables}
         environment |= {"PWD": self.folder, "_": place, **extra}
@@ -380,8 +380,8 @@ class Shell:
                     outputs[number] = writer
         return Streams(stdin, outputs[1], outputs[2])
 
-    async def say(self, text: str) -> None:
+    async def write_error(self, text: str) -> None:
         await self.streams.stderr.write(text.encode(errors="surrogateescape"))
 
-    async def complain(self, text: str) -> None:
-        await self.say(f"{self.name}: {text}\n")
+    async def report_error(self, text: str) -> None:
+        await self.write_error(f"{self.name}: {text}\n")

@@ -132,12 +132,12 @@ class Pipe:
                 await self._changed.wait()
         await asyncio.sleep(0)
 
-    def end(self) -> None:
+    def close_writer(self) -> None:
         """Close the write end."""
         self._ended = True
         self._tell()
 
-    def hang_up(self) -> None:
+    def close_reader(self) -> None:
         """Close the read end."""
         self._deaf = True
         self._data.clear()

@@ -88,10 +88,10 @@ class Process:
             setattr(made, name, value)
         return made
 
-    async def out(self, text: str) -> None:
+    async def write_output(self, text: str) -> None:
         await self.streams.stdout.write(text.encode(errors="surrogateescape"))
 
-    async def complain(self, text: str) -> None:
+    async def report_error(self, text: str) -> None:
         line = f"{self.name}: {text}\n"
         await self.streams.stderr.write(line.encode(errors="surrogateescape"))
 
@@ -147,7 +147,7 @@ class Container:
         self.hostname, self.user, self.folder = hostname, user or User(), folder
         self.main = tuple(main)
         #: Root folder of the target container, if this container shares its process namespace.
-        self.other_root: Folder | None = None
+        self.target_root: Folder | None = None
         nobody = Streams(Lines(Nothing()), Nothing(), Nothing())
         first = Process(self, self.main, nobody, self.environment, folder, pid=1)
         first.started = started
@@ -175,7 +175,7 @@ class Container:
     async def run(self, program: Program, process: Process) -> int:
         """Run the program. Return its exit code, or 128 plus the signal number if it was killed."""
         if len(self.processes) >= _MOST or process.depth > _DEEPEST:
-            await process.complain("fork: Resource temporarily unavailable")
+            await process.report_error("fork: Resource temporarily unavailable")
             return 1
         self._last = max(self._last, *self.processes) + 1
         process.pid = self._last
@@ -205,14 +205,14 @@ async def _complaining(program: Program, process: Process) -> int:
     except BrokenPipeError:
         raise
     except Problem as problem:
-        await process.complain(str(problem))
+        await process.report_error(str(problem))
         return problem.code
     except (TooLong, RecursionError):
-        await process.complain("out of memory")
+        await process.report_error("out of memory")
         return 1
     except OSError as error:
-        await process.complain(f"{error.filename}: {error.strerror}")
+        await process.report_error(f"{error.filename}: {error.strerror}")
         return 1
     except (ValueError, OverflowError) as error:
-        await process.complain(str(error))
+        await process.report_error(str(error))
         return 1

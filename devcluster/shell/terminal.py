@@ -78,7 +78,7 @@ class Terminal:
             self._waiting.appendleft(found[most:])
         return found[:most]
 
-    async def ask(self, prompt: str, history: Sequence[str]) -> str | None:
+    async def read_line(self, prompt: str, history: Sequence[str]) -> str | None:
         """Read a command line without its newline. Return None for Ctrl+D; raise `Interrupted` for
         Ctrl+C.
         """
@@ -106,7 +106,7 @@ class Terminal:
 
     # User side ------------------------------------------------------------------------------------
 
-    async def type(self, data: bytes) -> None:
+    async def process_input(self, data: bytes) -> None:
         for letter in self._decoder.decode(data):
             if await self._key(letter):
                 # As in Linux, a signal discards the rest of the input that arrived with it.

@@ -42,7 +42,7 @@ class Wanted:
     tty: bool
 
     @classmethod
-    def read(cls, request: web.Request) -> "Wanted":
+    def from_request(cls, request: web.Request) -> "Wanted":
         """Parse the query parameters. Raise a 400 error if no stream is requested."""
 
         def asked(name: str) -> bool:
@@ -75,7 +75,7 @@ class Connection:
         stdout = output(STDOUT, self._wanted.stdout)
         return Streams(stdin, stdout, output(STDERR, self._wanted.stderr))
 
-    async def greet(self) -> None:
+    async def send_open(self) -> None:
         """Send an empty message on the first output channel to report that the connection is open."""
         wanted = self._wanted
         await self._send(STDOUT if wanted.stdout else STDERR if wanted.stderr else STATUS, b"")
@@ -89,9 +89,9 @@ class Connection:
             elif channel == bytes([RESIZE]) and self.terminal:
                 self._resize(self.terminal, data)
             elif message == bytes([CLOSE, STDIN]) and self._closes:
-                self._stdin.end()
+                self._stdin.close_writer()
                 self.stdin_ended.set()
-        self._stdin.end()
+        self._stdin.close_writer()
 
     async def finish(self, status: Obj) -> None:
         await self._send(STATUS, encode(status))
@@ -99,7 +99,7 @@ class Connection:
 
     async def _type(self, data: bytes) -> None:
         if self.terminal:
-            await self.terminal.type(data)
+            await self.terminal.process_input(data)
         elif data:
             await self._stdin.write(data)
 

@@ -93,7 +93,7 @@ class Connections:
         if not decision.allowed:
             raise forbidden(info.group, info.resource, info.name, decision.reason)
 
-    async def _held(self, running: "asyncio.Task[None]") -> None:
+    async def _wait(self, running: "asyncio.Task[None]") -> None:
         """Wait for the task. Cancel it when the request is canceled or the server stops."""
         self._open.add(running)
         try:
@@ -109,13 +109,13 @@ class Connections:
     async def _command(
         self, request: web.Request, call: Call, pod: Obj, name: str
     ) -> web.StreamResponse:
-        wanted, attach = Wanted.read(request), call.info.subresource == "attach"
+        wanted, attach = Wanted.from_request(request), call.info.subresource == "attach"
         target = running_container(pod, name)
         if target is None:
             full = f"{meta(pod)['name']}_{meta(pod)['namespace']}"
             text = f"container {name} not found in pod {full}" if attach else ""
             raise Refusal(500, text or f'container not found ("{name}")')
-        protocol, container = choose_protocol(request, (V5, V4)), self._containers.of(target)
+        protocol, container = choose_protocol(request, (V5, V4)), self._containers.get(target)
         websocket = await open_websocket(request, protocol)
         connection = Connection(websocket, protocol, wanted)
         if attach:
@@ -123,7 +123,7 @@ class Connections:
         else:
             command = request.query.getall("command", [])
             work = self._execute(connection, container, target, command, protocol)
-        await self._held(asyncio.create_task(work))
+        await self._wait(asyncio.create_task(work))
         return websocket
 
     async def _execute(
@@ -134,7 +134,7 @@ class Connections:
         command: list[str],
         protocol: str,
     ) -> None:
-        await connection.greet()
+        await connection.send_open()
         work = run_command(connection, container, target, command)
         with stopping(self._objects.store.collection("pods"), target) as stopped:
             result = await outcome(work, stopped, connection)
@@ -145,7 +145,7 @@ class Connections:
     async def _attach(
         self, connection: Connection, container: Container, target: Target, wanted: Wanted
     ) -> None:
-        await connection.greet()
+        await connection.send_open()
         work: Coroutine[Any, Any, int | bool | Obj]
         shell = shell_of(container.main) if wanted.stdin and target.reads else ()
         if wanted.tty != target.tty:
@@ -154,7 +154,7 @@ class Connections:
         elif shell:
             work = run_command(connection, container, target, shell)
         else:
-            work = self._show_log(connection, target)
+            work = self._stream_log(connection, target)
         with stopping(self._objects.store.collection("pods"), target) as stopped:
             result = await outcome(work, stopped, connection)
         if shell and isinstance(result, int) and not stopped.is_set():
@@ -162,7 +162,7 @@ class Connections:
         if result is not None:
             await connection.finish(success())
 
-    async def _show_log(self, connection: Connection, target: Target) -> bool:
+    async def _stream_log(self, connection: Connection, target: Target) -> bool:
         """Stream new log lines until stdin is closed or the log ends."""
         pods = self._objects.store.collection("pods")
         reading = Reading(pods, target.pod, target.name, _FROM_NOW_ON)
@@ -187,7 +187,7 @@ class Connections:
             work = forwarding.Tunnel(websocket, pod).run()
         else:
             work = forwarding.forward_channels(websocket, pod, ports)
-        await self._held(asyncio.create_task(work))
+        await self._wait(asyncio.create_task(work))
         # A kubelet closes the connection without a close frame.
         if request.transport:
             request.transport.close()

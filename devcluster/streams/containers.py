@@ -27,7 +27,7 @@ class Containers:
         self._store, self._mounts = store, Mounts(store, tokens)
         self._known: OrderedDict[str, Container] = OrderedDict()
 
-    def of(self, target: Target) -> Container:
+    def get(self, target: Target) -> Container:
         """Return the container. The same object is returned for the whole run, so that written
         files persist.
         """
@@ -55,20 +55,20 @@ class Containers:
             folder=folder if folder.startswith("/") else "/",
         )
         self._fill(files, image, pod, made)
-        self._mounts.put_into(files, pod, declared)
+        self._mounts.mount(files, pod, declared)
         if not isinstance(files.find(made.folder), Folder):
             made.folder = "/"
         other = running_container(pod, str(declared.get("targetContainerName") or ""))
         if other:
             # The debug container shares the process namespace, and thereby the files, of its target
             # container.
-            self._join(made, self.of(other))
+            self._join(made, self.get(other))
         return made
 
     @staticmethod
     def _join(made: Container, other: Container) -> None:
         made.processes = {1: other.processes[1], 2: made.processes[1]}
-        made.other_root = other.files.root
+        made.target_root = other.files.root
 
     @staticmethod
     def _fill(files: Files, image: Image, pod: Obj, made: Container) -> None:
@@ -139,6 +139,6 @@ def _proc(made: Container) -> Mapping[str, bytes | Node]:
         parts = {"cmdline": line, "comm": f"{one.name}\n", "status": about, "environ": variables}
         for name, text in parts.items():
             found[f"{pid}/{name}"] = text.encode(errors="surrogateescape")
-    if made.other_root:
-        found["1/root"] = made.other_root
+    if made.target_root:
+        found["1/root"] = made.target_root
     return found

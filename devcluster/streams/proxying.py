@@ -53,7 +53,7 @@ class Proxies:
             if not port:
                 raise bad_request(f'invalid port "{parts["port"]}"')
         else:
-            pod, port = self._behind(record, parts["port"] or "")
+            pod, port = self._ready_pod(record, parts["port"] or "")
         target = listener(pod, port)
         if target is None:
             address = f"{dig(pod, 'status.podIP')}:{port}"
@@ -63,7 +63,7 @@ class Proxies:
         path = request.path_qs.partition(prefix)[2]
         return answer(target, request.method, f"/{path}")
 
-    def _behind(self, record: Record, wanted: str) -> tuple[Obj, int]:
+    def _ready_pod(self, record: Record, wanted: str) -> tuple[Obj, int]:
         """Return a ready pod of the service and its target port."""
         service = record.load()
         ports = list(dicts(dig(service, "spec.ports")))

@@ -16,7 +16,7 @@ class Mounts:
     def __init__(self, store: Store, tokens: TokenFile) -> None:
         self._store, self._tokens = store, tokens
 
-    def put_into(self, files: Files, pod: Obj, declared: Obj) -> None:
+    def mount(self, files: Files, pod: Obj, declared: Obj) -> None:
         """Mount the container's volumes. A mount inside a read-only volume is hidden by that
         volume.
         """
@@ -78,7 +78,7 @@ class Mounts:
         if record is None:
             return b""
         user = service_account(namespace, name, record.uid)
-        return self._tokens.lasting(user).encode()
+        return self._tokens.permanent_token(user).encode()
 
 
 def _selected(data: Contents, items: object) -> Iterator[tuple[str, bytes]]:

@@ -292,15 +292,15 @@ async def test_websockets_have_the_permissions_of_the_viewed_user(runtime: Stati
     assert own["access_in"](clusters.host).identity.name == "admin" and await own["session_alive"]()
     await admin.post(BEGIN.format("bob"))
     assert not await own["session_alive"](), "what is open shows the rights of another one"
-    assert began is not None and await began.lasts()
+    assert began is not None and await began.is_valid()
     theirs = session_presence(admin.key, await find_session(admin.key))
-    assert theirs is not None and await theirs.lasts()
-    assert theirs.access_in(clusters.host).identity.name == "bob"
+    assert theirs is not None and await theirs.is_valid()
+    assert theirs.access_for(clusters.host).identity.name == "bob"
     seen = await scope_of(admin)
     assert seen["account"] == "admin" and seen["access_in"](clusters.host).identity.name == "bob"
     await admin.post(END)
     assert not await seen["session_alive"]()
-    assert await began.lasts() and not await theirs.lasts()
+    assert await began.is_valid() and not await theirs.is_valid()
     assert (await scope_of(admin))["access_in"](clusters.host).identity.name == "admin"
 
 

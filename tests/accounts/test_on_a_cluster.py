@@ -222,7 +222,7 @@ def test_tokens_expire_within_an_hour(kubeconfig: Path, role: str) -> None:
     credentials = Credentials(role, str(kubeconfig))
     found = claims_of(str(credentials.authorization()).removeprefix("Bearer "))
     assert found.subject == f"system:serviceaccount:quarterdeck-system:quarterdeck-{role}"
-    assert 0 < found.lifetime <= 3600 and credentials.are_requested
+    assert 0 < found.lifetime <= 3600 and credentials.uses_requested_tokens
 
 
 async def test_the_issuer_may_only_request_tokens_of_the_identities(kubeconfig: Path) -> None:

@@ -34,18 +34,18 @@ async def test_presence_ends_with_the_session_and_the_user(
 ) -> None:
     await browser.login("admin")
     presence = await of_session(browser)
-    assert await presence.lasts()
-    assert presence.access_in(clusters.host).can("list", PODS)
+    assert await presence.is_valid()
+    assert presence.access_for(clusters.host).can("list", PODS)
     bring(users, user("admin", password=HASH, state="Disabled"))
-    assert not await presence.lasts()
-    assert not presence.access_in(clusters.host).can("list", PODS)
+    assert not await presence.is_valid()
+    assert not presence.access_for(clusters.host).can("list", PODS)
     bring(users, user("admin", password=HASH))
-    assert await presence.lasts()
+    assert await presence.is_valid()
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
-    assert not await presence.lasts()
+    assert not await presence.is_valid()
     runtime._informers[USERS] = users
     await browser.post("/logout")
-    assert not await presence.lasts()
+    assert not await presence.is_valid()
 
 
 async def test_an_anonymous_request_has_no_presence() -> None:
@@ -58,18 +58,18 @@ async def test_presence_ends_with_the_token(
     await browser.login("admin")
     token = await make(browser)
     presence = token_presence(token, "admin")
-    assert await presence.lasts() and not await token_presence(token, "alice").lasts()
-    assert presence.access_in(clusters.host).can("list", PODS)
+    assert await presence.is_valid() and not await token_presence(token, "alice").is_valid()
+    assert presence.access_for(clusters.host).can("list", PODS)
 
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise DatabaseError("the server closed the connection")
 
     with monkeypatch.context() as away:
         away.setattr("accounts.signin.presence.examine_token", fail)
-        assert not await presence.lasts()
-    assert await presence.lasts()
+        assert not await presence.is_valid()
+    assert await presence.is_valid()
     await NamedToken.objects.all().adelete()
-    assert not await presence.lasts()
+    assert not await presence.is_valid()
 
 
 async def test_large_requests_require_a_valid_session_or_token(

@@ -68,7 +68,7 @@ async def test_a_cancelled_action_has_code_0() -> None:
 
 async def test_the_block_can_set_the_outcome() -> None:
     async with record(ACTION) as entry:
-        entry.answered(401, "WrongPassword", "x" * 5000)
+        entry.set_outcome(401, "WrongPassword", "x" * 5000)
     (row,) = await rows()
     assert (row.outcome.code, row.outcome.reason) == (401, "WrongPassword")
     assert len(row.outcome.message) == 1024
@@ -153,7 +153,7 @@ async def test_a_record_is_printed_as_one_ascii_line_of_json(
     settings.AUDIT_STDOUT = True
     request = RequestFactory().get("/x", headers={"User-Agent": HOSTILE})
     async with record(request_action(request, "delete", PODS, name="a\nb")) as entry:
-        entry.answered(500, "X", "bad\x1b]0;title\x07\nnews")
+        entry.set_outcome(500, "X", "bad\x1b]0;title\x07\nnews")
     output = capsys.readouterr().out
     assert output.endswith("\n")
     (line,) = output[:-1].split("\n")
@@ -182,7 +182,7 @@ async def test_a_print_error_does_not_fail_the_action(
     settings.AUDIT_STDOUT = True
     monkeypatch.setattr(sys, "stdout", FullDisk())
     async with record(ACTION) as entry:
-        entry.answered(200)
+        entry.set_outcome(200)
     (row,) = await rows()
     assert row.outcome.code == 200
 

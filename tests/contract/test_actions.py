@@ -69,7 +69,7 @@ class Label(Action):
 @pytest.fixture(autouse=True)
 def kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResourceKind]:
     """Add the `Label` action to Deployments for the duration of a test."""
-    found = kinds.of(DEPLOYMENTS)
+    found = kinds.by_type(DEPLOYMENTS)
     assert found is not None
     worked_out = ("shown_actions", "asked")
     for name in worked_out:

@@ -51,9 +51,9 @@ def tried(kind: ResourceKind) -> list[Action]:
     """Return the actions to test for this kind. The CI run tests each action on four kinds."""
 
     def having(name: str) -> list[str]:
-        return [one.segment for one in BUILT_IN if name in one.shown_actions]
+        return [one.segment for one in BUILT_IN if name in one.actions_by_name]
 
-    found = kind.shown_actions.items()
+    found = kind.actions_by_name.items()
     return [action for name, action in found if kind.segment in some(name, having(name), 4)]
 
 
@@ -84,7 +84,7 @@ async def test_actions_are_offered_and_refused_to_users_without_permission(
             continue
         await asks(page, action, kind, Key(where, name))
         await refused_to_strangers(page, "")
-        if action.wants_uid:
+        if action.requires_uid:
             other = Page(page.who, page.url, "another")
             assert (await other.status())["code"] in (400, 404, 409, 422), action
         assert alike(admin.get(f"{collection}/{name}").ok(), name) == before, action
@@ -94,7 +94,7 @@ async def asks(page: Page, action: Action, kind: ResourceKind, key: Key) -> None
     """Check that the object's page offers the action or explains why it is unavailable."""
     answer = await page.client().get(page.url)
     text = await text_of(answer)
-    if not action.asks:
+    if not action.has_confirmation:
         assert answer.status_code == 405, action
         return
     assert answer.status_code in (200, 409), (action, text)

@@ -84,7 +84,7 @@ class Case:
 
 
 def kind_of(gvr: GVR) -> ResourceKind:
-    found = kinds.of(gvr)
+    found = kinds.by_type(gvr)
     assert found is not None
     return found
 
@@ -328,9 +328,9 @@ async def test_an_action_has_the_same_effect_as_its_kubectl_command(
     before = outcome(scrap.admin, case, one, namespace)
     assert before == outcome(scrap.admin, case, other, namespace)
     page, its_page = (olga.on(case.action, segment, made) for made in (one, other))
-    action = case.kind.shown_actions[case.action]
+    action = case.kind.actions_by_name[case.action]
     filled = sent(case, other, await its_page.asks())
-    line = await line_of(its_page, filled, reviews=action.reviews)
+    line = await line_of(its_page, filled, reviews=action.has_preview)
     assert outcome(scrap.admin, case, other, namespace) == before
     await done(page, case, one)
     kubectl.line(line)
@@ -343,7 +343,7 @@ def test_every_action_with_a_kubectl_command_is_covered() -> None:
     told = {
         action.name
         for kind in kinds
-        for action in kind.shown_actions.values()
+        for action in kind.actions_by_name.values()
         if type(action).command is not Action.command
     }
     assert told - ELSEWHERE.keys() == {case.action for case in CASES}

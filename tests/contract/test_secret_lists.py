@@ -324,7 +324,7 @@ async def test_an_action_on_one_secret_does_not_list_secrets(
 async def test_a_watch_refused_by_kube_apiserver_is_denied(
     viewer: FakeAccess, unwatched: FakeAccess, namespace: str, runtime: Runtime
 ) -> None:
-    kind = kinds.of(SECRETS)
+    kind = kinds.by_type(SECRETS)
     assert kind is not None
     viewer.watch = True
     with objects_of(kind, viewer, (namespace,)) as found:

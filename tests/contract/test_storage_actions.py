@@ -525,7 +525,9 @@ async def test_a_driver_without_snapshot_class_is_reported(
 
 
 def test_snapshots_are_unavailable_if_the_cluster_does_not_support_them() -> None:
-    assert TakeSnapshot().exempt(FakeAccess(cluster=cluster_of(HOST, StaticRuntime({}))), "data")
+    assert TakeSnapshot().is_protected(
+        FakeAccess(cluster=cluster_of(HOST, StaticRuntime({}))), "data"
+    )
 
 
 async def test_a_claim_is_cloned(

@@ -79,5 +79,5 @@ def test_a_malformed_request_gets_the_failed_condition(api: Api, request_: bytes
 def test_requests_for_other_signers_are_not_signed(cluster: DevCluster, api: Api) -> None:
     ask(api, make_request(make_key(), Identity("ann")), "example.com/mine")
     approve(api)
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert "certificate" not in api.get(f"{REQUESTS}/one")["status"]

@@ -60,7 +60,7 @@ def contents(api: Api) -> list[Obj]:
 def test_a_snapshot_becomes_ready_with_its_content(cluster: DevCluster, api: Api) -> None:
     make_claim(api, "data")
     take(api, "first", "data")
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     status = api.get(f"{SNAPSHOTS}/first")["status"]
     assert (status["readyToUse"], status["restoreSize"]) == (True, "2Gi")
     (content,) = contents(api)
@@ -68,7 +68,7 @@ def test_a_snapshot_becomes_ready_with_its_content(cluster: DevCluster, api: Api
     assert content["spec"]["volumeSnapshotRef"]["name"] == "first"
     assert content["spec"]["volumeSnapshotClassName"] == "gone"
     assert (content["status"]["readyToUse"], content["status"]["restoreSize"]) == (True, 2 * 2**30)
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert api.get(f"{SNAPSHOTS}/first")["status"] == status
 
 
@@ -76,26 +76,26 @@ def test_deleting_a_snapshot_follows_the_deletion_policy(cluster: DevCluster, ap
     make_claim(api, "data")
     take(api, "first", "data")
     take(api, "second", "data", volumeSnapshotClassName="kept")
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     for name in ("first", "second"):
         assert api.call("DELETE", f"{SNAPSHOTS}/{name}")[0] == 200
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert [one["spec"]["volumeSnapshotRef"]["name"] for one in contents(api)] == ["second"]
 
 
 def test_a_snapshot_waits_for_its_volume(cluster: DevCluster, api: Api) -> None:
     take(api, "early", "data")
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert "status" not in api.get(f"{SNAPSHOTS}/early")
     make_claim(api, "data")
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert api.get(f"{SNAPSHOTS}/early")["status"]["readyToUse"] is True
 
 
 def test_snapshots_of_other_drivers_are_ignored(cluster: DevCluster, api: Api) -> None:
     make_claim(api, "data")
     take(api, "theirs", "data", volumeSnapshotClassName="unheard-of")
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert "status" not in api.get(f"{SNAPSHOTS}/theirs")
 
 
@@ -103,13 +103,13 @@ def test_claims_with_a_data_source_wait_for_the_source(cluster: DevCluster, api:
     snapshot = {"apiGroup": SNAPSHOT_GROUP, "kind": "VolumeSnapshot", "name": "first"}
     make_claim(api, "restored", dataSource=snapshot)
     make_claim(api, "cloned", dataSource={"kind": "PersistentVolumeClaim", "name": "data"})
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert {phase(api, "restored"), phase(api, "cloned")} == {"Pending"}
     make_claim(api, "data")
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert (phase(api, "cloned"), phase(api, "restored")) == ("Bound", "Pending")
     take(api, "first", "data")
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert phase(api, "restored") == "Bound"
 
 

@@ -192,7 +192,7 @@ def test_controllers_settle_when_a_quota_is_exhausted(cluster: DevCluster, api: 
         {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}},
     )
     api.post(DEPLOYMENTS, deployment(3))
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     (replica_set,) = api.get("/apis/apps/v1/namespaces/default/replicasets")["items"]
     (failure,) = replica_set["status"]["conditions"]
     assert failure["type"] == "ReplicaFailure" and "exceeded quota" in failure["message"]
@@ -203,7 +203,7 @@ def test_pods_are_not_changed_if_the_cluster_has_no_nodes(cluster: DevCluster, a
     body = template()
     body["metadata"]["name"] = "alone"
     made = api.post(PODS, body)
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert api.get(f"{PODS}/alone") == made
 
 
@@ -214,7 +214,7 @@ def test_a_paused_deployment_does_not_roll_out(cluster: DevCluster, api: Api) ->
     assert api.call("PATCH", f"{DEPLOYMENTS}/web", {"spec": {"paused": True}})[0] == 200
     image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "web:2"}]}}}}
     assert api.call("PATCH", f"{DEPLOYMENTS}/web", image)[0] == 200
-    cluster.wait_until_settled()
+    cluster.wait_until_idle()
     assert [pod["spec"]["containers"][0]["image"] for pod in pods(api)] == ["example/web:1"]
     assert api.call("PATCH", f"{DEPLOYMENTS}/web", {"spec": {"paused": None}})[0] == 200
     eventually(
@@ -276,7 +276,7 @@ def test_stateful_sets_and_daemon_sets_have_a_revision_history(
     api.post(where, {"metadata": {"name": "web"}, "spec": spec})
 
     def revisions() -> list[tuple[int, str]]:
-        cluster.wait_until_settled()
+        cluster.wait_until_idle()
         found = api.get("/apis/apps/v1/namespaces/default/controllerrevisions")["items"]
         templates = [(one["revision"], one["data"]["spec"]["template"]) for one in found]
         return sorted((n, t["spec"]["containers"][0]["image"]) for n, t in templates)

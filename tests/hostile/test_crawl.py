@@ -169,8 +169,8 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         """Visit each action that only this kind has for one object, and one common action for the
         worst object.
         """
-        names = sorted(kind.shown_actions)
-        own = [action.name for action in kind.actions if action.asks]
+        names = sorted(kind.actions_by_name)
+        own = [action.name for action in kind.actions if action.has_confirmation]
         meta = next(renamed(kind))["metadata"]
         known = Key(meta.get("namespace", ""), meta["name"])
         asked = [(known, name) for name in (names if DEEP else some(kind.segment, own, 2))]

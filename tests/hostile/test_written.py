@@ -149,7 +149,7 @@ def every_action() -> Iterator[tuple[ResourceKind, str]]:
     of_kinds: dict[str, list[ResourceKind]] = {}
     for kind in sorted(kinds, key=lambda kind: kind.segment):
         for action in kind.actions:
-            if action.asks and not (kind.private or isinstance(action, Link)):
+            if action.has_confirmation and not (kind.private or isinstance(action, Link)):
                 of_kinds.setdefault(action.name, []).append(kind)
     for name, having in of_kinds.items():
         for kind in some(name, having, 1):

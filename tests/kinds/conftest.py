@@ -21,7 +21,7 @@ __all__ = ["_site", "client_as"]
 
 @pytest.fixture(params=sorted(kind.segment for kind in kinds))
 def kind(request: pytest.FixtureRequest) -> ResourceKind:
-    found = kinds.find(request.param)
+    found = kinds.by_segment(request.param)
     assert found is not None
     return found
 

@@ -221,11 +221,11 @@ def target(reference: str) -> str:
 
 def test_link_columns_use_existing_lists() -> None:
     for segment in BY_KIND:
-        assert kinds.find(segment) is not None, segment
+        assert kinds.by_segment(segment) is not None, segment
 
 
 def test_extreme_times_can_be_sorted() -> None:
-    column = kinds.find("jobs")
+    column = kinds.by_segment("jobs")
     assert column is not None
     started = column.sortable["started"]
     moments = [datetime(2026, 1, day, tzinfo=UTC) for day in (3, 2, 1)]

@@ -90,13 +90,13 @@ async def test_default_sort_is_by_severity(
 ) -> None:
     """Except for kinds that declare their own order."""
     found = await items(client_as, kind)
-    if not kind.own_order:
+    if not kind.default_sort:
         assert found == sorted(found, key=lambda item: (item["name"], item["namespace"]))
-    elif kind.status_column is not None and kind.own_order == kind.status_column.id:
+    elif kind.status_column is not None and kind.default_sort == kind.status_column.id:
         ranks = [Severity(item["status"]["severity"]).rank for item in found]
         assert ranks == sorted(ranks)
     else:
-        by_column = sorted(entries_of(runtime, kind), key=kind.sortable[kind.own_order].sort_key)
+        by_column = sorted(entries_of(runtime, kind), key=kind.sortable[kind.default_sort].sort_key)
         assert keys(found) == [tuple(entry.key) for entry in by_column]
 
 

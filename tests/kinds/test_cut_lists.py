@@ -31,7 +31,7 @@ def limit() -> int:
 
 @pytest.fixture
 def runtime(limit: int) -> Iterator[StaticRuntime]:
-    kind = kinds.of(SECRETS)
+    kind = kinds.by_type(SECRETS)
     assert kind is not None
     lists = LiveLists(informer_of(kind, [secret(number) for number in range(5)]), limit)
     spaces = preloaded(NAMESPACES, [namespace("shop")])

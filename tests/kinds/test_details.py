@@ -152,7 +152,7 @@ async def test_page_fragment_and_frames_are_identical(
             with objects_of(kind, admin(), place.namespaces) as informer:
                 view = DetailView(place, "en", informer, followed(place.needs, admin()))
             assert view.update(Mail(), admin(), anew=True) == []
-            assert view.known().rows == parts_of(page)
+            assert view.client_state().rows == parts_of(page)
             # A client without content receives all parts as they are on the page.
             [frame] = view.catch_up(Known("old", {}), admin()) or []
             shown = settled(page)

@@ -57,8 +57,8 @@ def test_built_in_kinds_have_short_url_segments(gvr: GVR, segment: str | None) -
 
 
 def test_kind_is_found_by_group_version_and_resource() -> None:
-    found = kinds.of(DEPLOYMENTS)
+    found = kinds.by_type(DEPLOYMENTS)
     assert found is not None
     assert found.segment == "deployments"
-    assert kinds.of(GVR("apps", "v1beta1", "deployments")) is None
-    assert Registry().of(DEPLOYMENTS) is None
+    assert kinds.by_type(GVR("apps", "v1beta1", "deployments")) is None
+    assert Registry().by_type(DEPLOYMENTS) is None

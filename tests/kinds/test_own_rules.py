@@ -41,7 +41,7 @@ def entry(gvr: GVR, meta: dict[str, Any] | None = None, /, **fields: Any) -> Ent
 
 
 def facts_of(gvr: GVR, found: Entry[Any]) -> dict[str, str]:
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     assert kind is not None
     with translation.override("en"):
         return {str(label): str(value) for label, value in kind.facts(found)}
@@ -69,7 +69,7 @@ def test_deleted_account_is_terminating() -> None:
 
 @pytest.mark.parametrize("gvr", [USERS, CUSTOM_RESOURCE_DEFINITIONS])
 def test_severity_filter_matches_the_displayed_severity(gvr: GVR) -> None:
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     assert kind is not None
     found = entry(gvr, status={"state": "", "conditions": []})
     status = next(item for item in kind.every_filter if item.param == "status")
@@ -80,10 +80,10 @@ def test_severity_filter_matches_the_displayed_severity(gvr: GVR) -> None:
 
 
 def may_delete(gvr: GVR, viewer: str, name: str) -> bool:
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     assert kind is not None
-    action = kind.shown_actions["delete"]
-    return action.may(FakeAccess(viewer), gvr, Key("", name))
+    action = kind.actions_by_name["delete"]
+    return action.is_allowed(FakeAccess(viewer), gvr, Key("", name))
 
 
 def test_users_cannot_delete_their_own_account() -> None:
@@ -92,9 +92,9 @@ def test_users_cannot_delete_their_own_account() -> None:
 
 
 def test_built_in_platform_roles_cannot_be_deleted() -> None:
-    kind = kinds.of(GLOBAL_ROLES)
+    kind = kinds.by_type(GLOBAL_ROLES)
     assert kind is not None
-    delete = kind.shown_actions["delete"]
+    delete = kind.actions_by_name["delete"]
     assert delete.applicable(entry(GLOBAL_ROLES, {"name": "shopkeepers"}))
     assert not any(
         delete.applicable(entry(GLOBAL_ROLES, {"name": name})) for name in PLATFORM_ROLES
@@ -172,7 +172,7 @@ def test_direction_of_a_network_policy_is_shown(types: list[str], expected: str)
 
 
 def test_policy_that_allows_nothing_sorts_before_one_without_rules() -> None:
-    kind = kinds.of(NETWORK_POLICIES)
+    kind = kinds.by_type(NETWORK_POLICIES)
     assert kind is not None
     column = kind.sortable["egress"]
     nothing = entry(NETWORK_POLICIES, spec={"policyTypes": ["Egress"]})
@@ -182,7 +182,7 @@ def test_policy_that_allows_nothing_sorts_before_one_without_rules() -> None:
 
 
 def test_services_are_sorted_numerically_by_ip_address() -> None:
-    kind = kinds.of(SERVICES)
+    kind = kinds.by_type(SERVICES)
     assert kind is not None
     column = kind.sortable["cluster_ip"]
     addresses = ["10.96.0.20", "10.96.0.3", "fd00::1", "None", ""]

@@ -88,7 +88,7 @@ def projects() -> Informer[Any]:
 def runtime(
     cluster: Cluster, projects: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[StaticRuntime]:
-    kind = kinds.of(SECRETS)
+    kind = kinds.by_type(SECRETS)
     assert kind is not None
     people = {
         "reader": reader("reader", ["shop"], ["shop"]),

@@ -141,7 +141,7 @@ async def _read(stream: Any) -> None:
 
 CALLS: tuple[Callable[[Transport], Any], ...] = (
     lambda way: ConsoleClient(way).get(CONFIG_MAPS, namespace="shop", name="a"),
-    lambda way: ConsoleClient(way).select(PODS, "spec.nodeName=a"),
+    lambda way: ConsoleClient(way).list_by_fields(PODS, "spec.nodeName=a"),
     lambda way: UserClient(way, Identity("jane")).create(CONFIG_MAPS, {}, namespace="shop"),
     lambda way: UserClient(way, Identity("jane")).evict(namespace="shop", name="a", uid="u"),
     lambda way: ReaderClient(way).ready(),

@@ -147,7 +147,7 @@ def test_relist_of_one_namespace_leaves_the_others(store: Store[Any]) -> None:
     other = obj("x", 5)
     other["metadata"]["namespace"] = "other"
     store.replace([raw(obj("a", 1)), raw(other)], "5")
-    replacing = store.replacing("default")
+    replacing = store.receive_list("default")
     replacing.add([raw(obj("b", 6))])
     changed = replacing.commit("6")
     assert sorted(key.name for key in changed) == ["a", "b"]

@@ -78,7 +78,7 @@ async def test_listeners_keep_an_informer_alive(world: World) -> None:
 
 
 async def test_kept_informer_is_not_stopped(world: World) -> None:
-    informer = world.factory.keep(THINGS)
+    informer = world.factory.pin(THINGS)
     await world.idle(10 * IDLE)
     assert world.factory.get(THINGS) is informer
 

@@ -74,7 +74,7 @@ async def test_informer_is_in_doubt_while_the_server_does_not_respond() -> None:
     assert informer.renewed_at == 3
     assert (informer.woken, informer.renewed) == (1, 1)
     assert clock.sleeps == [PROBE_INTERVAL, PROBE_RETRY, PROBE_RETRY, PROBE_INTERVAL]
-    assert (heartbeat.answered - began).total_seconds() == PROBE_INTERVAL + 2 * PROBE_RETRY
+    assert (heartbeat.last_response - began).total_seconds() == PROBE_INTERVAL + 2 * PROBE_RETRY
 
 
 async def test_server_without_etcd_leaves_informers_in_doubt() -> None:

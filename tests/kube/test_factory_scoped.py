@@ -140,7 +140,7 @@ async def test_informer_is_stale_and_names_the_namespace(world: World) -> None:
 async def test_renew_lists_each_namespace(world: World) -> None:
     async with world.following():
         await world.until(lambda: world.live)
-        world.informer.renew()
+        world.informer.restart_watches()
         await world.until(lambda: all(len(one.watches) == 2 for one in world.servers.values()))
         assert all(one.lists == ["0"] for one in world.servers.values())
 
@@ -148,9 +148,9 @@ async def test_renew_lists_each_namespace(world: World) -> None:
 async def test_informer_is_stale_until_each_namespace_is_watched_again(world: World) -> None:
     async with world.following():
         await world.until(lambda: world.live)
-        world.informer.doubt(world.clock.now())
-        world.informer.renew()
-        world.informer.doubt(None)
+        world.informer.set_unresponsive_since(world.clock.now())
+        world.informer.restart_watches()
+        world.informer.set_unresponsive_since(None)
         assert not world.live
         await world.until(lambda: len(world.servers["a"].watches) == 2)
         await world.until(lambda: world.live)

@@ -74,7 +74,7 @@ async def test_invalid_body_raises_server_error(body: bytes) -> None:
             found.patch(CONFIG_MAPS, {}, **where),
             found.apply(CONFIG_MAPS, item),
             found.delete(CONFIG_MAPS, **where),
-            found.select(CONFIG_MAPS, "metadata.name=a"),
+            found.list_by_fields(CONFIG_MAPS, "metadata.name=a"),
             found.evict(**where, uid="u"),
         ):
             with pytest.raises(ServerError) as caught:
@@ -100,7 +100,7 @@ async def test_endless_list_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "MOST_PAGES", 3)
     for body in (b'{"metadata": {"continue": "x"}}', b'{"metadata": {}, "items": [1]}'):
         with pytest.raises(ServerError):
-            await ConsoleClient(answering(body)).select(CONFIG_MAPS, "metadata.name=a")
+            await ConsoleClient(answering(body)).list_by_fields(CONFIG_MAPS, "metadata.name=a")
 
 
 async def test_deeply_nested_object_is_reported_as_such_and_can_be_deleted() -> None:

@@ -60,7 +60,7 @@ async def test_missing_steps_become_gaps(told: Told) -> None:
     start, step = start_of(clock), DAY // KEPT
     told.answer = [[start, "1.5"], [start + 2 * step, "2"], [start + 3 * step, "NaN"]]
     told.answer += [[start - 1, "7"], [start + 10**9, "7"], [start + 4 * step, "-1"]]
-    past = await Prometheus(told.url, clock).past(None, seconds=DAY)
+    past = await Prometheus(told.url, clock).usage_history(None, seconds=DAY)
     assert past.problem is None
     assert len(past.history.cpu) == KEPT
     known = {at: value for at, value in enumerate(past.history.cpu) if not math.isnan(value)}
@@ -70,11 +70,11 @@ async def test_missing_steps_become_gaps(told: Told) -> None:
 
 async def test_query_is_limited_to_the_namespaces(told: Told) -> None:
     prometheus = Prometheus(told.url, FakeClock())
-    await prometheus.past({"shop", "team-a", 'x"} or vector(1) #', "UP"}, seconds=DAY)
+    await prometheus.usage_history({"shop", "team-a", 'x"} or vector(1) #', "UP"}, seconds=DAY)
     queries = [asked["query"] for asked in told.asked]
     assert all('{container!="",namespace=~"shop|team-a"}' in query for query in queries)
-    assert await prometheus.past({'"'}, seconds=DAY) == Past()
-    assert await prometheus.past(set(), seconds=DAY) == Past()
+    assert await prometheus.usage_history({'"'}, seconds=DAY) == Past()
+    assert await prometheus.usage_history(set(), seconds=DAY) == Past()
     assert len(told.asked) == len(queries) == 2
 
 
@@ -82,17 +82,17 @@ async def test_identical_queries_are_cached(told: Told) -> None:
     clock = FakeClock()
     prometheus = Prometheus(told.url, clock)
     for _ in range(3):
-        await prometheus.past({"shop"}, seconds=DAY)
+        await prometheus.usage_history({"shop"}, seconds=DAY)
     assert len(told.asked) == 2
-    await prometheus.past({"team-a"}, seconds=DAY)
+    await prometheus.usage_history({"team-a"}, seconds=DAY)
     assert len(told.asked) == 4
     clock.elapsed += FRESH
-    await prometheus.past({"shop"}, seconds=DAY)
+    await prometheus.usage_history({"shop"}, seconds=DAY)
     assert len(told.asked) == 6
 
 
 async def test_empty_result_is_an_empty_history(told: Told) -> None:
-    past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
+    past = await Prometheus(told.url, FakeClock()).usage_history(None, seconds=DAY)
     assert past.problem is None
     assert all(math.isnan(value) for value in past.history.cpu)
 
@@ -119,17 +119,17 @@ async def test_problem_is_reported(
     if isinstance(answer, float):
         monkeypatch.setattr("console.kube.prometheus.TIMEOUT", 0.05)
     told.answer = answer
-    past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
+    past = await Prometheus(told.url, FakeClock()).usage_history(None, seconds=DAY)
     assert past == Past(UsageHistory(), problem)
 
 
 async def test_redirects_are_not_followed(told: Told) -> None:
     told.answer = web.Response(status=302, headers={"Location": "/elsewhere"})
-    past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
+    past = await Prometheus(told.url, FakeClock()).usage_history(None, seconds=DAY)
     assert past.problem is Problem.UNREADABLE
     assert len(told.asked) == 1
 
 
 async def test_unreachable_server_is_reported() -> None:
-    past = await Prometheus("http://127.0.0.1:9", FakeClock()).past(None, seconds=DAY)
+    past = await Prometheus("http://127.0.0.1:9", FakeClock()).usage_history(None, seconds=DAY)
     assert past.problem is Problem.UNAVAILABLE

@@ -296,7 +296,7 @@ async def test_possibly_dead_watch_is_reopened(world: World) -> None:
     world.server.put("a")
     async with world.following():
         world.server.idle.clear()
-        world.informer.renew()
+        world.informer.restart_watches()
         await world.settled()
         assert world.server.watches == ["1", "1"]
         assert world.server.lists == ["0"]
@@ -315,7 +315,7 @@ async def test_possibly_dead_list_is_repeated(world: World) -> None:
         async with asyncio.timeout(5):
             while not world.server.lists:
                 await asyncio.sleep(0)
-        world.informer.renew()
+        world.informer.restart_watches()
         await world.settled()
         assert world.server.lists == ["0", "0"]
         assert world.names() == {"a"}
@@ -327,9 +327,9 @@ async def test_possibly_dead_list_is_repeated(world: World) -> None:
 async def test_informer_is_stale_until_a_possibly_dead_watch_is_reopened(world: World) -> None:
     async with world.following():
         began = world.clock.now()
-        world.informer.doubt(began)
-        world.informer.renew()
-        world.informer.doubt(None)
+        world.informer.set_unresponsive_since(began)
+        world.informer.restart_watches()
+        world.informer.set_unresponsive_since(None)
         assert world.informer.freshness.stale_since == began
         world.server.idle.clear()
         await world.settled()

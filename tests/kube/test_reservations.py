@@ -87,6 +87,6 @@ def test_only_changed_pods_are_added_again() -> None:
     assert reservations.total(None).pods == 4
     assert reservations_of(informer.store) is reservations
     bring(informer, pod("new"))
-    assert reservations.behind == 1
+    assert reservations.pending_changes == 1
     assert reservations.total(None).pods == 5
     assert reservations.rebuilds == 1

@@ -52,29 +52,29 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
 
 def test_token_is_used_for_most_of_its_lifetime(server: Server) -> None:
     requested = Requested(server.ask)
-    first = requested.text()
+    first = requested.get()
     server.now += 2800
-    assert requested.text() == first and server.asked == 1
+    assert requested.get() == first and server.asked == 1
     server.now += 100
-    assert requested.text() != first and server.asked == 2
+    assert requested.get() != first and server.asked == 2
 
 
 def test_old_token_is_used_while_the_renewal_fails(
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     requested = Requested(server.ask)
-    first = requested.text()
+    first = requested.get()
     server.failure = Unavailable("gone")
     server.now += 3000
-    assert requested.text() == first and server.asked == 2
+    assert requested.get() == first and server.asked == 2
     # The renewal is not retried with every request.
-    assert requested.text() == first and server.asked == 2
+    assert requested.get() == first and server.asked == 2
     assert "Cannot renew the console's token: gone" in caplog.text
     server.now += 700
     with pytest.raises(Unavailable):
-        requested.text()
+        requested.get()
     server.failure, server.now = None, server.now + 3
-    assert requested.text() != first
+    assert requested.get() != first
 
 
 def test_failure_without_a_token_is_raised(server: Server) -> None:
@@ -82,7 +82,7 @@ def test_failure_without_a_token_is_raised(server: Server) -> None:
     requested = Requested(server.ask)
     for _ in range(3):
         with pytest.raises(Unauthorized):
-            requested.text()
+            requested.get()
     assert server.asked == 1
 
 
@@ -96,25 +96,25 @@ def test_requests_use_the_old_token_during_a_renewal(server: Server) -> None:
         return server.ask()
 
     requested = Requested(ask)
-    first = requested.text()
+    first = requested.get()
     server.now += 3000
-    other = Thread(target=requested.text)
+    other = Thread(target=requested.get)
     other.start()
     assert asked.wait(10)
-    assert requested.text() == first
+    assert requested.get() == first
     answer.set()
     other.join(10)
-    assert requested.text() != first and server.asked == 2
+    assert requested.get() != first and server.asked == 2
 
 
 def test_suspect_token_is_used_only_while_no_other_is_available(server: Server) -> None:
     requested = Requested(server.ask)
-    first = requested.text()
+    first = requested.get()
     server.failure = Unavailable("gone")
-    requested.doubt()
-    assert requested.text() == first and server.asked == 2
+    requested.invalidate()
+    assert requested.get() == first and server.asked == 2
     server.failure, server.now = None, server.now + 3
-    assert requested.text() != first and server.asked == 3
+    assert requested.get() != first and server.asked == 3
 
 
 def test_rejected_token_is_requested_again(

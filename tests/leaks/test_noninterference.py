@@ -92,7 +92,7 @@ pytestmark = pytest.mark.django_db
 
 
 def _names(*types: GVR) -> tuple[str, ...]:
-    found = (kinds.of(gvr) for gvr in types)
+    found = (kinds.by_type(gvr) for gvr in types)
     return tuple(
         make(kind)["metadata"]["name"] for kind in found if kind for make in (visible, secret)
     )
@@ -225,7 +225,7 @@ async def test_other_pages_do_not_depend_on_hidden_objects(
 ) -> None:
     for who in (CHARLIE, BOB):
         await compare(clusters, client_as, who, one_of_each_view(who))
-    for kind in filter(None, map(kinds.of, TENANCY)):
+    for kind in filter(None, map(kinds.by_type, TENANCY)):
         who = only(kind)
         await compare(clusters, client_as, who, one_of_each_view(who), but=[kind.gvr])
     await compare(clusters, client_as, SURVEYOR, one_of_each_view(SURVEYOR), but=BESIDE)
@@ -236,7 +236,7 @@ async def test_drain_progress_does_not_depend_on_hidden_pods(
     clusters: Clusters, client_as: ClientAs
 ) -> None:
     """The progress is stored in SQL and includes pods of all projects."""
-    nodes, pods = (kind for gvr in (NODES, PODS) if (kind := kinds.of(gvr)))
+    nodes, pods = (kind for gvr in (NODES, PODS) if (kind := kinds.by_type(gvr)))
     node, url = visible(nodes), progress_url("host", nodes, key_of(visible(nodes)))
     about = ObjectReference("host", NODES, key_of(node), node["metadata"]["uid"])
     number, found = await sync_to_async(begin)(about, "drain", ADMIN, {}), []
@@ -278,7 +278,7 @@ async def test_only_users_with_permission_see_usage(
 ) -> None:
     """Permission for the objects alone does not include their usage."""
     use_host(clusters.runtime(True))
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     assert kind is not None
     for who, shown in ((ADMIN, True), (only(kind), False)):
         listed = list_url("host", kind.segment) + "?format=json&limit=500"

@@ -299,7 +299,7 @@ class Clusters:
 
 def usage(secrets: bool) -> Usage:
     """Return the usage that metrics-server measured for the objects."""
-    pods, nodes = (kind for gvr in (PODS, NODES) if (kind := kinds.of(gvr)))
+    pods, nodes = (kind for gvr in (PODS, NODES) if (kind := kinds.by_type(gvr)))
     make = (visible, secret) if secrets else (visible,)
     used = ("1234m", "77Mi")
     measuring = Measuring(
@@ -314,5 +314,5 @@ def usage(secrets: bool) -> Usage:
 
 
 def _is_private(gvr: GVR) -> bool:
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     return kind is not None and kind.private

@@ -111,7 +111,7 @@ def test_deleted_object_shows_its_last_state_with_a_notice(pods: Informer[Any]) 
 
 
 def test_returning_viewer_receives_the_deletion_notice(pods: Informer[Any]) -> None:
-    had = opened(pods).known()
+    had = opened(pods).client_state()
     take_away(pods, pod("web-1"))
     view = opened(pods)
     [frame] = view.catch_up(had, admin()) or []
@@ -121,7 +121,7 @@ def test_returning_viewer_receives_the_deletion_notice(pods: Informer[Any]) -> N
 
 
 def test_returning_viewer_receives_only_changed_parts(pods: Informer[Any]) -> None:
-    had = opened(pods).known()
+    had = opened(pods).client_state()
     bring(pods, pod("web-1", waiting="CrashLoopBackOff", labels={"app": "web", "tier": "front"}))
     view = opened(pods)
     found = ids(view.catch_up(had, admin()) or [])
@@ -132,7 +132,7 @@ def test_returning_viewer_receives_only_changed_parts(pods: Informer[Any]) -> No
         "panel-containers",
         "panel-conditions",
     }
-    assert view.catch_up(view.known(), admin()) == []
+    assert view.catch_up(view.client_state(), admin()) == []
 
 
 def test_changed_ages_alone_send_nothing(pods: Informer[Any]) -> None:

@@ -86,7 +86,7 @@ def test_page_is_found_by_the_route_of_its_view() -> None:
 
 def test_refresh_is_requested_only_if_the_content_changed(pods: Informer[Any]) -> None:
     view = opened(pods)
-    had = view.known()
+    had = view.client_state()
     bring(pods, pod("web-1", restarts=3, labels={"new": "label"}))
     assert view.update(NEWS, admin()) == []
     assert not view.reshaped

@@ -30,11 +30,11 @@ async def test_first_update_is_immediate_and_the_next_is_delayed() -> None:
     scheduler.flush_seconds = 0.1
     # The first one starts between this time and the time it records, which may be late.
     asked = asyncio.get_running_loop().time()
-    scheduler.ask(shared_view)
-    scheduler.ask(shared_view)
+    scheduler.schedule(shared_view)
+    scheduler.schedule(shared_view)
     await shared_view.wait()
-    scheduler.ask(shared_view)
-    scheduler.ask(shared_view)
+    scheduler.schedule(shared_view)
+    scheduler.schedule(shared_view)
     await shared_view.wait()
     _, second = shared_view.at
     assert second - asked >= 0.099
@@ -44,10 +44,10 @@ async def test_waiting_view_does_not_delay_others() -> None:
     scheduler, order = Scheduler(), list[str]()
     scheduler.flush_seconds = 0.3
     early, late = Screen("early", order), Screen("late", order)
-    scheduler.ask(late)
+    scheduler.schedule(late)
     await late.wait()
-    scheduler.ask(late)
-    scheduler.ask(early)
+    scheduler.schedule(late)
+    scheduler.schedule(early)
     await early.wait()
     assert order == ["late", "early"]
     await late.wait()
@@ -58,7 +58,7 @@ async def test_views_are_updated_one_at_a_time_in_request_order() -> None:
     scheduler, order = Scheduler(), list[str]()
     shared_views = [Screen(name, order, busy=0.01) for name in "abcde"]
     for shared_view in shared_views:
-        scheduler.ask(shared_view)
+        scheduler.schedule(shared_view)
     for shared_view in shared_views:
         await shared_view.wait()
     assert order == list("abcde")
@@ -69,10 +69,10 @@ async def test_views_are_updated_one_at_a_time_in_request_order() -> None:
 
 async def test_worker_stops_when_there_is_no_work() -> None:
     scheduler, shared_view = Scheduler(), Screen("a", [])
-    scheduler.ask(shared_view)
+    scheduler.schedule(shared_view)
     await shared_view.wait()
     async with asyncio.timeout(5):
         while scheduler._worker is not None:
             await asyncio.sleep(0)
-    scheduler.ask(shared_view)
+    scheduler.schedule(shared_view)
     await shared_view.wait()

@@ -195,7 +195,7 @@ class Watcher:
     def access_in(self, cluster: Cluster) -> Access:
         return self._access
 
-    async def tell(self, message: dict[str, Any]) -> None:
+    async def send_message(self, message: dict[str, Any]) -> None:
         self.told.append(message["text"])
         self.then()
 
@@ -212,7 +212,7 @@ async def test_ended_subscription_receives_no_further_frames(
     shared_views, first, second = get_shared_views(), Watcher(), Watcher()
     known = Known(rows(ListQuery.of(place.spec, admin()), pods).etag)
     for watcher in (first, second):
-        shared_views.show(watcher, place, "en", known)
+        shared_views.join_view(watcher, place, "en", known)
     shared = first.shared_view
     assert shared is not None
     assert shared is second.shared_view
@@ -221,7 +221,7 @@ async def test_ended_subscription_receives_no_further_frames(
     def change_the_list() -> None:
         """Simulate a client message that arrives while frames are sent."""
         if again:
-            shared_views.show(second, place, "en", known)
+            shared_views.join_view(second, place, "en", known)
         else:
             shared_views.leave(second)
 

@@ -77,7 +77,7 @@ def test_query_string_round_trips() -> None:
     text = "container=app&previous=1&tail=100&since=15m&timestamps=1&q=x&level=warn&context=5"
     query = read_query(QueryDict(text))
     assert read_query(QueryDict(query.encoded())) == query
-    assert query.asked("app") == [
+    assert query.request_params("app") == [
         ("container", "app"),
         ("timestamps", "true"),
         ("previous", "true"),
@@ -87,4 +87,4 @@ def test_query_string_round_trips() -> None:
     assert read_query(QueryDict("tail=all"), whole=True).tail is None
     assert read_query(QueryDict()).encoded() == ""
     moment = read_query(QueryDict("since=2026-11-24T10:00:00.123456789Z"))
-    assert ("sinceTime", "2026-11-24T10:00:00.123456789Z") in moment.asked("app")
+    assert ("sinceTime", "2026-11-24T10:00:00.123456789Z") in moment.request_params("app")

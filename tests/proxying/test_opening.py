@@ -414,11 +414,11 @@ async def test_concurrent_requests_per_user_are_limited(
     world: World, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await entered(browser, started(world, "busy"))
-    with application.places.take("admin", application.USER):
+    with application.places.reserve("admin", application.USER):
         answer = await browser.get("/")
     assert answer.status == 429
     assert (await browser.get("/")).status == 200
-    assert application.places.taken("admin") == 0
+    assert application.places.reserved("admin") == 0
 
 
 @pytest.mark.usefixtures("proxying")

@@ -83,7 +83,7 @@ def test_proxy_path_of_pods_and_services() -> None:
     assert WEB.path == "/api/v1/namespaces/shop/pods/web-1:8080/proxy"
     front = Target(SERVICES, Key("shop", "front"), 443, "https")
     assert front.path == "/api/v1/namespaces/shop/services/https:front:443/proxy"
-    assert front.called == Key("shop", "https:front:443")
+    assert front.resource_name == Key("shop", "https:front:443")
 
 
 @pytest.mark.parametrize(

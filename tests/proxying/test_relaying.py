@@ -58,7 +58,7 @@ async def test_messages_are_relayed_unchanged_in_both_directions(wire: Wire) -> 
     assert request.raw_path == f"{PREFIX}/ws?a=%2e" and CANARY not in str(request.raw_headers)
     assert request.headers["Cookie"] == "sid=theirs" and "Origin" not in request.headers
     assert request.headers.getall("Impersonate-User") == ["admin"]
-    assert not get_session_monitor()._checked and application.places.taken("admin") == 0
+    assert not get_session_monitor()._checked and application.places.reserved("admin") == 0
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,9 @@ def _changes(world: World) -> Iterator[tuple[str, Question, bool, Callable[[], A
 def test_the_console_agrees_with_kube_apiserver_after_every_change(world: World) -> None:
     world.create(user("tim"))
     seen = Question("get", "authorization.k8s.io", "selfsubjectaccessreviews")
-    eventually(lambda: world.authorizer.standing(Identity("tim")) is not None, f"tim may {seen}")
+    eventually(
+        lambda: world.authorizer.current_rights(Identity("tim")) is not None, f"tim may {seen}"
+    )
     # kube-apiserver delays lists of a type by one second right after its CRD was created.
     informers = world.runtime.informers().values()
     eventually(lambda: all(item.freshness.synced for item in informers), "all is listed")

@@ -364,13 +364,13 @@ def test_stale_permissions_allow_no_writes_secrets_or_sensitive_subresources(wor
 
 def test_results_cached_with_stale_permissions_are_discarded_afterwards(world: World) -> None:
     access = world.access(ADMIN)
-    before = access.standing()
+    before = access.rights_version()
     set_stale(world.informers[ROLE_BINDINGS], START)
     assert access.namespaces_where("list", SECRETS) == frozenset()
-    assert access.standing() not in (None, before)
+    assert access.rights_version() not in (None, before)
     set_stale(world.informers[ROLE_BINDINGS], None)
     assert access.namespaces_where("list", SECRETS) is None
-    assert access.standing() == before
+    assert access.rights_version() == before
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20))

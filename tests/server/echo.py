@@ -68,7 +68,7 @@ async def long(flow: Flow, send: Any, *, whole: bool) -> None:
     for _ in range(1024 if whole else 512):
         await send({"type": "http.response.body", "body": b"x" * 64 * 1024, "more_body": True})
         sent += 64 * 1024
-        await flow.clear()
+        await flow.wait_clear()
     if whole:
         await send({"type": "http.response.body", "body": b""})
     else:

@@ -148,23 +148,23 @@ def seats(most: int, of_one: int) -> Seats:
 def test_oldest_idle_connection_of_the_address_is_closed() -> None:
     found = seats(10, 2)
     busy, idle, new, other = Wire(idle=False), Wire(), Wire(), Wire()
-    assert found.enter(busy, "a") and found.enter(idle, "a") and found.enter(other, "b")
-    assert found.enter(new, "a")
+    assert found.acquire(busy, "a") and found.acquire(idle, "a") and found.acquire(other, "b")
+    assert found.acquire(new, "a")
     assert (busy.aborted, idle.aborted, other.aborted) == (False, True, False)
     new.idle = False
-    assert not found.enter(Wire(), "a")
-    found.leave(busy)
-    assert found.enter(Wire(), "a")
+    assert not found.acquire(Wire(), "a")
+    found.release(busy)
+    assert found.acquire(Wire(), "a")
 
 
 def test_address_with_the_most_connections_gives_way() -> None:
     """Connections of a proxy come from many users, so they are limited only by the total."""
     found = seats(5, 4)
     many = [Wire() for _ in range(3)]
-    assert all(found.enter(wire, "a") for wire in many)
-    assert found.enter(Wire(), "b") and found.enter(Wire(), "b")
-    assert found.enter(Wire(), "c")
+    assert all(found.acquire(wire, "a") for wire in many)
+    assert found.acquire(Wire(), "b") and found.acquire(Wire(), "b")
+    assert found.acquire(Wire(), "c")
     assert [wire.aborted for wire in many] == [True, False, False]
     found = seats(9, 2)
-    assert all(found.enter(Wire(idle=False), "proxy") for _ in range(9))
-    assert not found.enter(Wire(), "c")
+    assert all(found.acquire(Wire(idle=False), "proxy") for _ in range(9))
+    assert not found.acquire(Wire(), "c")

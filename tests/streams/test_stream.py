@@ -217,9 +217,13 @@ async def test_streams_are_limited_per_user_and_per_process(
     async with opened(order), opened(order):
         with pytest.raises(TooMany):
             await Stream(order).open()
-        with places.take("somebody else", SIZE), pytest.raises(TooMany), places.take("third", 1):
+        with (
+            places.reserve("somebody else", SIZE),
+            pytest.raises(TooMany),
+            places.reserve("third", 1),
+        ):
             pass
-    assert places.taken("admin") == 0
+    assert places.reserved("admin") == 0
     async with opened(order):
         pass
 

@@ -19,7 +19,7 @@ from tests.ui.support import (
 
 
 def spec_of(query: str) -> ViewSpec:
-    kind = kinds.find("pods")
+    kind = kinds.by_segment("pods")
     assert kind is not None
     return ViewSpec.parse(kind, QueryDict(query), cluster="host")
 

@@ -56,10 +56,10 @@ class FakeAccess:
     def cluster(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def standing(self) -> None:
+    def rights_version(self) -> None:
         """The rights version changes with the fields."""
 
-    def in_doubt(self) -> bool:
+    def permissions_stale(self) -> bool:
         return self.doubt
 
     def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
@@ -114,7 +114,7 @@ class CountingAccess:
     def cluster(self) -> Cluster:
         return self._rights.cluster
 
-    def standing(self) -> str:
+    def rights_version(self) -> str:
         return "always the same"
 
     def can(

@@ -115,13 +115,13 @@ async def test_binding_changed_meanwhile_is_not_overwritten() -> None:
     gone = [informers[ROLE_BINDINGS].store.get(key)]
     context = Context(
         request=cast(Any, None),
-        kind=cast(Any, kinds.of(SERVICE_ACCOUNTS)),
+        kind=cast(Any, kinds.by_type(SERVICE_ACCOUNTS)),
         key=key,
         uid="u-robot",
         access=admin(),
         client=cast(Any, console),
         audit_id="",
-        also=cast(Any, None),
+        run_related=cast(Any, None),
         data={"made": None, "gone": gone, "named": True, "role": ""},
     )
     with pytest.raises(Conflict):
@@ -143,7 +143,7 @@ def test_form_is_refused_while_existing_objects_are_unknown(
     action: Action, gvr: GVR, missing: GVR, running: bool
 ) -> None:
     """Otherwise a second autoscaler or a second role could be created."""
-    kind, key = kinds.of(gvr), Key("shop", "web")
+    kind, key = kinds.by_type(gvr), Key("shop", "web")
     body = {"metadata": {"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
     assert kind is not None
     informers = {one: preloaded(one) for one in action.reads(kind)}
@@ -166,17 +166,19 @@ def test_lists_of_users_are_not_shared_between_administrators() -> None:
     """Users may not delete their own account, so the menus differ although the permissions are
     equal.
     """
-    users, pods = kinds.find("users.iam.kubesphere.io"), kinds.find("pods")
+    users, pods = kinds.by_segment("users.iam.kubesphere.io"), kinds.by_segment("pods")
     assert users is not None and pods is not None
     ann, bob = FakeAccess("ann"), FakeAccess("bob")
     assert rights_key(pods, ann) == rights_key(pods, bob)
     assert rights_key(users, ann) != rights_key(users, bob)
     [delete] = [action for action in users.actions if action.name == "delete"]
-    assert delete.may(ann, USERS, Key("", "bob")) and not delete.may(ann, USERS, Key("", "ann"))
+    assert delete.is_allowed(ann, USERS, Key("", "bob")) and not delete.is_allowed(
+        ann, USERS, Key("", "ann")
+    )
 
 
 def test_detail_page_may_check_permissions_of_its_actions() -> None:
-    pods = kinds.find("pods")
+    pods = kinds.by_segment("pods")
     assert pods is not None
     access = DeclaredAccess(admin(), pods, frozenset())
     assert access.can("delete", PODS, namespace="shop", name="web-1")
@@ -218,7 +220,7 @@ def _actions(base: type[Action] = Action) -> Iterator[type[Action]]:
 
 def test_action_names_are_translated() -> None:
     """Labels are words, not sentences, and some actions have no page that other tests check."""
-    assert kinds.of(PODS) is not None
+    assert kinds.by_type(PODS) is not None
     names = ("label", "title_text", "button_text", "effect_text", "done_word", "refused_word")
     found = [
         (f"{action.__qualname__}.{name}", getattr(action, name, ""))

@@ -199,7 +199,7 @@ def test_failed_condition_of_a_job_is_listed_before_failure_target() -> None:
 def test_completed_pod_need_not_be_ready() -> None:
     item = {"type": "Ready", "status": "False", "reason": "PodCompleted"}
     [found] = conditions_of({"status": {"conditions": [item]}})
-    assert not found.troubled
+    assert not found.is_problem
 
 
 def test_containers_of_templates_have_no_state() -> None:

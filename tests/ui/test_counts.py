@@ -23,7 +23,7 @@ from tests.ui.test_ordered import RIGHTS, change, changes
 
 
 def pods_kind() -> Any:
-    kind = kinds.find("pods")
+    kind = kinds.by_segment("pods")
     assert kind is not None
     return kind
 
@@ -32,7 +32,7 @@ def counted(informer: Informer[Any], readable: Readable, wanted: tuple[str, ...]
     return Counter(
         entry.projection.status.severity
         for key, entry in informer.store.snapshot().entries.items()
-        if readable.sees(key) and (not wanted or key.namespace in wanted)
+        if readable.includes(key) and (not wanted or key.namespace in wanted)
     )
 
 
@@ -49,7 +49,7 @@ def test_counts_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
                 assert counts.failing(readable) == Counter(
                     key.namespace
                     for key, entry in informer.store.snapshot().entries.items()
-                    if readable.sees(key) and entry.projection.status.severity is Severity.ERROR
+                    if readable.includes(key) and entry.projection.status.severity is Severity.ERROR
                 )
 
 
@@ -59,7 +59,7 @@ def test_only_changed_objects_are_counted_again() -> None:
     counts.of(Readable(None))
     assert counts_of(pods_kind(), informer) is counts
     bring(informer, pod("new"))
-    assert counts.behind == 1
+    assert counts.pending_changes == 1
     assert sum(counts.of(Readable(None)).values()) == 7
     assert counts.rebuilds == 1
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("host")
 
 
 def narrowed() -> DeclaredAccess:
-    kind = kinds.find("pods")
+    kind = kinds.by_segment("pods")
     assert kind is not None
     return DeclaredAccess(admin(), kind, frozenset({EVENTS}))
 
@@ -79,7 +79,7 @@ def test_first_tab_has_one_url() -> None:
 def test_names_are_parsed_as_their_pages_encode_them() -> None:
     """RBAC accepts any name without a slash or percent sign."""
     for name in ("system:node-proxier", "my role", "角色?x#y&z=1"):
-        kind = kinds.find("clusterroles")
+        kind = kinds.by_segment("clusterroles")
         assert kind is not None
         place = find_place(detail_url("host", kind.segment, Key("", name), "yaml"))
         assert isinstance(place, DetailPlace)

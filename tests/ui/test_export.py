@@ -28,7 +28,7 @@ async def export(
     access: FakeAccess | None = None,
     objects: list[dict[str, Any]] | None = None,
 ) -> str:
-    kind = kinds.find("pods")
+    kind = kinds.by_segment("pods")
     assert kind is not None
     spec = ViewSpec.parse(kind, QueryDict(query), cluster="host")
     informer = preloaded(PODS, small_world() if objects is None else objects)
@@ -83,7 +83,7 @@ async def test_exports_respect_permissions_and_filters() -> None:
 
 @pytest.mark.parametrize(("fmt", "delimiter"), [("csv", ","), ("tsv", "\t")])
 async def test_csv_header_contains_the_columns(fmt: str, delimiter: str) -> None:
-    kind = kinds.find("pods")
+    kind = kinds.by_segment("pods")
     assert kind is not None
     lines = list(csv.reader(io.StringIO(await export(fmt)), delimiter=delimiter))
     assert lines[0] == [column.id for column in kind.columns]

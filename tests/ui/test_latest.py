@@ -30,11 +30,11 @@ def test_recent_changes_follow_the_store(then: Sequence[tuple[str, Any]]) -> Non
                     (
                         Moment(entry.projection.created, key)
                         for key, entry in informer.store.snapshot().entries.items()
-                        if readable.sees(key) and (not wanted or key.namespace in wanted)
+                        if readable.includes(key) and (not wanted or key.namespace in wanted)
                     ),
                     reverse=True,
                 )
-                assert latest.of(readable, 3, wanted) == expected[:3]
+                assert latest.newest(readable, 3, wanted) == expected[:3]
 
 
 def test_recent_events_are_warnings_sorted_by_last_occurrence() -> None:
@@ -42,6 +42,6 @@ def test_recent_events_are_warnings_sorted_by_last_occurrence() -> None:
     late = warning("late", "shop", "2026-11-20T11:00:00Z")
     early = warning("early", "team-a", "2026-11-20T10:00:00Z")
     informer = preloaded(EVENTS, [normal, early, late])
-    found = latest_of(informer).of(Readable(None), 5)
+    found = latest_of(informer).newest(Readable(None), 5)
     assert [moment.key.name for moment in found] == ["late", "early"]
     assert found[0].at == datetime(2026, 11, 20, 11, tzinfo=UTC)

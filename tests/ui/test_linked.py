@@ -20,7 +20,7 @@ def _pods() -> Iterator[None]:
 
 def test_link_reveals_a_missing_object_only_to_users_who_may_list_it() -> None:
     links = Links(alice())
-    assert links.to(Target("pods", "team-a", "api-1")).url
-    assert links.to(Target("pods", "team-a", "nobody")) == Linked("", missing=True)
+    assert links.resolve(Target("pods", "team-a", "api-1")).url
+    assert links.resolve(Target("pods", "team-a", "nobody")) == Linked("", missing=True)
     for name in ("web-1", "nobody"):
-        assert links.to(Target("pods", "team-b", name)) == Linked()
+        assert links.resolve(Target("pods", "team-b", name)) == Linked()

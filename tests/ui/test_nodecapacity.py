@@ -25,7 +25,7 @@ def runtime() -> Iterator[StaticRuntime]:
 
 
 def drawn(runtime: StaticRuntime, access: FakeAccess, name: str = "node-1") -> str:
-    nodes, kind = runtime.informer(NODES), kinds.of(NODES)
+    nodes, kind = runtime.informer(NODES), kinds.by_type(NODES)
     entry = nodes.store.get(Key("", name))
     assert kind is not None and entry is not None
     informers: dict[Any, Any] = {PODS: runtime.informer(PODS)}

@@ -17,23 +17,23 @@ def declare(**changes: Any) -> type[ResourceKind]:
 
 
 def test_pods_are_registered_by_their_url_segment() -> None:
-    kind = kinds.find("pods")
+    kind = kinds.by_segment("pods")
     assert kind is not None
     assert kind.gvr == PODS
     whole = {(verb, PODS, "") for verb in ("list", "create", "delete", "get", "patch")}
     asked = [("create", "eviction"), ("create", "portforward"), ("get", "log")]
     asked += [("patch", "ephemeralcontainers"), ("get", "proxy")]
     asked += [(verb, part) for verb in ("get", "create") for part in ("exec", "attach")]
-    assert kind.asked == {*whole, *((verb, PODS, part) for verb, part in asked)}
-    assert kinds.find("pods.apps") is None
-    assert kinds.find("planets") is None
+    assert kind.checked_permissions == {*whole, *((verb, PODS, part) for verb, part in asked)}
+    assert kinds.by_segment("pods.apps") is None
+    assert kinds.by_segment("planets") is None
 
 
 def test_custom_resource_has_its_group_in_the_url_segment() -> None:
     registry = Registry()
     registry.add(declare(gvr=PODS.__class__("example.com", "v1", "widgets")))
-    assert registry.find("widgets.example.com") is not None
-    assert registry.find("widgets") is None
+    assert registry.by_segment("widgets.example.com") is not None
+    assert registry.by_segment("widgets") is None
 
 
 def _text(column_id: str, priority: int = 2) -> TextColumn:

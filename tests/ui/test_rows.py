@@ -63,7 +63,10 @@ def test_shared_row_is_rendered_in_each_viewers_language() -> None:
         "spec": {"replicas": 3},
         "status": status,
     }
-    kind, entry = kinds.of(DEPLOYMENTS), preloaded(DEPLOYMENTS, [web]).store.get(Key("shop", "web"))
+    kind, entry = (
+        kinds.by_type(DEPLOYMENTS),
+        preloaded(DEPLOYMENTS, [web]).store.get(Key("shop", "web")),
+    )
     assert kind is not None and entry is not None
     row = make_row(kind, "host", admin(), entry)
     assert make_row(kind, "host", admin(), entry) is row
@@ -134,5 +137,5 @@ def test_frequent_actions_are_buttons_and_destructive_ones_are_last_in_the_menu(
     bar = action_bar(menu)
     assert [item.name for item in bar.buttons] == ["log", "terminal", "open-port", "edit"]
     assert [item.name for item in bar.others] == ["labels", "debug"]
-    assert [item.name for item in bar.ends] == ["evict", "delete"]
+    assert [item.name for item in bar.destructive] == ["evict", "delete"]
     assert action_bar(()) == ActionBar((), (), ())

@@ -116,7 +116,13 @@ def matches(names: list[str]) -> list[Match]:
 
 def test_index_block_matches_substrings() -> None:
     [match] = matches(["a-b", "b-a"])
-    assert [match.block.having([word]) for word in ("a", "b", "a", "ab", "a-b")] == [3, 3, 3, 0, 1]
+    assert [match.block.matching([word]) for word in ("a", "b", "a", "ab", "a-b")] == [
+        3,
+        3,
+        3,
+        0,
+        1,
+    ]
 
 
 def test_only_objects_the_viewer_may_list_are_found(world: dict[Any, Informer[Any]]) -> None:

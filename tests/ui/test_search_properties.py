@@ -132,7 +132,7 @@ def looked_for(
     entries = [
         entry
         for entry in pods.store.snapshot().entries.values()
-        if one.readable.sees(entry.key)
+        if one.readable.includes(entry.key)
         and all(selector.matches(entry.projection.labels) for selector in query.selectors)
         and all(has(entry, word, texts(entry.projection)) for word in words)
     ]

@@ -151,7 +151,7 @@ async def test_large_store_is_prepared_in_another_thread(
     monkeypatch.setattr(OrderedView, "catch_up", catch_up)
     await selected(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
     assert [thread is threading.main_thread() for thread in threads] == [False]
-    assert made[0].behind == 0
+    assert made[0].pending_changes == 0
     bring(informer, pod("new"))
     await selected(ListQuery.of(spec_of(""), admin()), informer, seconds=0.0)
     assert len(threads) == 1

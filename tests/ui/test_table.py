@@ -104,7 +104,7 @@ def test_ip_addresses_are_sorted_numerically() -> None:
 
 
 def test_every_sort_contains_every_row_with_ties_by_name() -> None:
-    kind = kinds.find("pods")
+    kind = kinds.by_segment("pods")
     assert kind is not None
     same = [pod(f"p-{n}", namespace) for n in range(5) for namespace in ("b", "a")]
     by_name = [f"{ns}/p-{n}" for n in range(5) for ns in ("a", "b")]

@@ -20,7 +20,7 @@ BAD = (Severity.ERROR, Severity.WARN)
 
 
 def kind_of(segment: str) -> Any:
-    kind = kinds.find(segment)
+    kind = kinds.by_segment(segment)
     assert kind is not None
     return kind
 
@@ -32,7 +32,7 @@ def counted(
     for key, entry in informer.store.snapshot().entries.items():
         status = entry.projection.status
         here = not wanted or key.namespace in wanted
-        if status.severity in BAD and readable.sees(key) and here:
+        if status.severity in BAD and readable.includes(key) and here:
             found.setdefault(status.word, set()).add(key)
     return found
 

@@ -136,7 +136,7 @@ def test_messages_of_kube_apiserver_are_not_translated() -> None:
 
 
 def test_unsynced_list_explains_the_reason_in_chinese() -> None:
-    kind = kinds.of(PODS)
+    kind = kinds.by_type(PODS)
     assert kind is not None
     with translation.override("zh-hans"):
         block = loading_block(kind, Sentence("The Kubernetes API closed the connection"))

@@ -13,7 +13,7 @@ from console.ui.registry import kinds
 from console.ui.yamlreading import read_yaml
 from console.ui.yamltext import yaml_text
 
-KIND = kinds.find("pods")
+KIND = kinds.by_segment("pods")
 assert KIND is not None
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]))

@@ -121,13 +121,13 @@ def factory(*begun: GVR) -> Factory:
 def of_factory() -> Iterator[Use]:
     yield Use(found := factory(), lambda: found.get(PODS), 2)
     yield Use(known := factory(PODS), lambda: known.get(PODS))
-    yield Use(ended := factory(PODS), lambda: ended.vanish(PODS), own=("ending",))
-    yield Use(renewed := factory(PODS), lambda: renewed.renew(PODS))
+    yield Use(ended := factory(PODS), lambda: ended.type_deleted(PODS), own=("ending",))
+    yield Use(renewed := factory(PODS), lambda: renewed.relist(PODS))
     yield Use(swept := factory(PODS), swept.sweep)
     gone = factory(PODS)
     gone.get(PODS).add_listener(lambda key: None)
-    gone.vanish(PODS)
-    yield Use(gone, lambda: gone.appear(PODS))
+    gone.type_deleted(PODS)
+    yield Use(gone, lambda: gone.type_created(PODS))
 
 
 def listen_and_leave(heard: Any) -> None:
@@ -183,8 +183,8 @@ def of_customs() -> Iterator[Use]:
 
 def of_tokens() -> Iterator[Use]:
     requested = Requested(lambda: "token")
-    yield Use(requested, requested.doubt)
-    yield Use(requested, requested.text)
+    yield Use(requested, requested.invalidate)
+    yield Use(requested, requested.get)
 
 
 @pytest.mark.parametrize(

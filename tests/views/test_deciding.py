@@ -15,7 +15,7 @@ WEB = Key("shop", "web-1")
 class Recovering(FakeAccess):
     """Permissions that are confirmed again after the first check."""
 
-    def in_doubt(self) -> bool:
+    def permissions_stale(self) -> bool:
         before, self.doubt = self.doubt, False
         return before
 

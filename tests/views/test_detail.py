@@ -225,7 +225,7 @@ async def test_permission_lost_while_waiting_for_the_list_is_respected(
 
 
 async def test_drain_progress_requires_permission_for_the_node(client_as: ClientAs) -> None:
-    nodes = kinds.of(NODES)
+    nodes = kinds.by_type(NODES)
     assert nodes is not None
     for name in ("node-1", "nowhere"):
         answer = await client_as("alice").get(progress_url("host", nodes, Key("", name)))

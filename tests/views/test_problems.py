@@ -39,7 +39,7 @@ CAUSES = {
 
 
 class AForm(ConsoleForm):
-    causes = CAUSES
+    error_fields = CAUSES
     name, rules, host, labels = (TextField(required=False) for _ in range(4))
 
 
@@ -146,7 +146,7 @@ def test_thousands_of_invalid_fields_are_limited_and_fast() -> None:
 
 
 def test_thousands_of_placeholders_are_limited_and_fast() -> None:
-    kind = kinds.of(SECRETS)
+    kind = kinds.by_type(SECRETS)
     assert kind is not None
     text = "data:\n" + "".join(f"  k{number}: {MASK}\n" for number in range(10_000))
     document = read_document(text)

@@ -106,7 +106,7 @@ class Manager:
         return {
             (gvr.resource, meta.get("namespace", ""), meta["name"]): meta["resourceVersion"]
             for gvr in WATCHED
-            for meta in (item["metadata"] for item in await self._client.select(gvr, ""))
+            for meta in (item["metadata"] for item in await self._client.list_by_fields(gvr, ""))
         }
 
     async def _hold(self) -> None:
@@ -124,7 +124,7 @@ class Manager:
 
     async def _see_to(self, name: str) -> None:
         template = await self._find(WORKSPACE_TEMPLATES, name)
-        bases = await self._client.select(ROLE_BASES, "")
+        bases = await self._client.list_by_fields(ROLE_BASES, "")
         if template is not None and _ends(template):
             if await self._find(WORKSPACES, name) is not None:
                 await self._client.delete(WORKSPACES, name=name)
@@ -158,7 +158,10 @@ class Manager:
         await self._mark(WORKSPACE_TEMPLATES, template, finalizers=finalizers)
         labels, spec = (inner.get("metadata") or {}).get("labels") or {}, inner.get("spec") or {}
         await self._put(WORKSPACES, "Workspace", name, spec=spec, labels=labels)
-        of, there = {WORKSPACE: name}, _by_name(await self._client.select(WORKSPACE_ROLES, ""))
+        of, there = (
+            {WORKSPACE: name},
+            _by_name(await self._client.list_by_fields(WORKSPACE_ROLES, "")),
+        )
         for base in bases:
             meta = base["metadata"]
             called = f"{name}-{meta['name']}"
@@ -185,7 +188,7 @@ class Manager:
             ownerReferences=_owners(project, workspace),
         )  # fmt: skip
         # Create all with one request, because there are many.
-        there = _by_name(await self._client.select(ROLES, f"metadata.namespace={name}"))
+        there = _by_name(await self._client.list_by_fields(ROLES, f"metadata.namespace={name}"))
         for base in bases:
             meta = base["metadata"]
             await self._write(
@@ -211,7 +214,7 @@ class Manager:
             return {resource: str(pods) if resource == "pods" else "0" for resource in hard}
 
         pods = {
-            name: len(await self._client.select(PODS, f"metadata.namespace={name}"))
+            name: len(await self._client.list_by_fields(PODS, f"metadata.namespace={name}"))
             for name in projects
         }
         each = [{"namespace": name, "hard": hard, "used": used(n)} for name, n in pods.items()]
@@ -237,7 +240,7 @@ class Manager:
             by = item["spec"].get("selector") if gvr == WORKSPACE_QUOTAS else None
             return (by or _labels(item)).get(WORKSPACE)
 
-        return [one for one in await self._client.select(gvr, "") if says(one) == workspace]
+        return [one for one in await self._client.list_by_fields(gvr, "") if says(one) == workspace]
 
     async def _put(
         self, gvr: GVR, kind: str, name: str, namespace: str = "", **wanted: Any

@@ -50,7 +50,7 @@ async def ready(tenancy: Tenancy) -> None:
     managed = ((both[0], "finders"), (both[1], "finders"), (both[1], "friends"))
     await until(lambda: all(may_see_workspace(*one) for one in managed), "seeing them")
     rights = [partial(rights_in, access, "finders") for access in both]
-    await until(lambda: all(of().may("create", MEMBERS) for of in rights), "inviting")
+    await until(lambda: all(of().is_allowed("create", MEMBERS) for of in rights), "inviting")
 
 
 async def found(person: Person, part: str) -> list[str]:

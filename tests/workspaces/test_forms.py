@@ -40,7 +40,7 @@ def test_the_quota_form_parses_amounts() -> None:
     assert form.is_valid()
     assert form.amounts == {"pods": Decimal(10), "limits.memory": Decimal(4 * 1024**3)}
     assert "count/widgets" in form.fields
-    assert form.causes["spec.hard[limits.memory]"] == "limits.memory"
+    assert form.error_fields["spec.hard[limits.memory]"] == "limits.memory"
 
 
 def test_an_invalid_amount_is_refused() -> None:
@@ -103,7 +103,7 @@ def test_the_form_shows_conflicting_changes_of_another_user() -> None:
     stored = {"alias": "Theirs", "description": "", "manager": "zoe", "isolated": True}
     form = SettingsForm(sent(alias="Mine", description="New", manager="zoe"), initial=stored)
     assert form.is_valid()
-    form.tell_apart()
+    form.show_conflict()
     html = render_to_string("ui/_form.html", {"form": form})
     assert "Saving again replaces what is there now." in html
     assert "Now: Theirs" in html and "Now: —" in html and "Now: zoe" not in html

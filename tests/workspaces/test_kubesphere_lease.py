@@ -45,17 +45,17 @@ async def test_the_manager_is_active_until_two_lease_durations_after_the_last_re
     manager.renew()
     kubesphere = manager.looks()
     for _ in range(30):
-        assert await kubesphere.works()
+        assert await kubesphere.is_running()
         manager.clock.move(seconds=LOOK_EVERY)
         manager.renew()
-    assert await kubesphere.works()
+    assert await kubesphere.is_running()
     manager.clock.move(seconds=59)
-    assert await kubesphere.works()
+    assert await kubesphere.is_running()
     manager.clock.move(seconds=LOOK_EVERY)
-    assert not await kubesphere.works()
+    assert not await kubesphere.is_running()
     manager.renew()
     manager.clock.move(seconds=LOOK_EVERY)
-    assert await kubesphere.works()
+    assert await kubesphere.is_running()
 
 
 @pytest.mark.parametrize("seconds", [0, -1, None])
@@ -63,20 +63,20 @@ async def test_an_invalid_lease_duration_is_replaced_by_the_default(seconds: int
     manager = Manager()
     manager.renew(seconds)
     kubesphere = manager.looks()
-    assert await kubesphere.works()
+    assert await kubesphere.is_running()
     manager.clock.move(seconds=59)
-    assert await kubesphere.works()
+    assert await kubesphere.is_running()
     manager.clock.move(seconds=LOOK_EVERY)
-    assert not await kubesphere.works()
+    assert not await kubesphere.is_running()
 
 
 async def test_a_missing_lease_or_holder_means_inactive() -> None:
     manager = Manager()
-    assert not await manager.looks().works()
+    assert not await manager.looks().is_running()
     manager.renew(holder="")
-    assert not await manager.looks().works()
+    assert not await manager.looks().is_running()
     before = manager.clock.monotonic()
-    assert not await manager.looks().renews()
+    assert not await manager.looks().is_renewing_lease()
     assert manager.clock.monotonic() == before
 
 
@@ -85,7 +85,7 @@ async def test_a_single_check_waits_for_a_renewal(ahead: timedelta) -> None:
     manager = Manager(ahead)
     manager.renew()
     manager.clock.move(days=1)
-    assert not await manager.looks().renews()
+    assert not await manager.looks().is_renewing_lease()
     began = manager.clock.monotonic()
     sleep: Callable[[float], Any] = manager.clock.sleep
 
@@ -96,13 +96,13 @@ async def test_a_single_check_waits_for_a_renewal(ahead: timedelta) -> None:
 
     manager.clock.sleep = renewing  # type: ignore[method-assign]
     async with asyncio.timeout(5):
-        assert await manager.looks().renews()
+        assert await manager.looks().is_renewing_lease()
     assert manager.clock.monotonic() - began < 2 * LOOK_EVERY
 
 
 async def test_an_invalid_lease_raises_a_server_error() -> None:
     manager = Manager()
     manager.renew("soon")
-    for ask in (manager.looks().works, manager.looks().renews):
+    for ask in (manager.looks().is_running, manager.looks().is_renewing_lease):
         with pytest.raises(ServerError):
             await ask()

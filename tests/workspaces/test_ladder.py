@@ -58,9 +58,9 @@ def test_late_counted_usage_does_not_exceed_the_quota() -> None:
     now = shares(a=(3, 3, 3), b=(1, 1, 3), c=(6, 6, 1))
     found = whole(deal(PODS, Decimal(10), now))
     assert found["b"] == 1 and found["c"] < 6
-    given_way = {name: replace(now[name], asked=Decimal(found[name])) for name in now}
+    given_way = {name: replace(now[name], requested=Decimal(found[name])) for name in now}
     assert whole(deal(PODS, Decimal(10), given_way)) == found, "it is not confirmed yet"
-    confirmed = {one: replace(old, enforced=old.asked) for one, old in given_way.items()}
+    confirmed = {one: replace(old, enforced=old.requested) for one, old in given_way.items()}
     assert whole(deal(PODS, Decimal(10), confirmed))["b"] >= 3
 
 
@@ -145,7 +145,9 @@ def test_a_large_request_gets_the_unused_quota() -> None:
     total = Decimal("9.9")
     first = deal(CPU, total, now)
     assert first["a"] == Decimal("2.475") and all(first[name] < Decimal("2.475") for name in "bcd")
-    given_way = {name: replace(now[name], asked=first[name], enforced=first[name]) for name in now}
+    given_way = {
+        name: replace(now[name], requested=first[name], enforced=first[name]) for name in now
+    }
     found = deal(CPU, total, given_way)
     assert found["a"] >= 3 and sum(found.values()) <= total
 
@@ -157,7 +159,7 @@ def test_a_request_slightly_above_the_share_is_served() -> None:
     for _ in range(2):
         found = deal(PODS, Decimal(100), now)
         now = {
-            name: replace(share, asked=found[name], enforced=found[name])
+            name: replace(share, requested=found[name], enforced=found[name])
             for name, share in now.items()
         }
     assert whole(found) == {"a": 100, "b": 0}
@@ -175,17 +177,17 @@ def test_the_first_of_two_competing_requests_is_served() -> None:
     needs = {"a": replace(now["a"], needs=(Need(Decimal(8), 2.0),))}
     needs["b"] = replace(now["b"], needs=(Need(Decimal(7), 1.0),))
     found = deal(PODS, Decimal(10), needs)
-    needs["a"] = replace(needs["a"], asked=found["a"], enforced=found["a"])
+    needs["a"] = replace(needs["a"], requested=found["a"], enforced=found["a"])
     assert whole(deal(PODS, Decimal(10), needs))["b"] >= 7
 
 
 def test_the_reservation_of_an_idle_project_yields_to_a_request() -> None:
     own = {
-        "a": Share(Decimal(5), Decimal(5), own=Decimal(8)),
-        "b": Share(Decimal(5), Decimal(5), own=Decimal(8), needs=(Need(Decimal(7)),)),
+        "a": Share(Decimal(5), Decimal(5), own_quota=Decimal(8)),
+        "b": Share(Decimal(5), Decimal(5), own_quota=Decimal(8), needs=(Need(Decimal(7)),)),
     }
     found = deal(PODS, Decimal(10), own)
-    own["a"] = replace(own["a"], asked=found["a"], enforced=found["a"])
+    own["a"] = replace(own["a"], requested=found["a"], enforced=found["a"])
     assert whole(deal(PODS, Decimal(10), own))["b"] >= 7
 
 
@@ -204,7 +206,7 @@ def test_fractional_and_excessive_requests_are_rounded_or_ignored(
     for _ in range(3):
         found = deal(resource, Decimal(10), asking)
         asking = {
-            one: replace(share, asked=found[one], enforced=found[one])
+            one: replace(share, requested=found[one], enforced=found[one])
             for one, share in asking.items()
         }
     assert found["a"] >= Decimal(given)
@@ -214,7 +216,7 @@ def test_fractional_and_excessive_requests_are_rounded_or_ignored(
 
 def test_a_share_does_not_exceed_the_project_quota() -> None:
     own = {
-        "a": Share(None, None, own=Decimal(2), needs=(Need(Decimal(7)),)),
+        "a": Share(None, None, own_quota=Decimal(2), needs=(Need(Decimal(7)),)),
         "b": Share(None, None),
     }
     assert whole(deal(PODS, Decimal(10), own)) == {"a": 2, "b": 8}
@@ -238,9 +240,9 @@ def after(share: Share, sort: str, number: int, at: int) -> Share:
     if sort == "free":
         return replace(share, used=max(Decimal(0), share.used - number))
     if sort == "confirm":
-        return replace(share, enforced=share.asked)
+        return replace(share, enforced=share.requested)
     if sort == "own":
-        return replace(share, own=Decimal(number) if number else None)
+        return replace(share, own_quota=Decimal(number) if number else None)
     if sort == "refuse":
         return replace(share, needs=(*share.needs, Need(share.used + number, float(at))))
     return replace(share, needs=()) if sort == "forget" else share
@@ -249,12 +251,14 @@ def after(share: Share, sort: str, number: int, at: int) -> Share:
 def dealt(total: Decimal, world: dict[str, Share]) -> dict[str, Share]:
     found = deal(PODS, total, world)
     assert sum(found.values()) <= total
-    return {one: replace(old, asked=found[one]) for one, old in world.items()}
+    return {one: replace(old, requested=found[one]) for one, old in world.items()}
 
 
 def at_rest(total: Decimal, world: dict[str, Share]) -> dict[str, Share]:
     for _ in range(6):
-        world = {one: replace(old, enforced=old.asked) for one, old in dealt(total, world).items()}
+        world = {
+            one: replace(old, enforced=old.requested) for one, old in dealt(total, world).items()
+        }
     assert dealt(total, world) == world, "it comes to rest"
     return world
 
@@ -276,11 +280,11 @@ def test_delayed_usage_counts_never_exceed_the_quota(
             world[name] = replace(world[name], used=used - left_out[name])
         else:
             world[name] = after(world[name], sort, number, at)
-        assert sum(share.given for share in world.values()) <= total
+        assert sum(share.highest_limit for share in world.values()) <= total
     world = {one: replace(old, used=old.used + left_out[one]) for one, old in world.items()}
     world = at_rest(total, world)
     if sum(share.used for share in world.values()) <= total:
-        assert all((share.asked or 0) >= share.used for share in world.values())
+        assert all((share.requested or 0) >= share.used for share in world.values())
 
 
 @given(events())
@@ -302,7 +306,7 @@ def test_no_event_order_allows_usage_above_the_quota(
     )
     got = {name: share.used for name, share in world.items()}
     for _since, name, amount in waiting:
-        own, more = world[name].own, amount - got[name]
+        own, more = world[name].own_quota, amount - got[name]
         if (own is None or amount <= own) and 0 < more <= free:
             got[name], free = amount, free - more
-            assert (world[name].asked or 0) >= amount, "what fits is not refused again"
+            assert (world[name].requested or 0) >= amount, "what fits is not refused again"

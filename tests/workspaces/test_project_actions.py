@@ -51,8 +51,8 @@ async def test_the_project_row_links_to_the_quota() -> None:
 
 def test_the_quota_action_requires_a_workspace_project() -> None:
     action, somebody = EditQuota(), FakeAccess("alice", list_in={"shop"}, delete_in={"shop"})
-    assert not action.exempt(somebody, "shop")
-    assert action.exempt(somebody, "alone")
+    assert not action.is_protected(somebody, "shop")
+    assert action.is_protected(somebody, "alone")
 
 
 PATCHES, LISTS = rule("patch", "namespaces"), rule("list", "workspacetemplates", TENANT)
@@ -78,4 +78,4 @@ def test_assigning_a_workspace_requires_permission_for_all_projects(
     use_host(StaticRuntime({gvr: preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES}))
     access = clusters.host.access_for(Identity("ann"))
     assert access is not None
-    assert AssignWorkspace().exempt(access, name) is exempt
+    assert AssignWorkspace().is_protected(access, name) is exempt

@@ -243,7 +243,7 @@ async def fair(tenancy: Tenancy) -> AsyncIterator[Fair]:
         even = lambda name=name: made.share(name, "status").get("requests.cpu") == quarter  # noqa: E731
         await until(even, f"the share of {name}")
     await tenancy.runtime.wait_synced(RESOURCE_QUOTAS, timeout=20)
-    tenancy.runtime.on_refusal = RefusalEvents(tenancy.runtime).note
+    tenancy.runtime.on_refusal = RefusalEvents(tenancy.runtime).record
     yield made
     tenancy.runtime.on_refusal = None
     recorder.stop()

@@ -132,7 +132,7 @@ def test_needs_of_user_requests_expire_separately() -> None:
 def test_changes_of_waiting_workloads_are_relevant(gvr: Any, name: str, tells: bool) -> None:
     found = refused_with(events=[event("one", "StatefulSet/db")], sets=[workload("db", 1)])
     amounts(found)
-    assert found.tells(gvr, Key("shop", name)) is tells
+    assert found.reports_refusal(gvr, Key("shop", name)) is tells
 
 
 class Events:
@@ -150,7 +150,7 @@ def test_a_refused_user_request_creates_an_event_per_project() -> None:
     """A recent refusal in another project must not suppress the event, or the share would not grow."""
     runtime, events = TenantRuntime({}), Events()
     runtime.console = cast(Any, events)
-    note = RefusalEvents(cast(Runtime, runtime)).note
+    note = RefusalEvents(cast(Runtime, runtime)).record
     refusal = Forbidden(403, f"pods is forbidden: {WORDS.format(1)}")
     for project in ("shop", "mill", "shop"):
         note(f"/api/v1/namespaces/{project}/pods", refusal)

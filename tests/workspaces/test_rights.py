@@ -73,19 +73,19 @@ def test_empty_rules_are_always_held_and_platform_administrators_hold_all_rules(
 
 def test_use_cases_check_kubesphere_resources() -> None:
     provisioner = holder(rule("create", "namespaces devops", "*"))
-    assert provisioner.may("create", NAMESPACES)
-    assert not provisioner.may("create", MEMBERS)
+    assert provisioner.is_allowed("create", NAMESPACES)
+    assert not provisioner.is_allowed("create", MEMBERS)
     viewer = holder(rule("get list watch", "*", "*"))
-    assert viewer.may("list", MEMBERS)
-    assert not any(viewer.may(verb, MEMBERS) for verb in ("create", "update", "delete"))
+    assert viewer.is_allowed("list", MEMBERS)
+    assert not any(viewer.is_allowed(verb, MEMBERS) for verb in ("create", "update", "delete"))
 
 
 def test_permissions_from_outside_come_only_from_platform_roles() -> None:
     rules = parse_rules([rule("update", "groups", IAM)])
     for own, platform, outside in (((), False, True), (rules, False, False), ((), True, False)):
         rights = WorkspaceRights(bob(), "acme", rules, platform, own)
-        assert rights.may_from_outside("update", DEPARTMENTS) is outside
-        assert not rights.may_from_outside("delete", DEPARTMENTS)
+        assert rights.is_allowed_by_platform_only("update", DEPARTMENTS) is outside
+        assert not rights.is_allowed_by_platform_only("delete", DEPARTMENTS)
 
 
 @pytest.fixture

@@ -474,7 +474,7 @@ async def test_orphaning_projects_keeps_finalizers_added_meanwhile(
         return found
 
     monkeypatch.setattr(console, "get", then_held)
-    kind = kinds.of(WORKSPACE_TEMPLATES)
+    kind = kinds.by_type(WORKSPACE_TEMPLATES)
     assert kind is not None
     context = Context(
         request=cast(Any, None),
@@ -484,7 +484,7 @@ async def test_orphaning_projects_keeps_finalizers_added_meanwhile(
         access=acting("boss").access,
         client=cast(Any, console),
         audit_id="",
-        also=cast(Any, None),
+        run_related=cast(Any, None),
         data={"keep": True},
     )
     with pytest.raises(Conflict):

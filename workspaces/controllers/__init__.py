@@ -74,7 +74,7 @@ class TenancyReconciler:
 
     async def reconcile(self, request: Request) -> Result:
         # In an empty cache, every object would appear to be deleted.
-        if not self._tenancy.world.known:
+        if not self._tenancy.world.synced:
             raise NotSynced
         return await self._sync(self._tenancy, request)
 
@@ -88,15 +88,15 @@ class RefusalReconciler(TenancyReconciler):
     """
 
     def __init__(self, runtime: Runtime, name: str, gvr: GVR) -> None:
-        super().__init__(runtime, name, gvr, self._look)
+        super().__init__(runtime, name, gvr, self._reconcile_project)
         self._clock = runtime.clock
         self._looked: dict[str, float] = {}
 
     def request_for(self, key: Key) -> Request | None:
-        tells = self._tenancy.shares.refused.tells(self.gvr, key)
+        tells = self._tenancy.shares.refused.reports_refusal(self.gvr, key)
         return Request(key.namespace, "") if tells else None
 
-    async def _look(self, tenancy: Tenancy, request: Request) -> Result:
+    async def _reconcile_project(self, tenancy: Tenancy, request: Request) -> Result:
         project, now = request.namespace, self._clock.monotonic()
         wait = self._looked.get(project, -_PAUSE) + _PAUSE - now
         if wait > 0:
@@ -106,7 +106,7 @@ class RefusalReconciler(TenancyReconciler):
         self._looked[project] = now
         await tenancy.shares.sync_project(project)
         # No event reports that a refusal no longer counts.
-        again = self.gvr == EVENTS and tenancy.shares.refused.is_needy(project)
+        again = self.gvr == EVENTS and tenancy.shares.refused.needs_resources(project)
         return Result(requeue_after=PATIENCE if again else None)
 
 
@@ -134,7 +134,7 @@ async def _base(tenancy: Tenancy, request: Request) -> Result:
     changed.
     """
     world, projects = tenancy.world, tenancy.projects
-    if await world.kubesphere.works():
+    if await world.kubesphere.is_running():
         return Result(requeue_after=LOOK_EVERY)
     # Repeat if the RoleBases change in the meantime.
     while (bases := world.role_bases.rules()) != tenancy.roles_of:
@@ -160,7 +160,7 @@ async def _quota(tenancy: Tenancy, request: Request) -> Result:
     for workspace in tenancy.shares.workspaces_of(request.name):
         await tenancy.shares.sync(workspace)
     # KubeSphere reports the usage until its controllers stop. No event reports that they stopped.
-    theirs = await tenancy.world.kubesphere.works()
+    theirs = await tenancy.world.kubesphere.is_running()
     return Result(requeue_after=REPORT_AGAIN if theirs else None)
 
 

@@ -40,7 +40,7 @@ class KubeSphere:
         self._seen: object = None
         self._seen_at = 0.0
 
-    async def works(self) -> bool:
+    async def is_running(self) -> bool:
         """Return True if KubeSphere's controllers run. For repeated calls.
 
         A lease that is seen for the first time counts until it has not been renewed for long
@@ -48,11 +48,11 @@ class KubeSphere:
         """
         if self._clock.monotonic() - self._asked_at >= LOOK_EVERY:
             lease = await self._read()
-            self._works = lease is not None and not self._has_run_out(lease)
+            self._works = lease is not None and not self._is_expired(lease)
             self._asked_at = self._clock.monotonic()
         return self._works
 
-    async def renews(self) -> bool:
+    async def is_renewing_lease(self) -> bool:
         """Return True if KubeSphere's controllers run. For a single call.
 
         Waits until the lease is renewed, up to the controllers' renewal deadline. Raise
@@ -82,7 +82,7 @@ class KubeSphere:
             ) from error
         return lease if lease.holder else None
 
-    def _has_run_out(self, lease: Lease) -> bool:
+    def _is_expired(self, lease: Lease) -> bool:
         now, seen = self._clock.monotonic(), _spec(lease)
         if seen != self._seen:
             self._seen, self._seen_at = seen, now

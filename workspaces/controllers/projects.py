@@ -79,10 +79,10 @@ class ProjectSync:
         project: Namespace = entry.projection
         if project.deleted is not None:
             await self._shares.sync_project(name)
-            if await self._world.kubesphere.works():
+            if await self._world.kubesphere.is_running():
                 return Result(requeue_after=LOOK_EVERY)
             await self._world.drop_finalizers(NAMESPACES, entry)
-        elif (wanted := self._label_of(project)) != project.workspace:
+        elif (wanted := self._desired_workspace(project)) != project.workspace:
             labels = {WORKSPACE_LABEL: wanted or None}
             await self._world.patch(NAMESPACES, entry, {"labels": labels})
         elif not project.workspace:
@@ -106,7 +106,7 @@ class ProjectSync:
         if entry is not None and workspace is not None and _is_new(entry.projection, workspace):
             await self.sync(name, dealt=workspace.name)
 
-    def _label_of(self, project: Namespace) -> str:
+    def _desired_workspace(self, project: Namespace) -> str:
         """Return the workspace that the project's label should name. Users choose the workspace,
         except for system namespaces.
         """
@@ -135,11 +135,11 @@ class ProjectSync:
         if workspace is None or not is_of(entry.projection, workspace):
             return Result()
         ours, says = project_roles(name), self._world.role_bases.rules().projects
-        if await self._world.kubesphere.works():
+        if await self._world.kubesphere.is_running():
             lacks = any(self._world.find(ROLES, role, name) is None for role in ours)
             return Result(requeue_after=LOOK_EVERY if lacks else None)
         for role, wanted in project_roles(name, says).items():
-            await self._world.provide(ROLES, role, wanted, ours[role], namespace=name)
+            await self._world.ensure_role(ROLES, role, wanted, ours[role], namespace=name)
         return Result()
 
     async def sync_isolation(self, name: str) -> None:
@@ -171,7 +171,7 @@ class ProjectSync:
             # The change of the quota share triggers the next reconciliation.
             return Result()
         if not is_of(project, workspace):
-            await self._own(entry, workspace)
+            await self._set_owner(entry, workspace)
             return Result()
         left = await self.sync_roles(name)
         await self.sync_isolation(name)
@@ -186,7 +186,7 @@ class ProjectSync:
             await self._world.recorder.record(about, NORMAL, "Synced", message)
         return left
 
-    async def _own(self, entry: Entry[Namespace], workspace: Workspace) -> None:
+    async def _set_owner(self, entry: Entry[Namespace], workspace: Workspace) -> None:
         """Add the workspace as owner. This change triggers the next reconciliation of the
         namespace.
         """

@@ -35,7 +35,7 @@ class RefusalEvents:
         self._runtime = runtime
         self._last: dict[str, float] = {}
 
-    def note(self, path: str, error: Forbidden) -> None:
+    def record(self, path: str, error: Forbidden) -> None:
         """Record an error response of kube-apiserver. Does not block. Thread-safe."""
         words, project = words_of(error.message), _PROJECT.search(path)
         if not words or project is None:

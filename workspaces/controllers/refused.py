@@ -66,7 +66,7 @@ class Refused:
         self._informers: dict[GVR, Informer[Any]] = {
             gvr: runtime.informer(gvr) for gvr in (EVENTS, *WORKLOADS.values())
         }
-        self._told = {
+        self._reporting = {
             gvr: Index(self._informers[gvr].store, projects_of)
             for gvr, projects_of in _PROJECTS_OF.items()
         }
@@ -90,11 +90,11 @@ class Refused:
             self._needy.discard(project)
         return found
 
-    def is_needy(self, project: str) -> bool:
+    def needs_resources(self, project: str) -> bool:
         """Return True if the project needed resources when it was last checked."""
         return project in self._needy
 
-    def tells(self, gvr: GVR, key: Key) -> bool:
+    def reports_refusal(self, gvr: GVR, key: Key) -> bool:
         """Return True if the object reports a refused request, or did so when it was last checked."""
         if (gvr, key.name) in self._waiting.get(key.namespace, ()):
             return True
@@ -104,12 +104,12 @@ class Refused:
 
     def _of(self, project: str, waiting: set[tuple[GVR, str]]) -> Iterator[Refusal]:
         now = self._clock.now().timestamp()
-        for entry in heapq.nlargest(_MOST, self._told[EVENTS].get(project), key=_moment):
+        for entry in heapq.nlargest(_MOST, self._reporting[EVENTS].get(project), key=_moment):
             event: Event = entry.projection
             kind, _, name = event.about.partition("/")
             gvr = WORKLOADS.get(kind)
             if gvr is not None:
-                if not self._lacks(kind, Key(project, name), event.about_uid):
+                if not self._lacks_pods(kind, Key(project, name), event.about_uid):
                     continue
                 waiting.add((gvr, name))
             requested, then = amounts_in(event.message)
@@ -124,8 +124,8 @@ class Refused:
             else:
                 # Events without a workload are about single user requests.
                 yield Refusal(f"Event/{entry.key.name}", requested, then, first, last)
-        for entry in self._told[REPLICA_SETS].get(project):
-            if not self._lacks("ReplicaSet", entry.key, entry.projection.uid):
+        for entry in self._reporting[REPLICA_SETS].get(project):
+            if not self._lacks_pods("ReplicaSet", entry.key, entry.projection.uid):
                 continue
             waiting.add((REPLICA_SETS, entry.key.name))
             for condition in _conditions(entry):
@@ -134,7 +134,7 @@ class Refused:
                 first = _seconds(condition.lastTransitionTime, now)
                 yield Refusal(entry.projection.uid, requested, None, first, None)
 
-    def _lacks(self, kind: str, key: Key, uid: str) -> bool:
+    def _lacks_pods(self, kind: str, key: Key, uid: str) -> bool:
         informer = self._informers[WORKLOADS[kind]]
         entry = informer.store.get(key)
         if entry is None:

@@ -29,7 +29,7 @@ class ShareSync:
         self._written: dict[str, Manifest] = {}
         # Writes without a response, which may have succeeded: the version of the share before the
         # write ("" if it did not exist) and the amounts.
-        self._tried: dict[str, tuple[str, Amounts]] = {}
+        self._unconfirmed: dict[str, tuple[str, Amounts]] = {}
         self._was_in: dict[str, str] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -73,12 +73,12 @@ class ShareSync:
                 self._was_in.setdefault(project.name, name)
             hard = workspace_hard(self._world, name)
             shares = {project.name: self._share(project.name) for project in projects}
-            failure = await self._deal(workspace, projects, hard, shares)
+            failure = await self._allocate(workspace, projects, hard, shares)
             await self._report(name, hard, shares)
             if failure is not None:
                 raise failure
 
-    async def _deal(
+    async def _allocate(
         self,
         workspace: Workspace,
         projects: list[Namespace],
@@ -95,7 +95,9 @@ class ShareSync:
         }
         for resource, total in hard.items():
             found = {
-                name: self._part(name, resource, shares[name], needs[name].get(resource, ()))
+                name: self._allocation_input(
+                    name, resource, shares[name], needs[name].get(resource, ())
+                )
                 for name in wanted
             }
             for name, amount in deal(resource, total, found).items():
@@ -120,7 +122,7 @@ class ShareSync:
         self._written.pop(project, None)
         return found
 
-    def _part(
+    def _allocation_input(
         self, project: str, resource: str, share: Manifest | None, needs: tuple[Need, ...]
     ) -> Share:
         own = [
@@ -130,14 +132,14 @@ class ShareSync:
             and (amount := _amounts(entry.original(), "spec", "hard").get(resource)) is not None
         ]
         asked = _amounts(share, "spec", "hard").get(resource)
-        version, tried = self._tried.get(project, ("", {}))
+        version, tried = self._unconfirmed.get(project, ("", {}))
         if version == _version(share) and resource in tried:
             asked = max(asked or ZERO, tried[resource])
         return Share(
-            asked=asked,
+            requested=asked,
             enforced=_amounts(share, "status", "hard").get(resource),
             used=_amounts(share, "status", "used").get(resource, ZERO),
-            own=min(own, default=None),
+            own_quota=min(own, default=None),
             needs=needs,
         )
 
@@ -162,19 +164,19 @@ class ShareSync:
             # After a conflict, the last write still counts until the current version is loaded. The
             # current version may be this same write, which is retried when the connection breaks.
             if error.code >= 500 or isinstance(error, Conflict):
-                self._tried[project] = _version(share), amounts
+                self._unconfirmed[project] = _version(share), amounts
             raise
-        self._tried.pop(project, None)
+        self._unconfirmed.pop(project, None)
         self._written[project] = made
 
     async def _report(self, name: str, hard: Amounts, shares: dict[str, Manifest | None]) -> None:
         """Update KubeSphere's status of the quota: total usage and usage by project. KubeSphere's
         controllers update it while they run.
         """
-        entry = next(iter(self._world.belongings(WORKSPACE_QUOTAS, name)), None)
+        entry = next(iter(self._world.objects_of(WORKSPACE_QUOTAS, name)), None)
         if entry is None or entry.projection.deleted is not None:
             return
-        if await self._world.kubesphere.works():
+        if await self._world.kubesphere.is_running():
             return
         used = {
             project: {
@@ -204,7 +206,7 @@ def workspace_hard(world: World, workspace: str) -> Amounts:
     """Return the workspace quota: the lowest amount of each resource if there are several quotas."""
     return lowest(
         amounts_of(entry.projection.hard)
-        for entry in world.belongings(WORKSPACE_QUOTAS, workspace)
+        for entry in world.objects_of(WORKSPACE_QUOTAS, workspace)
         if entry.projection.deleted is None
     )
 

@@ -41,22 +41,24 @@ class WorkspaceSync:
         entry = self._world.find(WORKSPACE_TEMPLATES, name)
         if entry is None:
             return Result()
-        if await self._world.kubesphere.works():
+        if await self._world.kubesphere.is_running():
             return Result(requeue_after=LOOK_EVERY)
         template = entry.original()
         finalizers = template["metadata"].get("finalizers") or []
         if entry.projection.deleted is not None:
             return (
-                await self._end(entry, finalizers) if TEMPLATE_FINALIZER in finalizers else Result()
+                await self._finalize(entry, finalizers)
+                if TEMPLATE_FINALIZER in finalizers
+                else Result()
             )
         if TEMPLATE_FINALIZER not in finalizers:
             await self._world.patch(
                 WORKSPACE_TEMPLATES, entry, {"finalizers": [*finalizers, TEMPLATE_FINALIZER]}
             )
-        await self._make(template)
+        await self._apply(template)
         return Result()
 
-    async def _make(self, template: Manifest) -> None:
+    async def _apply(self, template: Manifest) -> None:
         wanted = workspace_of(template)
         name = template["metadata"]["name"]
         found = self._world.find(WORKSPACES, name)
@@ -73,7 +75,7 @@ class WorkspaceSync:
         entry = self._world.find(WORKSPACES, name)
         if entry is None:
             return Result()
-        if await self._world.kubesphere.works():
+        if await self._world.kubesphere.is_running():
             return Result(requeue_after=LOOK_EVERY)
         workspace: Workspace = entry.projection
         if workspace.deleted is not None:
@@ -81,14 +83,14 @@ class WorkspaceSync:
             return Result()
         ours, says = workspace_roles(name, workspace.uid), self._world.role_bases.rules().workspaces
         for role, wanted in workspace_roles(name, workspace.uid, says).items():
-            await self._world.provide(WORKSPACE_ROLES, role, wanted, ours[role])
+            await self._world.ensure_role(WORKSPACE_ROLES, role, wanted, ours[role])
         role = manager_name(name)
         manager = _manager(workspace)
         bound = workspace_member(name, workspace.uid, role, manager, name=role) if manager else None
         await self._world.ensure(WORKSPACE_ROLE_BINDINGS, role, bound)
         return Result()
 
-    async def _end(self, entry: Entry[Any], finalizers: list[str]) -> Result:
+    async def _finalize(self, entry: Entry[Any], finalizers: list[str]) -> Result:
         """Delete the workspace and its objects. The garbage collector deletes its projects as
         dependents, unless they are kept.
         """
@@ -97,7 +99,7 @@ class WorkspaceSync:
         if keep and await self._release_projects(name):
             return Result(requeue_after=_LOOK_AGAIN)
         for gvr in BELONGINGS:
-            for found in self._world.belongings(gvr, name):
+            for found in self._world.objects_of(gvr, name):
                 await self._delete(gvr, found)
         workspace = self._world.find(WORKSPACES, name)
         if workspace is not None:

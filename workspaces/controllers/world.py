@@ -76,7 +76,7 @@ class World:
         self._belongings = {gvr: Index(self._stores[gvr], _label_of) for gvr in BELONGINGS}
 
     @property
-    def known(self) -> bool:
+    def synced(self) -> bool:
         """True if all lists are loaded."""
         return all(informer.freshness.synced for informer in self._informers)
 
@@ -107,7 +107,7 @@ class World:
         found = [entry.projection for entry in self._projects.get(workspace)]
         return [project for project in found if project.deleted is None]
 
-    def belongings(self, gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
+    def objects_of(self, gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
         return self._belongings[gvr].get(workspace)
 
     async def ensure(
@@ -116,7 +116,7 @@ class World:
         """Apply the desired state. Return True if the object was changed. Raise `ApiError`."""
         return await ensure(self.client, gvr, self.find(gvr, name, namespace), wanted)
 
-    async def provide(
+    async def ensure_role(
         self, gvr: GVR, name: str, wanted: Manifest, ours: Manifest, *, namespace: str = ""
     ) -> None:
         """Create a role or keep it in the desired state, or in the state `ours` if kube-apiserver

@@ -76,5 +76,5 @@ class DeleteWorkspace(Delete):
             body = {"resourceVersion": meta["resourceVersion"], "finalizers": finalizers}
             await context.patch({"metadata": body})
         await context.delete()
-        text = _("Workspace %(name)s is being deleted.") % context.words
+        text = _("Workspace %(name)s is being deleted.") % context.message_values
         return Done(text, reverse("workspace_list"))

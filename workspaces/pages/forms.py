@@ -39,7 +39,7 @@ class WorkspaceForm(ConsoleForm):
         for name, found in (choices or {}).items():
             self.fields[name].choices = list(found)  # type: ignore[attr-defined]
 
-    def tell_apart(self) -> None:
+    def show_conflict(self) -> None:
         """Report that another user saved first, and show the current value of each field that
         differs from the input.
         """
@@ -79,7 +79,7 @@ class SettingsForm(WorkspaceForm):
 
 
 class NewWorkspaceForm(WorkspaceForm):
-    causes = {"metadata.name": "name"}
+    error_fields = {"metadata.name": "name"}
 
     name = _Name()
     alias = TextField(label=gettext_lazy("Alias"), required=False)
@@ -145,7 +145,7 @@ class QuotaForm(WorkspaceForm):
         for name in names:
             label = visible(resource_label(known, name))
             self.fields[name] = AmountField(label=label, help_text=visible(name))
-        self.causes = {**self.causes, **{f"spec.hard[{name}]": name for name in names}}
+        self.error_fields = {**self.error_fields, **{f"spec.hard[{name}]": name for name in names}}
 
     @property
     def amounts(self) -> Amounts:
@@ -158,7 +158,7 @@ class QuotaForm(WorkspaceForm):
 
 
 class NewProjectForm(QuotaForm):
-    causes = {"metadata.name": "name"}
+    error_fields = {"metadata.name": "name"}
 
     name = _Name()
     alias = TextField(label=gettext_lazy("Alias"), required=False)

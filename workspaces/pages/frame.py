@@ -238,7 +238,7 @@ async def form_page(
         return form_status(form, form.status)
     if version and form.is_bound:
         if form.status == 409 and not danger:
-            form.tell_apart()
+            form.show_conflict()
         else:
             version = opened.request.POST.get("version", "")
     context = {

@@ -67,7 +67,7 @@ async def workspaces(request: ConsoleRequest) -> HttpResponse:
 def _line(access: Access, found: Workspace) -> Line:
     """Return the row of a workspace. Counts include only what the viewer may see."""
     uses = workspace_use(found.name) if may_see_quota(access, found.name) else []
-    may_list = rights_in(access, found.name).may("list", MEMBERS)
+    may_list = rights_in(access, found.name).is_allowed("list", MEMBERS)
     return Line(
         visible(found.name),
         reverse("workspace", args=(found.name,)),

@@ -68,7 +68,7 @@ class ProjectLine:
 def _overview(seen: Seen) -> Mapping[str, Any]:
     shows_quota = may_see_quota(seen.access, seen.name)
     manager = seen.workspace.manager
-    may_list = seen.rights.may("list", MEMBERS)
+    may_list = seen.rights.is_allowed("list", MEMBERS)
     return {
         **_projects(seen),
         **_object(seen),
@@ -118,7 +118,7 @@ def _template_url(access: Access, workspace: str) -> str:
 
 
 def _projects(seen: Seen) -> Mapping[str, Any]:
-    may_create = seen.rights.may("create", PROJECTS)
+    may_create = seen.rights.is_allowed("create", PROJECTS)
     return {
         "lines": _lines(seen),
         "new_url": seen.url("workspace_project_new") if may_create else "",
@@ -173,7 +173,7 @@ async def _bring_up(opened: Seen, types: Sequence[GVR]) -> None:
 
 
 def _failing(opened: Seen) -> dict[str, int]:
-    kind = kinds.of(PODS)
+    kind = kinds.by_type(PODS)
     if kind is None:
         return {}
     try:
@@ -189,7 +189,7 @@ def _attention(opened: Seen) -> Attention | None:
     """
     names = _names(opened)
     sight = see(opened.access, watched(in_projects=True), namespaces=names) if names else None
-    return attention(sight) if sight is not None and not sight.blind else None
+    return attention(sight) if sight is not None and not sight.nothing_visible else None
 
 
 def _names(opened: Seen) -> tuple[str, ...]:

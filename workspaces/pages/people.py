@@ -52,7 +52,9 @@ def _members(opened: Seen) -> Mapping[str, Any]:
             }
             for member in found
         ],
-        "invite_url": opened.url("workspace_invite") if rights.may("create", MEMBERS) else "",
+        "invite_url": opened.url("workspace_invite")
+        if rights.is_allowed("create", MEMBERS)
+        else "",
     }
 
 
@@ -155,7 +157,10 @@ def _departments(opened: Seen) -> Mapping[str, Any]:
     """Return the page context. Raise `Denied`."""
     rights = opened.rights
     rights.require("list", DEPARTMENTS)
-    may_edit, may_delete = rights.may("update", DEPARTMENTS), rights.may("delete", DEPARTMENTS)
+    may_edit, may_delete = (
+        rights.is_allowed("update", DEPARTMENTS),
+        rights.is_allowed("delete", DEPARTMENTS),
+    )
     new_url = f"{opened.url('workspace_departments')}?new"
     return {
         "lines": [
@@ -172,7 +177,7 @@ def _departments(opened: Seen) -> Mapping[str, Any]:
             }
             for one in groups.tree(opened.name)
         ],
-        "new_url": new_url if rights.may("create", DEPARTMENTS) else "",
+        "new_url": new_url if rights.is_allowed("create", DEPARTMENTS) else "",
     }
 
 
@@ -287,9 +292,11 @@ def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[
     """
     if member.manages or not member.name or "/" in member.name:
         return {}
-    role = opened.url("workspace_member", member.name) if rights.may("update", MEMBERS) else ""
+    role = (
+        opened.url("workspace_member", member.name) if rights.is_allowed("update", MEMBERS) else ""
+    )
     remove = opened.url("workspace_member_remove", member.name)
-    return {"role_url": role, "remove_url": remove if rights.may("delete", MEMBERS) else ""}
+    return {"role_url": role, "remove_url": remove if rights.is_allowed("delete", MEMBERS) else ""}
 
 
 def _member(opened: Open, user: str) -> people.Member:

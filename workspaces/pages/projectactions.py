@@ -35,7 +35,7 @@ class EditProject(Action):
     label = gettext_lazy("Edit information")
     weight = 2
     needs = (Permission("patch"),)
-    trail = ("patch", "describe")
+    audit_verb = ("patch", "describe")
     form = ProjectForm
     title_text = gettext_lazy("Edit information of %(kind)s %(name)s")
     button_text = gettext_lazy("Save")
@@ -53,7 +53,7 @@ class EditProject(Action):
 
     async def run(self, context: Context) -> Outcome:
         await context.patch({"metadata": {"annotations": _notes(context.data)}})
-        return Done(_("Saved %(kind)s %(name)s.") % context.words)
+        return Done(_("Saved %(kind)s %(name)s.") % context.message_values)
 
 
 def _notes(data: Mapping[str, Any]) -> dict[str, str | None]:
@@ -71,9 +71,9 @@ class EditQuota(Link):
     weight = 2
     needs = (Permission("get"),)
     # The required permission is granted in the project.
-    per_viewer = True
+    per_user = True
 
-    def exempt(self, access: Access, name: str) -> bool:
+    def is_protected(self, access: Access, name: str) -> bool:
         here = access.cluster.name == HOST
         return not here or not access.can("update", RESOURCE_QUOTAS, namespace=name)
 
@@ -102,8 +102,8 @@ class AssignWorkspace(Action):
     name = "assign-workspace"
     label = gettext_lazy("Assign workspace")
     needs = (Permission("patch"),)
-    trail = ("patch", "assign-workspace")
-    per_viewer = True
+    audit_verb = ("patch", "assign-workspace")
+    per_user = True
     reads_also = (WORKSPACE_TEMPLATES,)
     title_text = gettext_lazy("Assign %(kind)s %(name)s to a workspace")
     button_text = gettext_lazy("Save")
@@ -113,7 +113,7 @@ class AssignWorkspace(Action):
         "access. Workloads in the project keep running."
     )
 
-    def exempt(self, access: Access, name: str) -> bool:
+    def is_protected(self, access: Access, name: str) -> bool:
         every = access.namespaces_where("patch", NAMESPACES) is None
         anywhere = every and access.can("list", WORKSPACE_TEMPLATES)
         return name in SYSTEM_NAMESPACES or access.cluster.name != HOST or not anywhere
@@ -127,13 +127,13 @@ class AssignWorkspace(Action):
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         seeing = Seeing(subject, WORKSPACE_TEMPLATES)
         there = seeing.informer.store.snapshot().entries.values() if seeing.informer else ()
-        names = [entry.key.name for entry in seeing.among(there)]
+        names = [entry.key.name for entry in seeing.only_visible(there)]
         return AssignForm(data, subject.entry.projection.workspace, names)
 
     async def run(self, context: Context) -> Outcome:
         wanted = context.data["workspace"]
         await context.patch({"metadata": {"labels": {WORKSPACE_LABEL: wanted or None}}})
-        words = {**context.words, "workspace": visible(wanted)}
+        words = {**context.message_values, "workspace": visible(wanted)}
         if not wanted:
             return Done(_("%(kind)s %(name)s no longer belongs to a workspace.") % words)
         return Done(_("%(kind)s %(name)s now belongs to workspace %(workspace)s.") % words)

@@ -23,7 +23,7 @@ from workspaces.services import settings
 def _settings(seen: Seen) -> Mapping[str, Any]:
     found, here = seen.workspace, seen.url("workspace_settings")
     there = settings.template_of(seen.name) is not None
-    may_edit = there and seen.rights.may("update", ITSELF)
+    may_edit = there and seen.rights.is_allowed("update", ITSELF)
     segment = segment_of(WORKSPACE_TEMPLATES)
     may_delete = there and seen.access.can("delete", WORKSPACE_TEMPLATES, name=seen.name)
     return {

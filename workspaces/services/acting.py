@@ -44,7 +44,7 @@ class Actor:
     def rights(self) -> WorkspaceRights:
         return rights_in(self.access, self.workspace)
 
-    def home(self) -> Workspace:
+    def get_workspace(self) -> Workspace:
         """Return the workspace. Raise `Refused` if it does not exist or is being deleted."""
         found: Entry[Workspace] | None
         found = get_runtime().informer(WORKSPACES).store.get(Key("", self.workspace))

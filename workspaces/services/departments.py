@@ -105,7 +105,7 @@ async def create(actor: Actor, title: str, parent: str = "") -> None:
             "generateName": f"{actor.workspace}-",
             "labels": labels,
             "annotations": {ALIAS_ANNOTATION: title, CREATOR_ANNOTATION: actor.name},
-            "ownerReferences": [owner_of(actor.workspace, actor.home().uid)],
+            "ownerReferences": [owner_of(actor.workspace, actor.get_workspace().uid)],
         },
     }
     async with actor.as_console("create", GROUPS, "") as (client, recording):
@@ -145,7 +145,7 @@ async def add(actor: Actor, name: str, user: str) -> None:
         "metadata": {
             "generateName": f"{name}-",
             "labels": {WORKSPACE_LABEL: actor.workspace, GROUP_LABEL: name, USER_LABEL: user},
-            "ownerReferences": [owner_of(actor.workspace, actor.home().uid)],
+            "ownerReferences": [owner_of(actor.workspace, actor.get_workspace().uid)],
         },
         "groupRef": {"apiGroup": IAM, "kind": "Group", "name": name},
         "users": [user],
@@ -188,7 +188,7 @@ async def set_role(actor: Actor, name: str, role: str, version: str) -> None:
         "metadata": {
             "name": department_name(actor.workspace, name),
             "labels": {WORKSPACE_LABEL: actor.workspace, GROUP_LABEL: name},
-            "ownerReferences": [owner_of(actor.workspace, actor.home().uid)],
+            "ownerReferences": [owner_of(actor.workspace, actor.get_workspace().uid)],
         },
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
         "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": name}],
@@ -218,7 +218,7 @@ def _check_outranks(actor: Actor, department: Department, verb: str = "update") 
             )
     # Workspace administrators know which permissions the department has in other places. Users with
     # permissions from platform roles only could add themselves to any department.
-    if not actor.rights.may_from_outside(verb, DEPARTMENTS):
+    if not actor.rights.is_allowed_by_platform_only(verb, DEPARTMENTS):
         return
     try:
         member = Identity(actor.name, (department.name,))

@@ -67,7 +67,7 @@ def _colleagues(access: Access) -> frozenset[str]:
     """Return the members of all workspaces whose members the viewer may list."""
     there = get_runtime().informer(WORKSPACES).store.snapshot().entries
     seen = (key.name for key in there if may_see_workspace(access, key.name))
-    listed = (name for name in seen if rights_in(access, name).may("list", MEMBERS))
+    listed = (name for name in seen if rights_in(access, name).is_allowed("list", MEMBERS))
     return frozenset(user for name in listed for user in _members(name))
 
 

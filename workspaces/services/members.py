@@ -133,7 +133,7 @@ def check_role(actor: Actor, role: str) -> None:
 
 def _check_outranks(actor: Actor, user: str, found: Iterable[Entry[Binding]]) -> None:
     """Raise `Refused` if the user is the manager or has permissions that the actor does not have."""
-    if user == actor.home().manager:
+    if user == actor.get_workspace().manager:
         text = _(
             "%(name)s is the manager of the workspace. Choose another manager in the workspace "
             "settings first."
@@ -153,7 +153,7 @@ def _check_outranks(actor: Actor, user: str, found: Iterable[Entry[Binding]]) ->
 
 async def _bind(actor: Actor, user: str, role: str) -> None:
     check_role(actor, role)
-    body = workspace_member(actor.workspace, actor.home().uid, role, user)
+    body = workspace_member(actor.workspace, actor.get_workspace().uid, role, user)
     try:
         await bind(actor, body)
     except Conflict:

@@ -58,7 +58,7 @@ async def create(
     """
     actor.rights.require("create", PROJECTS)
     check_name(name)
-    home = actor.home()
+    home = actor.get_workspace()
     if hard:
         check_room(actor.workspace, name, hard)
     notes = {ALIAS_ANNOTATION: alias, DESCRIPTION_ANNOTATION: description}

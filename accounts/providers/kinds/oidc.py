@@ -39,7 +39,7 @@ class OpenID:
     async def finish(self, attempt: ProviderAttempt, answer: Mapping[str, str]) -> Person:
         endpoints = await self._discovery.endpoints()
         named = answer.get("iss")
-        if named != self._issuer and (named is not None or endpoints.names_itself):
+        if named != self._issuer and (named is not None or endpoints.sends_issuer):
             raise Refused("WrongIssuer", "the callback's issuer is a different provider")
         tokens = await self._client.tokens(
             self._web, endpoints.token, attempt, code_in(answer), basic=endpoints.basic

@@ -119,7 +119,7 @@ def _project(value: _Autoscaler) -> Autoscaler:
     target = spec.scaleTargetRef
     return Autoscaler(
         **basics(value.metadata),
-        status=shared.one(unless_ending(value.metadata, _status(status))),
+        status=shared.intern(unless_ending(value.metadata, _status(status))),
         target=f"{target.kind}/{target.name}" if target else "",
         metrics=_metrics(spec, status),
         least=1 if spec.minReplicas is None else spec.minReplicas,

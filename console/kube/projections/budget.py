@@ -63,7 +63,7 @@ def _project(value: _Budget) -> Budget:
     spec, status = value.spec or _Spec(), value.status or _Status()
     return Budget(
         **basics(value.metadata),
-        status=shared.one(unless_ending(value.metadata, _status(value.metadata, status))),
+        status=shared.intern(unless_ending(value.metadata, _status(value.metadata, status))),
         selector=selector_text(spec.selector),
         least="" if spec.minAvailable is None else str(spec.minAvailable),
         most="" if spec.maxUnavailable is None else str(spec.maxUnavailable),

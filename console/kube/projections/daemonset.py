@@ -70,7 +70,7 @@ def _project(value: _DaemonSet) -> DaemonSet:
         ready=status.numberReady or 0,
         updated=status.updatedNumberScheduled or 0,
         available=status.numberAvailable or 0,
-        nodes=shared.one(pairs_text(spec.template.node_selector if spec.template else None)),
+        nodes=shared.intern(pairs_text(spec.template.node_selector if spec.template else None)),
     )
 
 

@@ -83,7 +83,7 @@ def _project(value: _Event) -> Event:
     first = moment(value.firstTimestamp) or moment(value.eventTime)
     return Event(
         **basics(value.metadata),
-        status=shared.one(unless_ending(value.metadata, _status(value))),
+        status=shared.intern(unless_ending(value.metadata, _status(value))),
         type=intern(value.type or ""),
         reason=intern(value.reason or ""),
         message=(value.message or "")[:LONGEST_MESSAGE],

@@ -94,10 +94,10 @@ def _project(value: _Node) -> Node:
     info, amounts = status.nodeInfo or _Info(), status.allocatable or status.capacity or {}
     return Node(
         **basics(value.metadata),
-        status=shared.one(unless_ending(value.metadata, _status(spec, status))),
-        roles=shared.one(_roles(value.metadata.labels or {})),
+        status=shared.intern(unless_ending(value.metadata, _status(spec, status))),
+        roles=shared.intern(_roles(value.metadata.labels or {})),
         cordoned=bool(spec.unschedulable),
-        taints=shared.one(tuple(taint.text for taint in spec.taints or ())),
+        taints=shared.intern(tuple(taint.text for taint in spec.taints or ())),
         version=intern(info.kubeletVersion),
         internal_ip=_address(status, "InternalIP"),
         external_ip=_address(status, "ExternalIP"),

@@ -148,7 +148,7 @@ class Decoder:
         """`known` returns the previous projection of a pod, or None."""
         self._known = known
 
-    def beside(self, known: Callable[[Key], Pod | None]) -> "Decoder":
+    def reusing(self, known: Callable[[Key], Pod | None]) -> "Decoder":
         return Decoder(known)
 
     def __call__(self, raw: bytes | msgspec.Raw) -> tuple[Pod, str, msgspec.Raw]:
@@ -168,10 +168,10 @@ class Decoder:
             namespace=namespace,
             name=meta.name,
             uid=meta.uid,
-            labels=_labels.one(owner, meta.labels or {}),
+            labels=_labels.intern(owner, meta.labels or {}),
             created=utc(meta.creationTimestamp),
             deleted=utc(meta.deletionTimestamp),
-            status=_pool.one(_status(pod, node, parts)),
+            status=_pool.intern(_status(pod, node, parts)),
             ready=sum(s.ready for s in statuses),
             restarts=restarts,
             last_restart=utc(restarted),

@@ -58,4 +58,4 @@ def parts_of(raw: msgspec.Raw, pod: str) -> tuple[str, Parts]:
         uses=podspec.uses(spec, everything, pod),
         reserved=reserved_of(containers, inits, spec.resources, spec.overhead),
     )
-    return intern(spec.nodeName), _pool.one(parts)
+    return intern(spec.nodeName), _pool.intern(parts)

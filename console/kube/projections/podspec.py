@@ -145,7 +145,7 @@ def uses(spec: PodSpec, containers: Iterable[Container], pod: str = "") -> tuple
     template.
     """
     found = dict.fromkeys([f"{item[0]}/{item[1]}" for item in _named(spec, containers, pod)])
-    return _pool.one(tuple(found))
+    return _pool.intern(tuple(found))
 
 
 def named(spec: WholeSpec, pod: str = "") -> Iterator[Named]:

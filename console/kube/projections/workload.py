@@ -70,7 +70,7 @@ class Spec(msgspec.Struct, gc=False):
 
     @property
     def selected(self) -> str:
-        return shared.one(selector_text(self.selector))
+        return shared.intern(selector_text(self.selector))
 
 
 class Update(msgspec.Struct, gc=False):
@@ -105,9 +105,9 @@ def from_template(meta: ObjectMeta, workload: Spec, status: Status) -> _FromTemp
     containers = spec.all if spec else ()
     return _FromTemplate(
         **basics(meta),
-        status=shared.one(TERMINATING if meta.deletionTimestamp is not None else status),
-        containers=shared.one(tuple(intern(c.name) for c in containers)),
-        images=shared.one(tuple(c.image for c in containers if c.image)),
+        status=shared.intern(TERMINATING if meta.deletionTimestamp is not None else status),
+        containers=shared.intern(tuple(intern(c.name) for c in containers)),
+        images=shared.intern(tuple(c.image for c in containers if c.image)),
         uses=podspec.uses(spec, containers) if spec else (),
         selector=workload.selected,
     )

@@ -50,7 +50,7 @@ class Command(BaseCommand):
             runtime.stop()
         for line in (*configuration(), *left):
             self.stdout.write(line)
-        if not runtime.tokens_end:
+        if not runtime.tokens_expire:
             self.stdout.write(
                 "The console's tokens do not expire, or all three identities share a credential. "
                 "`manage.py install` writes a kubeconfig that requests tokens for one hour"

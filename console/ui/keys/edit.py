@@ -67,7 +67,7 @@ class EditKeys(Action):
         text = _("This object is managed by %(owner)s, which may revert your changes.")
         return [text % {"owner": visible(owner)}] if owner else []
 
-    def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+    def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         context = {"groups": groups_of(subject), "known": sees_all(subject)}
         return render_to_string("ui/_key_users.html", context)
 
@@ -90,10 +90,10 @@ class EditKeys(Action):
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         changed: Mapping[str, bytes | None] = data.get("changed") or {"KEY": _ELIDED.encode()}
-        told = self._told(changed, data.get("shown") or {})
+        told = self._displayed_patch(changed, data.get("shown") or {})
         return kubectl_patch(kind.gvr, key, told)
 
-    def _told(
+    def _displayed_patch(
         self, changed: Mapping[str, bytes | None], shown: Mapping[str, Shown]
     ) -> Mapping[str, Mapping[str, str | None]]:
         """Return the patch to display. Secret and long values are replaced."""
@@ -112,8 +112,8 @@ class EditKeys(Action):
         }
 
     async def run(self, context: Context) -> Outcome:
-        await context.rewrite(partial(self._body, context.data))
-        text = _("Saved the keys of %(kind)s %(name)s.") % context.words
+        await context.patch_with_retry(partial(self._body, context.data))
+        text = _("Saved the keys of %(kind)s %(name)s.") % context.message_values
         offers = context.data["offers"]
         if not offers or wants_status(context.request):
             return Done(text)

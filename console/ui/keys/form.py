@@ -87,7 +87,7 @@ class KeysForm(ConsoleForm):
     that the page showed. `offers` are the restarts to offer after saving.
     """
 
-    drawn_by: ClassVar[str] = "ui/_keys.html"
+    form_template: ClassVar[str] = "ui/_keys.html"
     script: ClassVar[str] = "js/newrows.js"
     most: ClassVar[int] = MOST_NEW
     was = forms.CharField(widget=forms.HiddenInput)
@@ -174,7 +174,11 @@ class KeysForm(ConsoleForm):
         if not self.errors and not changed:
             raise ValidationError(_("No changes were made."))
         for key, field in at.items():
-            self.causes = {**self.causes, f"data[{key}]": field, f"binaryData[{key}]": field}
+            self.error_fields = {
+                **self.error_fields,
+                f"data[{key}]": field,
+                f"binaryData[{key}]": field,
+            }
         shown_keys = {shown.key: shown for shown in self.found}
         return {**given, "changed": changed, "shown": shown_keys, "offers": self._offers}
 

@@ -86,13 +86,13 @@ def offers_of(subject: Subject) -> list[Offer]:
 
 
 def _offer(subject: Subject, kind: ResourceKind, found: list[Entry[Any]]) -> Offer | None:
-    restart = kind.shown_actions.get("restart")
+    restart = kind.actions_by_name.get("restart")
     if restart is None:
         return None
     keys = [
         entry.key
         for entry in found
-        if restart.may(subject.access, kind.gvr, entry.key)
+        if restart.is_allowed(subject.access, kind.gvr, entry.key)
         and restart.applicable(entry)
         and any(how != "pull" for how, _where in _hows(subject, kind.gvr, entry))
     ]

@@ -80,7 +80,7 @@ class _Path:
     manifest: Mapping[str, Any]
 
     @property
-    def begins(self) -> Mapping[str, Any]:
+    def initial(self) -> Mapping[str, Any]:
         backend = mapping(self.manifest, "backend", "service")
         port = mapping(backend, "port")
         return {
@@ -106,7 +106,7 @@ def _paths_of(found: Mapping[str, Any]) -> Iterator[_Path]:
 
 
 class RulesForm(SpecForm):
-    about: ClassVar[Sequence[str]] = ("rules", "tls")
+    edited_fields: ClassVar[Sequence[str]] = ("rules", "tls")
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class RulesForm(SpecForm):
             self,
             "paths",
             _path_fields,
-            found=[path.begins for path in self._known],
+            found=[path.initial for path in self._known],
             titles=[path.title for path in self._known],
             heading=_("Paths"),
             add=_("Add a path"),
@@ -152,7 +152,7 @@ class RulesForm(SpecForm):
         )
         self.groups = (self._paths, self._tls)
 
-    def knows(self, found: Mapping[str, Any]) -> bool:
+    def can_represent(self, found: Mapping[str, Any]) -> bool:
         rules, tls = found.get("rules", []), found.get("tls", [])
         return (
             isinstance(rules, list)
@@ -163,7 +163,7 @@ class RulesForm(SpecForm):
             and all(_is_tls(one) for one in tls)
         )
 
-    def wanted(self) -> Mapping[str, Any]:
+    def new_values(self) -> Mapping[str, Any]:
         return {"rules": self._rules(), "tls": [*self._certificates()]}
 
     def _rules(self) -> Sequence[Mapping[str, Any]]:
@@ -173,8 +173,8 @@ class RulesForm(SpecForm):
         built: list[dict[str, Any]] = []
         kept: dict[int, dict[str, Any]] = {}
         before = listed(self.found, "rules")
-        for row in self._paths.given():
-            known = self._known[row.at] if row.at is not None else None
+        for row in self._paths.rows_to_keep():
+            known = self._known[row.index] if row.index is not None else None
             host = row.values["host"]
             if known is not None and known.host == host:
                 if known.rule not in kept:
@@ -184,7 +184,7 @@ class RulesForm(SpecForm):
             else:
                 rule = _of_host(built, host)
             at = f"spec.rules[{next(n for n, one in enumerate(built) if one is rule)}]"
-            self.tell_causes(at, row, {"host": "host"})
+            self.map_causes(at, row, {"host": "host"})
             if (
                 known is not None
                 and not known.manifest
@@ -192,7 +192,7 @@ class RulesForm(SpecForm):
             ):
                 continue
             http = rule.setdefault("http", {"paths": []})
-            self.tell_causes(f"{at}.http.paths[{len(http['paths'])}]", row, _PATH_CAUSES)
+            self.map_causes(f"{at}.http.paths[{len(http['paths'])}]", row, _PATH_CAUSES)
             http["paths"].append(self._path(row, known.manifest if known is not None else {}))
         return built
 
@@ -200,13 +200,13 @@ class RulesForm(SpecForm):
         """Return the path, including fields that the form does not show. An unchanged path is
         returned unchanged.
         """
-        if row.at is not None and not row.changed("path", "type", "service", "port"):
+        if row.index is not None and not row.changed("path", "type", "service", "port"):
             return before
         path, service, port = (row.values[part] for part in ("path", "service", "port"))
         if path and not path.startswith("/"):
-            self.wrong(row, "path", _("A path must start with “/”."))
+            self.add_row_error(row, "path", _("A path must start with “/”."))
         elif not path and row.values["type"] != "ImplementationSpecific":
-            self.wrong(row, "path", _("Enter a path. Use “/” to match all paths."))
+            self.add_row_error(row, "path", _("Enter a path. Use “/” to match all paths."))
         backend = mapping(before, "backend")
         if row.changed("service", "port") or "resource" not in backend:
             for part, text in (
@@ -214,7 +214,7 @@ class RulesForm(SpecForm):
                 ("port", _("Enter a port.")),
             ):
                 if not row.values[part]:
-                    self.wrong(row, part, text)
+                    self.add_row_error(row, part, text)
         if row.changed("service", "port"):
             named = {"number" if isinstance(port, int) else "name": port}
             backend = {"service": {**mapping(backend, "service"), "name": service, "port": named}}
@@ -223,9 +223,9 @@ class RulesForm(SpecForm):
 
     def _certificates(self) -> Iterator[Mapping[str, Any]]:
         before = listed(self.found, "tls")
-        for n, row in enumerate(self._tls.given()):
-            self.tell_causes(f"spec.tls[{n}]", row, {"": "hosts", "secretName": "secret"})
-            entry = {**before[row.at]} if row.at is not None else {}
+        for n, row in enumerate(self._tls.rows_to_keep()):
+            self.map_causes(f"spec.tls[{n}]", row, {"": "hosts", "secretName": "secret"})
+            entry = {**before[row.index]} if row.index is not None else {}
             for part, name in (("hosts", "hosts"), ("secret", "secretName")):
                 if row.changed(part):
                     entry[name] = row.values[part]
@@ -309,5 +309,5 @@ class EditRules(EditSpec):
     form = RulesForm
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        spec = mapping(subject.live, *self.place(subject.kind))
+        spec = mapping(subject.live, *self.spec_path(subject.kind))
         return RulesForm(data, spec, Seeing(subject, SERVICES).names)

@@ -48,7 +48,7 @@ class PortNameField(TextField):
 
 
 class ServiceForm(SpecForm):
-    about: ClassVar[Sequence[str]] = (
+    edited_fields: ClassVar[Sequence[str]] = (
         "ports",
         "selector",
         "sessionAffinity",
@@ -95,7 +95,7 @@ class ServiceForm(SpecForm):
         )
         self.groups = (self._ports,)
 
-    def knows(self, found: Mapping[str, Any]) -> bool:
+    def can_represent(self, found: Mapping[str, Any]) -> bool:
         ports, selector = found.get("ports", []), found.get("selector", {})
         config = found.get("sessionAffinityConfig", {})
         return (
@@ -112,7 +112,7 @@ class ServiceForm(SpecForm):
     def _config(self) -> Mapping[str, Any]:
         return mapping(self.found, "sessionAffinityConfig", "clientIP")
 
-    def wanted(self) -> Mapping[str, Any]:
+    def new_values(self) -> Mapping[str, Any]:
         selector = self.cleaned_data.get("selector")
         return {"ports": [*self._wanted_ports()], "selector": selector, **self._wanted_affinity()}
 
@@ -128,20 +128,20 @@ class ServiceForm(SpecForm):
         return dict(zip(names, (affinity, config), strict=True))
 
     def _wanted_ports(self) -> Iterator[Mapping[str, Any]]:
-        rows = [*self._ports.given()]
+        rows = [*self._ports.rows_to_keep()]
         names: set[str] = set()
         for n, row in enumerate(rows):
             name = row.values["name"]
             if not row.values["port"]:
-                self.wrong(row, "port", _("Enter a port."))
+                self.add_row_error(row, "port", _("Enter a port."))
             if not name and len(rows) > 1:
-                self.wrong(
+                self.add_row_error(
                     row, "name", _("If a service has several ports, each port needs a name.")
                 )
             elif name in names:
-                self.wrong(row, "name", _("A port with this name already exists."))
+                self.add_row_error(row, "name", _("A port with this name already exists."))
             names.add(name)
-            self.tell_causes(f"spec.ports[{n}]", row, _CAUSES)
+            self.map_causes(f"spec.ports[{n}]", row, _CAUSES)
             yield _port(row, listed(self.found, "ports"))
 
 
@@ -182,9 +182,9 @@ def _title(port: Mapping[str, Any]) -> str:
 
 def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the port, including fields that the form does not show."""
-    port = {**ports[row.at]} if row.at is not None else {}
+    port = {**ports[row.index]} if row.index is not None else {}
     for part, path in _PATHS.items():
-        if row.changed(part) or row.at is None:
+        if row.changed(part) or row.index is None:
             port[path] = row.values[part]
             if not port[path]:
                 # Kubernetes defaults `targetPort` to `port`.

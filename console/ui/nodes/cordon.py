@@ -30,8 +30,8 @@ class Cordon(_Schedulable):
         "No new pods are scheduled on the node, except pods of DaemonSets. Pods that already "
         "run on the node are not affected."
     )
-    done_word = pgettext_lazy("result", "Cordoned")
-    refused_word = gettext_lazy("Not cordoned")
+    success_label = pgettext_lazy("result", "Cordoned")
+    failure_label = gettext_lazy("Not cordoned")
     body = {"spec": {"unschedulable": True}}
     done_text = gettext_lazy("Cordoned %(kind)s %(name)s.")
 
@@ -43,7 +43,7 @@ class Uncordon(_Schedulable):
         "New pods can be scheduled on the node again. Pods that moved to other nodes are not "
         "moved back."
     )
-    done_word = pgettext_lazy("result", "Uncordoned")
-    refused_word = gettext_lazy("Not uncordoned")
+    success_label = pgettext_lazy("result", "Uncordoned")
+    failure_label = gettext_lazy("Not uncordoned")
     body = {"spec": {"unschedulable": None}}
     done_text = gettext_lazy("Uncordoned %(kind)s %(name)s.")

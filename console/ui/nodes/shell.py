@@ -55,7 +55,7 @@ def is_shell(pod: Entry[Any]) -> bool:
 class NodeShellForm(ConsoleForm):
     """The form includes the pod's name, so that submitting it twice creates one pod only."""
 
-    causes: Mapping[str, str] = {"metadata.name": "name"}
+    error_fields: Mapping[str, str] = {"metadata.name": "name"}
     name = TextField(label=gettext_lazy("Pod name"), max_length=LONGEST)
 
 
@@ -73,7 +73,7 @@ class NodeShell(Action):
     danger = True
     form = NodeShellForm
 
-    def exempt(self, access: Access, name: str) -> bool:
+    def is_protected(self, access: Access, name: str) -> bool:
         return not shells()
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
@@ -121,7 +121,7 @@ class NodeShell(Action):
         await wait_for_cache(pods, pod, made["metadata"]["resourceVersion"])
         text = _("Created pod %(pod)s for a shell on %(kind)s %(name)s.")
         url = starting_url(cluster.name, pod, CONTAINER)
-        return Done(text % {**context.words, "pod": visible(name)}, url)
+        return Done(text % {**context.message_values, "pod": visible(name)}, url)
 
 
 def _command() -> list[str]:

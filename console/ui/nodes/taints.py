@@ -59,7 +59,7 @@ def parse_taint(line: str) -> Taint:
 
 class TaintsForm(ConsoleForm):
     # kube-apiserver reports errors with the path `metadata.taints`.
-    causes: Mapping[str, str] = {"metadata.taints": "taints", "spec.taints": "taints"}
+    error_fields: Mapping[str, str] = {"metadata.taints": "taints", "spec.taints": "taints"}
     taints = forms.CharField(
         label=gettext_lazy("Taints"),
         help_text=gettext_lazy(
@@ -129,8 +129,8 @@ class EditTaints(Action):
             taints = [there.get(str(taint)) or _manifest(taint) for taint in wanted]
             return {"spec": {"taints": taints or None}}
 
-        await context.rewrite(body)
-        return Done(_("Changed the taints of %(kind)s %(name)s.") % context.words)
+        await context.patch_with_retry(body)
+        return Done(_("Changed the taints of %(kind)s %(name)s.") % context.message_values)
 
 
 def _identity(taint: str) -> str:

@@ -61,6 +61,6 @@ def _ways(subject: Subject, container: Container) -> Iterator[Way]:
         (ShowLog, began, log_url(*place, container.name)),
         (OpenTerminal, container.since is not None, terminal_url(*place, container.name)),
     ):
-        offered = subject.kind.shown_actions.get(action.name)
-        if there and offered and offered.may(subject.access, subject.kind.gvr, subject.key):
+        offered = subject.kind.actions_by_name.get(action.name)
+        if there and offered and offered.is_allowed(subject.access, subject.kind.gvr, subject.key):
             yield Way(action.label, url, action.dock, tab_name(subject.key.name, container.name))

@@ -138,5 +138,5 @@ def _sees(subject: Subject, gvr: GVR, namespace: str, name: str) -> bool:
 
 def _owner(owner: str, namespace: str, links: Links) -> _Owner:
     kind, _slash, name = owner.partition("/")
-    found = links.to(target_of(owner, namespace))
+    found = links.resolve(target_of(owner, namespace))
     return _Owner(visible(kind), visible(name), *found)

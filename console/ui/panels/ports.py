@@ -73,10 +73,10 @@ def _open_url(subject: Subject) -> str:
     """Return the URL that opens a port of the object, or "" if the proxy is not configured or the
     viewer lacks permission.
     """
-    action = subject.kind.shown_actions.get(_OPEN)
+    action = subject.kind.actions_by_name.get(_OPEN)
     if settings.PROXY_BASE is None or action is None:
         return ""
-    if not action.may(subject.access, subject.kind.gvr, subject.key):
+    if not action.is_allowed(subject.access, subject.kind.gvr, subject.key):
         return ""
     return action.url(subject.cluster, subject.kind.segment, subject.key)
 

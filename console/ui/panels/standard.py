@@ -104,13 +104,13 @@ def _overview(kind: ResourceKind, own: _Own) -> Tab:
 
 def _around(kind: ResourceKind) -> Iterator[Panel]:
     named = bool(naming(kind))
-    if not (kind.names or kind.pod_spec or kind.selects_pods or named):
+    if not (kind.referenced_types or kind.pod_spec or kind.selects_pods or named):
         return
-    if kind.makes_pods:
+    if kind.has_pod_template:
         yield OwnedPanel()
     if kind.selects_pods:
         yield SelectedPodsPanel()
-    if kind.names:
+    if kind.referenced_types:
         yield UsesPanel()
     if named or kind.pod_spec:
         yield UsedByPanel()

@@ -31,7 +31,7 @@ class CausePanel(Panel):
     title: str | Promise = _("Cause")
     place: Literal["above", "left", "right"] = "above"
 
-    def trouble(self, subject: Subject) -> Trouble | None:
+    def problem(self, subject: Subject) -> Trouble | None:
         """Return a problem that is visible only in other objects, or None."""
         return None
 
@@ -39,7 +39,7 @@ class CausePanel(Panel):
         column = subject.kind.status_column
         status = column.value(subject.entry) if column else None
         ending = mapping(subject.manifest, "metadata").get("deletionTimestamp")
-        trouble = None if ending else self.trouble(subject)
+        trouble = None if ending else self.problem(subject)
         if trouble is not None:
             return _drawn(trouble[0].value, trouble[1], trouble[1].reason)
         calm = status is not None and status.severity in _CALM

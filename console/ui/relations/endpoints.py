@@ -97,7 +97,7 @@ class EndpointsCause(CausePanel):
 
     also = (ENDPOINT_SLICES,)
 
-    def trouble(self, subject: Subject) -> Trouble | None:
+    def problem(self, subject: Subject) -> Trouble | None:
         found = _slices(subject)
         if found is None or not subject.entry.projection.selector:
             return None
@@ -121,10 +121,10 @@ def _slices(subject: Subject) -> list[Entry[Any]] | None:
     visible.
     """
     slices = Seeing(subject, ENDPOINT_SLICES)
-    if slices.informer is None or not slices.readable.reaches(subject.key.namespace):
+    if slices.informer is None or not slices.readable.may_include(subject.key.namespace):
         return None
     named = referrers_of(slices.informer).of((subject.kind.gvr, subject.key))
-    return sorted(slices.among(named), key=slices.rank)
+    return sorted(slices.only_visible(named), key=slices.rank)
 
 
 def _numbers(slices: Sequence[Entry[Any]]) -> tuple[int, int]:

@@ -72,7 +72,7 @@ class MapPanel(Panel):
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
         pods = (PODS,) if kind.selects_pods else ()
         users = (*naming(kind), *selecting_types(kind))
-        found = (*owner_types(kind.gvr), *owned_types(kind), *pods, *kind.names, *users)
+        found = (*owner_types(kind.gvr), *owned_types(kind), *pods, *kind.referenced_types, *users)
         return tuple(dict.fromkeys(found))
 
     def html(self, subject: Subject) -> SafeString:

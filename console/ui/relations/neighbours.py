@@ -112,7 +112,7 @@ class Neighbourhood:
         pods = Seeing(self._subject, PODS)
         selector = kind.pod_selector(entry) if kind is not None and kind.selects_pods else None
         if selector is not None and pods.informer is not None:
-            chosen = pods.among(pods_selected(selector, entry.key.namespace, pods.informer))
+            chosen = pods.only_visible(pods_selected(selector, entry.key.namespace, pods.informer))
             found += [(PODS, pod, _("selects")) for pod in sorted(chosen, key=pods.rank)]
         return found
 

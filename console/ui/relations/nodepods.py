@@ -47,9 +47,9 @@ class PodsPanel(Panel):
 
     def html(self, subject: Subject) -> SafeString:
         seeing = Seeing(subject, PODS)
-        if seeing.informer is None or seeing.nothing:
+        if seeing.informer is None or seeing.not_listable:
             return SafeString("")
-        found = seeing.among(indexes_of(seeing.informer.store).by_node.get(subject.key.name))
+        found = seeing.only_visible(indexes_of(seeing.informer.store).by_node.get(subject.key.name))
         placed = sorted(found, key=_most_first)
         # Terminated pods are listed but use no resources.
         running = [held for entry in placed if (held := entry.projection.reserved) is not None]

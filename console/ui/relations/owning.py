@@ -26,7 +26,7 @@ def owned_types(kind: ResourceKind | None) -> Collection[GVR]:
     """Return all types that an object of a kind can own, over all generations."""
     found = dict.fromkeys(kind.owns if kind is not None else ())
     for gvr in tuple(found):
-        found |= dict.fromkeys(owned_types(kinds.of(gvr)))
+        found |= dict.fromkeys(owned_types(kinds.by_type(gvr)))
     return found
 
 
@@ -45,7 +45,7 @@ def owned_by(owner: Entry[Any], seeing: Seeing) -> list[Entry[Any]]:
     uid, namespace = owner.projection.uid, owner.key.namespace
     found = indexes_of(seeing.informer.store).by_owner.get(uid) if uid else ()
     mine = (entry for entry in found if not namespace or entry.key.namespace == namespace)
-    return sorted(seeing.among(mine), key=lambda entry: _order(seeing, entry))
+    return sorted(seeing.only_visible(mine), key=lambda entry: _order(seeing, entry))
 
 
 def _order(seeing: Seeing, entry: Entry[Any]) -> tuple[Any, ...]:

@@ -34,13 +34,17 @@ def naming(kind: ResourceKind) -> Sequence[GVR]:
 
     Types that have a separate panel on this kind's page are left out.
     """
-    found = [user for user in kinds if kind.gvr in user.names and user.gvr not in kind.told_apart]
+    found = [
+        user
+        for user in kinds
+        if kind.gvr in user.referenced_types and user.gvr not in kind.types_with_own_panel
+    ]
     return tuple(user.gvr for user in sorted(found, key=lambda user: user.rank))
 
 
 def references(gvr: GVR, entry: Entry[Any]) -> tuple[Reference, ...]:
     """Return the references of an object, in a fixed order. A target can occur several times."""
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     if kind is None:
         return ()
     return (*_spec(kind, entry), *kind.references(entry.projection))
@@ -83,7 +87,7 @@ def named_across(uses: Iterable[str], namespace: str) -> Iterator[Target]:
 
 def named(word: str, namespace: str, name: str) -> Target | None:
     """Return the target, or None for an unknown Kubernetes kind."""
-    kind = kinds.called(word)
+    kind = kinds.by_api_kind(word)
     if kind is None:
         return None
     return kind.gvr, Key("" if kind.scope is Scope.CLUSTER else namespace, name)

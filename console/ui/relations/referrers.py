@@ -40,7 +40,7 @@ class Referrers(Derived[Any]):
 
     def __init__(self, store: Store[Any], gvr: GVR) -> None:
         super().__init__(store)
-        self._kind = kinds.of(gvr)
+        self._kind = kinds.by_type(gvr)
         self._start_over()
 
     def of(self, target: Target) -> tuple[Entry[Any], ...]:
@@ -64,9 +64,9 @@ class Referrers(Derived[Any]):
         alike = self._alike(entry) if entry is not None else None
         known = self._group_of.get(key)
         if known is not None and known.alike != alike:
-            self._leave(key, known)
+            self._remove(key, known)
         if entry is not None and alike is not None:
-            group = self._groups.get(alike) or self._found(alike)
+            group = self._groups.get(alike) or self._create_group(alike)
             group.entries[key] = entry
             self._group_of[key] = group
 
@@ -75,7 +75,7 @@ class Referrers(Derived[Any]):
         uses, rest = uses_of(self._kind, entry.projection), others(self._kind, entry.projection)
         return (entry.key.namespace, uses, rest) if uses or rest else None
 
-    def _found(self, alike: _Alike) -> _Group:
+    def _create_group(self, alike: _Alike) -> _Group:
         group = self._groups[alike] = _Group(alike)
         for target in group.targets:
             naming = self._naming.get(target)
@@ -85,7 +85,7 @@ class Referrers(Derived[Any]):
                 naming[group] = None
         return group
 
-    def _leave(self, key: Key, group: _Group) -> None:
+    def _remove(self, key: Key, group: _Group) -> None:
         del self._group_of[key], group.entries[key]
         if group.entries:
             return

@@ -76,7 +76,7 @@ class RevisionsPanel(Panel):
     def html(self, subject: Subject) -> SafeString:
         kept_in = subject.kind.revisions
         seeing = Seeing(subject, kept_in) if kept_in is not None else None
-        if seeing is None or seeing.nothing:
+        if seeing is None or seeing.not_listable:
             return SafeString("")
         found = revisions_of(subject, seeing)
         context = {
@@ -91,10 +91,10 @@ class RevisionsPanel(Panel):
 def _rollback_url(subject: Subject) -> str:
     """Return the URL of the rollback action, or "" if the viewer can't run it."""
     kind, key = subject.kind, subject.key
-    action = kind.shown_actions.get("rollback")
+    action = kind.actions_by_name.get("rollback")
     if action is None or not action.applicable(subject.entry):
         return ""
-    may = action.may(subject.access, kind.gvr, key)
+    may = action.is_allowed(subject.access, kind.gvr, key)
     return action.url(subject.cluster, kind.segment, key) if may else ""
 
 
@@ -105,7 +105,7 @@ def revisions_of(subject: Subject, seeing: Seeing) -> list[Revision]:
     owned = indexes_of(seeing.informer.store).by_owner.get(subject.entry.projection.uid)
     found = [
         entry
-        for entry in seeing.among(owned)
+        for entry in seeing.only_visible(owned)
         if entry.key.namespace == subject.key.namespace and entry.projection.revision is not None
     ]
     found.sort(key=lambda entry: (-entry.projection.revision, entry.key))

@@ -79,7 +79,7 @@ class RolloutCause(CausePanel):
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
         return owned_types(kind)
 
-    def trouble(self, subject: Subject) -> Trouble | None:
+    def problem(self, subject: Subject) -> Trouble | None:
         item = subject.entry.projection
         waits = [] if _is_done(item) else _waits(subject)
         said = [wait for wait in waits if wait.cause and wait.line.severity in _BAD]
@@ -113,7 +113,7 @@ def _waits(subject: Subject) -> list[Wait]:
     """Return the unready pods that the viewer can list, grouped by cause."""
     seeing = Seeing(subject, PODS)
     found: dict[str, Wait] = {}
-    for entry, manifest in subject.once(_waiting):
+    for entry, manifest in subject.cached(_waiting):
         cause = cause_of(manifest)
         said = str(cause.text) if cause else ""
         known = found.get(said)

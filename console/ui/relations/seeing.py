@@ -93,7 +93,7 @@ class Seeing:
         return informer if informer is not None and informer.freshness.synced else None
 
     @property
-    def nothing(self) -> bool:
+    def not_listable(self) -> bool:
         """True if the viewer can't list the type in any namespace."""
         return self.readable == _NOBODY
 
@@ -105,7 +105,7 @@ class Seeing:
         return allowed is None or namespace in allowed
 
     def sees(self, key: Key) -> bool:
-        return self.readable.sees(key)
+        return self.readable.includes(key)
 
     def get(self, key: Key) -> Entry[Any] | None:
         """Return an object, or None if it does not exist or is not visible."""
@@ -113,36 +113,36 @@ class Seeing:
             return None
         return self.informer.store.get(key)
 
-    def lacks(self, key: Key) -> bool:
+    def is_missing(self, key: Key) -> bool:
         """Return True if the viewer could see the object and it does not exist."""
         return self.informer is not None and self.sees(key) and self.get(key) is None
 
-    def among(self, entries: Iterable[Entry[Any]]) -> list[Entry[Any]]:
+    def only_visible(self, entries: Iterable[Entry[Any]]) -> list[Entry[Any]]:
         """Return the visible entries."""
         if self.readable.namespaces is None:
             return list(entries)
         return [entry for entry in entries if self.sees(entry.key)]
 
     @property
-    def everywhere(self) -> list[Entry[Any]]:
+    def all_visible(self) -> list[Entry[Any]]:
         """All visible objects of the type, or none if they are not loaded. For types with few
         objects.
         """
         if self.informer is None:
             return []
-        return self.among(self.informer.store.snapshot().entries.values())
+        return self.only_visible(self.informer.store.snapshot().entries.values())
 
     @property
-    def beside(self) -> list[Entry[Any]]:
+    def in_namespace(self) -> list[Entry[Any]]:
         """The visible objects in the subject's namespace, or none if they are not loaded."""
         if self.informer is None:
             return []
         there = indexes_of(self.informer.store).by_namespace
-        return self.among(there.get(self.subject.key.namespace))
+        return self.only_visible(there.get(self.subject.key.namespace))
 
     @property
     def names(self) -> list[str]:
-        return sorted(entry.key.name for entry in self.beside)
+        return sorted(entry.key.name for entry in self.in_namespace)
 
     def url(self, key: Key) -> str:
         """Return the object's page, or "" if it has none or the object is unknown.
@@ -183,7 +183,7 @@ class Seeing:
         if entry is not None:
             return self.line(entry, note)
         name, namespace = visible(key.name), _elsewhere(self.subject, key)
-        if required and self.lacks(key):
+        if required and self.is_missing(key):
             return Line(name, namespace, "", Severity.WARN.value, _("Missing"), note=note)
         return Line(name, namespace, self.url(key), note=note)
 

@@ -25,9 +25,13 @@ class SelectedPodsPanel(Panel):
     def html(self, subject: Subject) -> SafeString:
         seeing, namespace = Seeing(subject, PODS), subject.key.namespace
         selector = subject.kind.pod_selector(subject.entry)
-        if seeing.informer is None or selector is None or not seeing.readable.reaches(namespace):
+        if (
+            seeing.informer is None
+            or selector is None
+            or not seeing.readable.may_include(namespace)
+        ):
             return SafeString("")
-        found = seeing.among(pods_selected(selector, namespace, seeing.informer))
+        found = seeing.only_visible(pods_selected(selector, namespace, seeing.informer))
         url = seeing.all_url(("namespace", namespace), ("label", str(selector)))
         groups = [seeing.group(found, url)]
         return render_to_string("ui/relations/groups.html", {"groups": groups})

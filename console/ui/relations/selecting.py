@@ -30,7 +30,7 @@ def selecting(
     informer: Informer[Any], namespace: str, labels: Mapping[str, str]
 ) -> list[Entry[Any]]:
     """Return the objects of an informer that select pods with these labels."""
-    kind = kinds.of(informer.gvr)
+    kind = kinds.by_type(informer.gvr)
     return [
         entry
         for entry in indexes_of(informer.store).by_namespace.get(namespace)

@@ -24,7 +24,7 @@ class StorageClassCause(CausePanel):
 
     also = (STORAGE_CLASSES,)
 
-    def trouble(self, subject: Subject) -> Trouble | None:
+    def problem(self, subject: Subject) -> Trouble | None:
         classes = Seeing(subject, STORAGE_CLASSES)
         claim = subject.entry.projection
         found = why_pending(claim, classes.readable, classes.informer)
@@ -40,7 +40,7 @@ def why_pending(
     the classes are not loaded.
     """
     key = Key("", claim.storage_class)
-    if claim.volume or not key.name or classes is None or not readable.sees(key):
+    if claim.volume or not key.name or classes is None or not readable.includes(key):
         return None
     found, words = classes.store.get(key), {"name": visible(key.name)}
     if found is None:

@@ -58,7 +58,7 @@ def used_by(
     for gvr in by_name:
         seeing = Seeing(subject, gvr)
         if seeing.informer is not None:
-            found = seeing.among(referrers_of(seeing.informer).of(target))
+            found = seeing.only_visible(referrers_of(seeing.informer).of(target))
             if found:
                 yield gvr, found
     labels = _pod_labels(subject) if by_selector else None
@@ -66,7 +66,7 @@ def used_by(
         seeing = Seeing(subject, gvr)
         if seeing.informer is not None:
             selected = selecting(seeing.informer, subject.key.namespace, labels or {})
-            found = seeing.among(selected)
+            found = seeing.only_visible(selected)
             if found:
                 yield gvr, found
 

@@ -29,7 +29,7 @@ class UsesPanel(Panel):
     title: str | Promise = gettext_lazy("Uses")
 
     def needs(self, kind: ResourceKind) -> Collection[GVR]:
-        return kind.names
+        return kind.referenced_types
 
     def html(self, subject: Subject) -> SafeString:
         found: dict[GVR, dict[Key, list[Reference]]] = {}

@@ -38,11 +38,11 @@ def how_text(how: str, where: str = "") -> str:
 
 def title_of(gvr: GVR) -> str | Promise:
     """Return the title of a kind, or the Kubernetes resource name for types without pages."""
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     return kind.title if kind is not None else gvr.resource
 
 
 def singular_of(gvr: GVR) -> str | Promise:
     """Return the singular of a kind, or the Kubernetes resource name for types without pages."""
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     return kind.singular if kind is not None else gvr.resource

@@ -43,7 +43,7 @@ _SAME = ("accessModes", "storageClassName", "volumeMode")
 
 
 class _CopyForm(ConsoleForm):
-    causes: Mapping[str, str] = {
+    error_fields: Mapping[str, str] = {
         "metadata.name": "name",
         "spec.resources": "size",
         "spec.volumeSnapshotClassName": "snapshot_class",
@@ -119,7 +119,7 @@ class _Copy(Action):
         return kubectl_create(self.body(key, data.get("claim") or {}, data), key)
 
     async def run(self, context: Context) -> Outcome:
-        name, found = context.data["name"], await context.fresh()
+        name, found = context.data["name"], await context.fetch()
         done = _("Created %(name)s from %(source)s.")
         words = {"name": visible(name), "source": visible(context.key.name)}
         body = self.body(context.key, found, context.data)
@@ -151,7 +151,7 @@ class TakeSnapshot(_Copy):
     )
     made = VOLUME_SNAPSHOTS
 
-    def exempt(self, access: Access, name: str) -> bool:
+    def is_protected(self, access: Access, name: str) -> bool:
         """Hide the action if the cluster does not support snapshots."""
         return not access.cluster.kinds.customs.serves(VOLUME_SNAPSHOTS)
 
@@ -269,7 +269,7 @@ def _storage_classes(subject: Subject) -> list[str]:
     found = taken_by.get(Key("", subject.entry.projection.snapshot_class))
     driver = found.projection.driver if found is not None else ""
     return [
-        one.key.name for one in classes.everywhere if driver in ("", one.projection.provisioner)
+        one.key.name for one in classes.all_visible if driver in ("", one.projection.provisioner)
     ]
 
 
@@ -311,7 +311,7 @@ def _driver(subject: Subject) -> str:
 
 def _snapshot_classes(subject: Subject) -> list[Entry[Any]]:
     """Return the visible snapshot classes of the volume's driver, or all if the driver is unknown."""
-    found, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES).everywhere, _driver(subject)
+    found, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES).all_visible, _driver(subject)
     return sorted(
         (one for one in found if driver in ("", one.projection.driver)), key=lambda one: one.key
     )

@@ -139,11 +139,11 @@ class SetDefault(Action):
         """Set this default before unsetting the others, so that a default always exists."""
         await context.patch({"metadata": {"annotations": _IS}})
         text, unset = (
-            _("%(name)s is now the default storage class.") % context.words,
+            _("%(name)s is now the default storage class.") % context.message_values,
             UnsetDefault(),
         )
         for other in context.data["taken"]:
-            why = await context.also(unset, other.key, other.projection.uid)
+            why = await context.run_related(unset, other.key, other.projection.uid)
             if why:
                 words = {"name": visible(other.key.name), "why": why}
                 text += " " + _("%(name)s is still a default storage class too: %(why)s") % words
@@ -151,12 +151,12 @@ class SetDefault(Action):
 
     @staticmethod
     def _may_unset(subject: Subject, other: Entry[Any]) -> bool:
-        return UnsetDefault().may(subject.access, subject.kind.gvr, other.key)
+        return UnsetDefault().is_allowed(subject.access, subject.kind.gvr, other.key)
 
 
 def _others(subject: Subject) -> list[Entry[Any]]:
     """Return the other visible default classes."""
-    found = Seeing(subject, STORAGE_CLASSES).everywhere
+    found = Seeing(subject, STORAGE_CLASSES).all_visible
     return sorted(
         (one for one in found if one.projection.default and one.key != subject.key),
         key=lambda one: one.key,

@@ -27,7 +27,7 @@ from console.ui.text import visible
 class ExpandForm(ConsoleForm):
     # kube-apiserver reports `spec` if the claim lost its volume, because then the whole spec is
     # immutable.
-    causes: Mapping[str, str] = {"spec": "size"}
+    error_fields: Mapping[str, str] = {"spec": "size"}
 
     def __init__(self, data: QueryDict | None, now: str) -> None:
         super().__init__(data, initial={"size": now})
@@ -70,7 +70,7 @@ class Expand(Action):
         """
         claim, seeing = subject.entry.projection, Seeing(subject, STORAGE_CLASSES)
         key, words = Key("", claim.storage_class), {"name": visible(claim.storage_class)}
-        if claim.storage_class and seeing.lacks(key):
+        if claim.storage_class and seeing.is_missing(key):
             raise Refused(_("Storage class %(name)s does not exist.") % words)
         found = seeing.get(key)
         if found is not None and not found.projection.expandable:

@@ -34,7 +34,7 @@ CHOICES: Mapping[str, str | Promise] = {
 class OperationsForm(ConsoleForm):
     """Form for the allowed operations. `found` contains the annotations of the class."""
 
-    causes: Mapping[str, str] = {"metadata.annotations": "clone"}
+    error_fields: Mapping[str, str] = {"metadata.annotations": "clone"}
 
     def __init__(self, data: QueryDict | None, found: Mapping[str, Any]) -> None:
         begins = {field: _choice(found.get(name)) for field, name in _ANNOTATIONS.items()}
@@ -79,4 +79,4 @@ class VolumeOperations(Action):
 
     async def run(self, context: Context) -> Outcome:
         await context.patch({"metadata": {"annotations": context.data["changed"]}})
-        return Done(_("Saved the volume operations of %(name)s.") % context.words)
+        return Done(_("Saved the volume operations of %(name)s.") % context.message_values)

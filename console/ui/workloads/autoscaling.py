@@ -35,7 +35,7 @@ _TRIES = 3
 def autoscalers(subject: Subject) -> list[Entry[Any]]:
     """Return the visible autoscalers of the object."""
     target = f"{subject.kind.api_kind}/{subject.key.name}"
-    there = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).beside
+    there = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).in_namespace
     return [entry for entry in there if entry.projection.target == target]
 
 
@@ -70,7 +70,7 @@ def _metrics(found: Sequence[Any], wanted: Mapping[str, int | None]) -> list[Any
 class AutoscalerForm(ConsoleForm):
     """Form for the autoscaler. `autoscaler` is the UID of the displayed one, or "" without one."""
 
-    causes: Mapping[str, str] = {
+    error_fields: Mapping[str, str] = {
         "spec.minReplicas": "least",
         "spec.maxReplicas": "most",
         "spec.metrics": "cpu",
@@ -185,11 +185,11 @@ class Autoscale(WorkloadAction):
 
     async def run(self, context: Context) -> Outcome:
         # Checks the UID, because an autoscaler refers to the workload only by name.
-        await context.fresh()
+        await context.fetch()
         data = context.data
         if not data["name"]:
             body = _body(context.kind, context.key, data)
-            text = _("Enabled autoscaling for %(kind)s %(name)s.") % context.words
+            text = _("Enabled autoscaling for %(kind)s %(name)s.") % context.message_values
             return await make(context, HORIZONTAL_POD_AUTOSCALERS, body, text)
         key = Key(context.key.namespace, data["name"])
         await _change(context, key)

@@ -50,7 +50,7 @@ _CAUSES = {
 
 
 class EnvironmentForm(TemplateForm):
-    fields_of = ("env",)
+    edited_container_fields = ("env",)
 
     def __init__(
         self,
@@ -78,26 +78,29 @@ class EnvironmentForm(TemplateForm):
             hint=_("A value can reference variables that are listed above it as $(NAME)."),
         )
 
-    def knows(self, found: Mapping[str, Any]) -> bool:
-        return super().knows(found) and _total(found) <= MOST_ROWS
+    def can_represent(self, found: Mapping[str, Any]) -> bool:
+        return super().can_represent(found) and _total(found) <= MOST_ROWS
 
-    def knows_container(self, container: Mapping[str, Any]) -> bool:
+    def can_represent_container(self, container: Mapping[str, Any]) -> bool:
         env = container.get("env", [])
         return isinstance(env, list) and len(env) <= MOST and all(map(_is_variable, env))
 
-    def wanted_of(self, container: Container) -> Mapping[str, Any]:
+    def new_container_values(self, container: Container) -> Mapping[str, Any]:
         return {"env": [*self._variables(container)]}
 
     def _variables(self, container: Container) -> Iterator[Mapping[str, Any]]:
-        before, rows = listed(container.manifest, "env"), [*self._rows[container.stem].given()]
+        before, rows = (
+            listed(container.manifest, "env"),
+            [*self._rows[container.stem].rows_to_keep()],
+        )
         again = given_again(rows, "name")
         for n, row in enumerate(rows):
             if not row.values["name"]:
-                self.wrong(row, "name", _("Enter a name."))
+                self.add_row_error(row, "name", _("Enter a name."))
             elif row.name in again:
-                self.wrong(row, "name", _("A variable with this name already exists."))
-            self.tell_causes(f"{container.path}.env[{n}]", row, _CAUSES)
-            yield self._variable(row, before[row.at] if row.at is not None else {})
+                self.add_row_error(row, "name", _("A variable with this name already exists."))
+            self.map_causes(f"{container.path}.env[{n}]", row, _CAUSES)
+            yield self._variable(row, before[row.index] if row.index is not None else {})
 
     def _variable(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the new variable, including fields that the form does not show."""
@@ -105,7 +108,7 @@ class EnvironmentForm(TemplateForm):
         found = {**before, "name": values["name"]}
         for part in _OF_OTHERS.get(source, (VALUE,)):
             if values[part] and row.changed(part):
-                self.wrong(row, part, _("The selected source does not use this field."))
+                self.add_row_error(row, part, _("The selected source does not use this field."))
         if not row.changed("source", VALUE, "object", "key"):
             return found
         found.pop(VALUE, None)
@@ -114,7 +117,7 @@ class EnvironmentForm(TemplateForm):
             return {**found, VALUE: values[VALUE]}
         for part, text in (("object", _("Enter a name.")), ("key", _("Enter a key."))):
             if not values[part]:
-                self.wrong(row, part, text)
+                self.add_row_error(row, part, text)
         named = {"name": values["object"], "key": values["key"]}
         return {**found, "valueFrom": {source: {**mapping(before, "valueFrom", source), **named}}}
 
@@ -180,6 +183,6 @@ class EditEnvironment(EditTemplate):
     form = EnvironmentForm
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        place = self.place(subject.kind)
+        place = self.spec_path(subject.kind)
         names = Seeing(subject, CONFIG_MAPS).names
         return EnvironmentForm(data, mapping(subject.live, *place), place, names)

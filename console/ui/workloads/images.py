@@ -110,4 +110,4 @@ class SetImage(Replaces):
             {"op": "replace", "path": f"{one.path}/image", "value": one.image} for one in changed
         ]
         await context.json_patch(*same, *images)
-        return Follow(_("Set images of %(kind)s %(name)s.") % context.words)
+        return Follow(_("Set images of %(kind)s %(name)s.") % context.message_values)

@@ -68,7 +68,7 @@ class WorkloadKind(ResourceKind):
     """Base of workload kinds. The default `facts` are for kinds with a number of replicas."""
 
     by_kind = True
-    names: ClassVar[Sequence[GVR]] = SPEC_NAMES
+    referenced_types: ClassVar[Sequence[GVR]] = SPEC_NAMES
     pod_spec: ClassVar[tuple[str, ...]] = ("spec", "template", "spec")
     severity_words = {Severity.OK: gettext_lazy("Running")}
     search = SearchFilter(

@@ -77,7 +77,7 @@ class CommandField(LinesField):
 
 
 class ProbesForm(TemplateForm):
-    fields_of = (*PROBES, "restartPolicy")
+    edited_container_fields = (*PROBES, "restartPolicy")
 
     def __init__(
         self, data: QueryDict | None, spec: Mapping[str, Any], place: tuple[str, ...]
@@ -112,18 +112,18 @@ class ProbesForm(TemplateForm):
             ),
         )
 
-    def knows(self, found: Mapping[str, Any]) -> bool:
-        return super().knows(found) and sum(map(len, found.values())) <= MOST_CONTAINERS
+    def can_represent(self, found: Mapping[str, Any]) -> bool:
+        return super().can_represent(found) and sum(map(len, found.values())) <= MOST_CONTAINERS
 
-    def knows_container(self, container: Mapping[str, Any]) -> bool:
+    def can_represent_container(self, container: Mapping[str, Any]) -> bool:
         restarts = container.get("restartPolicy", "")
         probes = (container[name] for name in PROBES if name in container)
         return isinstance(restarts, str) and all(map(_is_probe, probes))
 
-    def wanted_of(self, container: Container) -> Mapping[str, Any]:
+    def new_container_values(self, container: Container) -> Mapping[str, Any]:
         if container.stem not in self._rows:
             return {}
-        rows = zip(PROBES, self._rows[container.stem].given(), strict=True)
+        rows = zip(PROBES, self._rows[container.stem].rows_to_keep(), strict=True)
         return {name: self._probe(container, name, row) for name, row in rows}
 
     def _probe(self, container: Container, name: str, row: Given) -> Mapping[str, Any]:
@@ -134,7 +134,7 @@ class ProbesForm(TemplateForm):
         own = _PARTS.get(sort, ())
         below = {f"{sort}.{part}": part for part in own}
         parts = {"": "sort", sort: own[0] if own else "sort", **below}
-        self.tell_causes(f"{container.path}.{name}", row, {**parts, **{one: one for one in TIMES}})
+        self.map_causes(f"{container.path}.{name}", row, {**parts, **{one: one for one in TIMES}})
         self._check_others(row, sort, own)
         if sort == NONE:
             return {}
@@ -151,7 +151,9 @@ class ProbesForm(TemplateForm):
         parts = {part for parts in _PARTS.values() for part in parts} - {*own, "scheme"}
         for part in (*sorted(parts), *(TIMES if sort == NONE else ())):
             if row.values[part] != "" and row.changed(part):
-                self.wrong(row, part, _("The selected kind of probe does not use this field."))
+                self.add_row_error(
+                    row, part, _("The selected kind of probe does not use this field.")
+                )
 
     def _handler(
         self, row: Given, own: Sequence[str], before: Mapping[str, Any]
@@ -160,9 +162,9 @@ class ProbesForm(TemplateForm):
         for part in own:
             value = row.values[part]
             if value == "" and part in _NEEDED:
-                self.wrong(row, part, str(_NEEDED[part]))
+                self.add_row_error(row, part, str(_NEEDED[part]))
             if part == "port" and row.values["sort"] == "grpc" and isinstance(value, str) and value:
-                self.wrong(row, part, _("A gRPC probe needs a port number."))
+                self.add_row_error(row, part, _("A gRPC probe needs a port number."))
             if row.changed("sort", part):
                 found[part] = shlex.split(value) if part == "command" else value
         return {part: value for part, value in found.items() if value != ""}

@@ -104,7 +104,7 @@ class ResourcesForm(ConsoleForm):
     `Change` objects under `changed`.
     """
 
-    drawn_by: ClassVar[str] = "ui/_spec.html"
+    form_template: ClassVar[str] = "ui/_spec.html"
     suggestions: ClassVar[Mapping[str, Collection[str]]] = {}
     was = forms.CharField(widget=forms.HiddenInput)
 
@@ -140,12 +140,12 @@ class ResourcesForm(ConsoleForm):
                 )
             )
         changed = []
-        for row, one in zip(self._rows.given(), self._found, strict=True):
+        for row, one in zip(self._rows.rows_to_keep(), self._found, strict=True):
             place = f"spec.template.spec.{one.group}[{one.at}].resources"
             paths = {
                 f"{place}.{sort}": f"{row.name}-{part}" for part, (sort, _name) in _PARTS.items()
             }
-            self.causes = {**self.causes, **paths}
+            self.error_fields = {**self.error_fields, **paths}
             amounts = {part: str(row.values[part]) for part in _PARTS if row.changed(part)}
             for name in ("cpu", "memory"):
                 if _is_above(row, f"{name}_request", f"{name}_limit"):
@@ -174,7 +174,7 @@ class SetResources(Replaces):
     title_text = gettext_lazy("Set resources of %(kind)s %(name)s")
     button_text = label
     needs = (Permission("patch"), Permission("get"))
-    reviews = True
+    has_preview = True
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)
@@ -199,8 +199,8 @@ class SetResources(Replaces):
                     raise Overtaken(one.name)
             return _patch(changed)
 
-        await context.rewrite(body, context.strategic_patch)
-        return Follow(_("Set resources of %(kind)s %(name)s.") % context.words)
+        await context.patch_with_retry(body, context.strategic_patch)
+        return Follow(_("Set resources of %(kind)s %(name)s.") % context.message_values)
 
 
 def _patch(changed: Sequence[Change]) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class _RollBack(Replaces):
             raise Refused(_("This revision no longer exists."))
         return RevisionForm(data, known, asked)
 
-    def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+    def extra_html(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         if not isinstance(form, RevisionForm):
             return SafeString("")
         chosen = form.chosen
@@ -109,7 +109,7 @@ class _RollBack(Replaces):
     async def run(self, context: Context) -> Outcome:
         revision: Revision = context.data["chosen"]
         await context.json_patch(*await self.changes(context, revision))
-        words = {**context.words, "number": revision.number}
+        words = {**context.message_values, "number": revision.number}
         return Follow(_("Rolled back %(kind)s %(name)s to revision %(number)s.") % words)
 
     async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
@@ -127,7 +127,7 @@ class RollBackDeployment(_RollBack):
 
     async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
         """Restore the pod template and the revision's annotations, such as its change cause."""
-        now = mapping(await context.fresh(), "metadata", "annotations")
+        now = mapping(await context.fetch(), "metadata", "annotations")
         annotations = {name: text for name, text in now.items() if name in _OWN_ANNOTATIONS}
         for name, text in revision.annotations.items():
             if name not in _OWN_ANNOTATIONS:

@@ -52,8 +52,8 @@ class Restart(Replaces):
     label = pgettext_lazy("action", "Restart")
     weight = 2
     places = EVERYWHERE
-    done_word = pgettext_lazy("result", "Restarted")
-    refused_word = gettext_lazy("Not restarted")
+    success_label = pgettext_lazy("result", "Restarted")
+    failure_label = gettext_lazy("Not restarted")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return not getattr(entry.projection, "paused", False)
@@ -64,7 +64,7 @@ class Restart(Replaces):
     async def run(self, context: Context) -> Outcome:
         note = {RESTARTED_ANNOTATION: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
         await context.patch({"spec": {"template": {"metadata": {"annotations": note}}}})
-        return Follow(_("Restarted %(kind)s %(name)s.") % context.words)
+        return Follow(_("Restarted %(kind)s %(name)s.") % context.message_values)
 
 
 class Pause(Patch, WorkloadAction):
@@ -74,8 +74,8 @@ class Pause(Patch, WorkloadAction):
         "The pods keep running. Changes to the pod template are rolled out after you resume."
     )
     places = EVERYWHERE
-    done_word = pgettext_lazy("result", "Paused")
-    refused_word = gettext_lazy("Not paused")
+    success_label = pgettext_lazy("result", "Paused")
+    failure_label = gettext_lazy("Not paused")
     body = {"spec": {"paused": True}}
     done_text = gettext_lazy("Paused %(kind)s %(name)s.")
 
@@ -95,8 +95,8 @@ class Resume(WorkloadAction):
     weight = 3
     needs = (Permission("patch"),)
     places = EVERYWHERE
-    done_word = pgettext_lazy("result", "Resumed")
-    refused_word = gettext_lazy("Not resumed")
+    success_label = pgettext_lazy("result", "Resumed")
+    failure_label = gettext_lazy("Not resumed")
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.paused)
@@ -106,4 +106,4 @@ class Resume(WorkloadAction):
 
     async def run(self, context: Context) -> Outcome:
         await context.patch({"spec": {"paused": None}})
-        return Follow(_("Resumed %(kind)s %(name)s.") % context.words)
+        return Follow(_("Resumed %(kind)s %(name)s.") % context.message_values)

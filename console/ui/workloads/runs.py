@@ -38,7 +38,7 @@ _OWN_FIELDS = frozenset({"selector", "manualSelector", "suspend"})
 class RunForm(ConsoleForm):
     """Form with the name of the new job, so that submitting twice creates only one job."""
 
-    causes: Mapping[str, str] = {"metadata.name": "name"}
+    error_fields: Mapping[str, str] = {"metadata.name": "name"}
     name = TextField(label=gettext_lazy("Job name"), max_length=LONGEST)
 
 
@@ -51,7 +51,7 @@ class _Run(WorkloadAction):
 
     async def run(self, context: Context) -> Outcome:
         name = context.data["name"]
-        body = {"apiVersion": "batch/v1", "kind": "Job", **self.job(await context.fresh())}
+        body = {"apiVersion": "batch/v1", "kind": "Job", **self.job(await context.fetch())}
         body["metadata"]["name"] = name
         return await make(context, JOBS, body, _("Started job %(name)s.") % {"name": visible(name)})
 
@@ -138,8 +138,8 @@ class Suspend(_Suspending):
     name = "suspend"
     label = pgettext_lazy("action", "Suspend")
     weight = 2
-    done_word = pgettext_lazy("result", "Suspended")
-    refused_word = gettext_lazy("Not suspended")
+    success_label = pgettext_lazy("result", "Suspended")
+    failure_label = gettext_lazy("Not suspended")
     body = {"spec": {"suspend": True}}
     done_text = gettext_lazy("Suspended %(kind)s %(name)s.")
 
@@ -156,8 +156,8 @@ class Unsuspend(_Suspending):
     name = "resume"
     label = pgettext_lazy("action", "Resume")
     weight = 3
-    done_word = pgettext_lazy("result", "Resumed")
-    refused_word = gettext_lazy("Not resumed")
+    success_label = pgettext_lazy("result", "Resumed")
+    failure_label = gettext_lazy("Not resumed")
     body = {"spec": {"suspend": False}}
     done_text = gettext_lazy("Resumed %(kind)s %(name)s.")
 

@@ -20,7 +20,7 @@ from console.ui.workloads.autoscaling import MOST, autoscalers
 
 
 class ReplicasForm(ConsoleForm):
-    causes: Mapping[str, str] = {"spec.replicas": "replicas"}
+    error_fields: Mapping[str, str] = {"spec.replicas": "replicas"}
     replicas = NumberField(label=gettext_lazy("Replicas"), least=0, most=MOST)
 
 
@@ -53,5 +53,5 @@ class Scale(WorkloadAction):
     async def run(self, context: Context) -> Outcome:
         replicas = context.data["replicas"]
         await context.patch({"spec": {"replicas": replicas}}, "scale")
-        words = {**context.words, "replicas": f"{replicas:,}"}
+        words = {**context.message_values, "replicas": f"{replicas:,}"}
         return Follow(_("Scaled %(kind)s %(name)s to %(replicas)s.") % words)

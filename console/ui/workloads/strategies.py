@@ -47,7 +47,7 @@ class StrategyForm(SpecForm):
     """
 
     field: ClassVar[str] = "updateStrategy"
-    about: ClassVar[Sequence[str]] = ("updateStrategy", WAIT)
+    edited_fields: ClassVar[Sequence[str]] = ("updateStrategy", WAIT)
     types: ClassVar[Sequence[str]] = (ROLLING, "OnDelete")
     parts: ClassVar[Sequence[str]]
 
@@ -60,13 +60,13 @@ class StrategyForm(SpecForm):
         kind = self._strategy.get("type", ROLLING)
         self.initial = {**self.initial, "type": kind, **rolling, WAIT: self.found.get(WAIT, 0)}
         at = f"spec.{self.field}"
-        self.causes = {
+        self.error_fields = {
             at: "type",
             **{f"{at}.rollingUpdate.{part}": part for part in self.parts},
             f"spec.{WAIT}": WAIT,
         }
 
-    def knows(self, found: Mapping[str, Any]) -> bool:
+    def can_represent(self, found: Mapping[str, Any]) -> bool:
         strategy = found.get(self.field, {})
         rolling = mapping(strategy).get("rollingUpdate", {})
         return (
@@ -85,7 +85,7 @@ class StrategyForm(SpecForm):
     def _rolling(self) -> Mapping[str, Any]:
         return mapping(self._strategy, "rollingUpdate")
 
-    def wanted(self) -> Mapping[str, Any]:
+    def new_values(self) -> Mapping[str, Any]:
         given = self.cleaned_data
         kind, changed = given.get("type"), [part for part in self.parts if self._is_changed(part)]
         found = {**self._strategy}
@@ -147,7 +147,7 @@ _FIELDS: Mapping[str, forms.Field] = {
 
 class DeploymentStrategyForm(StrategyForm):
     field: ClassVar[str] = "strategy"
-    about: ClassVar[Sequence[str]] = ("strategy", WAIT)
+    edited_fields: ClassVar[Sequence[str]] = ("strategy", WAIT)
     types: ClassVar[Sequence[str]] = (ROLLING, "Recreate")
     parts: ClassVar[Sequence[str]] = ("maxSurge", "maxUnavailable")
 

@@ -64,8 +64,8 @@ class Container:
 class TemplateForm(SpecForm):
     """Form for container fields. `fields_of` contains the edited fields of each container."""
 
-    about: ClassVar[Sequence[str]] = GROUPS
-    fields_of: ClassVar[Sequence[str]]
+    edited_fields: ClassVar[Sequence[str]] = GROUPS
+    edited_container_fields: ClassVar[Sequence[str]]
 
     def __init__(
         self, data: QueryDict | None, spec: Mapping[str, Any], place: Sequence[str]
@@ -77,8 +77,8 @@ class TemplateForm(SpecForm):
         self._place = ".".join(place)
 
     @classmethod
-    def part_of(cls, spec: Mapping[str, Any]) -> dict[str, Any]:
-        found = super().part_of(spec)
+    def editable_part(cls, spec: Mapping[str, Any]) -> dict[str, Any]:
+        found = super().editable_part(spec)
         for group in GROUPS:
             if isinstance(found.get(group), list):
                 found[group] = [cls._part_of_container(one) for one in found[group]]
@@ -88,10 +88,10 @@ class TemplateForm(SpecForm):
     def _part_of_container(cls, container: object) -> object:
         if not isinstance(container, dict):
             return container
-        wanted = ("name", *cls.fields_of)
+        wanted = ("name", *cls.edited_container_fields)
         return {name: container[name] for name in wanted if container.get(name) is not None}
 
-    def knows(self, found: Mapping[str, Any]) -> bool:
+    def can_represent(self, found: Mapping[str, Any]) -> bool:
         groups = [found.get(group, []) for group in GROUPS]
         return (
             all(isinstance(group, list) for group in groups)
@@ -103,11 +103,11 @@ class TemplateForm(SpecForm):
         return (
             isinstance(container, dict)
             and isinstance(container.get("name"), str)
-            and container.keys() <= {"name", *self.fields_of}
-            and self.knows_container(container)
+            and container.keys() <= {"name", *self.edited_container_fields}
+            and self.can_represent_container(container)
         )
 
-    def knows_container(self, container: Mapping[str, Any]) -> bool:
+    def can_represent_container(self, container: Mapping[str, Any]) -> bool:
         """Return True if the form can represent every value in `container`."""
         raise NotImplementedError
 
@@ -119,22 +119,22 @@ class TemplateForm(SpecForm):
             for at, one in enumerate(listed(self.found, group))
         ]
 
-    def wanted(self) -> Mapping[str, Any]:
+    def new_values(self) -> Mapping[str, Any]:
         groups: dict[str, list[Mapping[str, Any]]] = {}
         for one in self.containers:
-            wanted = {**one.manifest, **self.wanted_of(one)}
+            wanted = {**one.manifest, **self.new_container_values(one)}
             # Empty fields are removed.
             container = {name: value for name, value in wanted.items() if value}
             groups.setdefault(one.group, []).append(container)
         return groups
 
-    def wanted_of(self, container: Container) -> Mapping[str, Any]:
+    def new_container_values(self, container: Container) -> Mapping[str, Any]:
         """Return the new values of a container's fields, and add errors for invalid ones."""
         raise NotImplementedError
 
-    def tell_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
+    def map_causes(self, at: str, row: Given, parts: Mapping[str, str]) -> None:
         """Like `SpecForm.tell_causes`, with `at` relative to the pod spec."""
-        super().tell_causes(f"{self._place}.{at}", row, parts)
+        super().map_causes(f"{self._place}.{at}", row, parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,17 +143,17 @@ class EditTemplate(EditSpec, WorkloadAction):
     jobs.
     """
 
-    later: bool = False
+    affects_future_jobs: bool = False
     form: ClassVar[type[TemplateForm]]
 
-    def place(self, kind: ResourceKind) -> tuple[str, ...]:
+    def spec_path(self, kind: ResourceKind) -> tuple[str, ...]:
         return kind.pod_spec
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)
 
     def effect(self, kind: ResourceKind) -> str | Promise:
-        if self.later:
+        if self.affects_future_jobs:
             return _("Future jobs use the change. Existing jobs are not changed.")
         return _("All pods are replaced according to the update strategy.")
 
@@ -166,14 +166,14 @@ class EditTemplate(EditSpec, WorkloadAction):
         return kubectl_patch(kind.gvr, key, [*self._operations(kind, data)], "json")
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        place = self.place(subject.kind)
+        place = self.spec_path(subject.kind)
         return self.form(data, mapping(subject.live, *place), place)
 
     async def run(self, context: Context) -> Outcome:
         done = await super().run(context)
-        if self.later:
+        if self.affects_future_jobs:
             return done
-        return Follow(_("Saved %(kind)s %(name)s.") % context.words)
+        return Follow(_("Saved %(kind)s %(name)s.") % context.message_values)
 
     async def write(self, context: Context, body: Mapping[str, Any]) -> None:
         version = body["metadata"]["resourceVersion"]
@@ -184,7 +184,7 @@ class EditTemplate(EditSpec, WorkloadAction):
         self, kind: ResourceKind, data: Mapping[str, Any]
     ) -> Iterator[Mapping[str, Any]]:
         """Yield JSON Patch operations (RFC 6902), which can address list items by index."""
-        place, before = "/".join(("", *self.place(kind))), data["found"]
+        place, before = "/".join(("", *self.spec_path(kind))), data["found"]
         for name, value in data["changed"].items():
             if name not in GROUPS:
                 yield from _replaced(place, {name: before.get(name)}, {name: value}, (name,))
@@ -194,7 +194,7 @@ class EditTemplate(EditSpec, WorkloadAction):
                     path = f"{place}/{name}/{at}"
                     # Fails if another container took this index.
                     yield {"op": "test", "path": f"{path}/name", "value": old["name"]}
-                    yield from _replaced(path, old, new, self.form.fields_of)
+                    yield from _replaced(path, old, new, self.form.edited_container_fields)
 
 
 def _replaced(

@@ -67,8 +67,8 @@ _VOLUME_CAUSES = {
 
 
 class VolumesForm(TemplateForm):
-    about = (*GROUPS, "volumes")
-    fields_of = ("volumeMounts",)
+    edited_fields = (*GROUPS, "volumes")
+    edited_container_fields = ("volumeMounts",)
 
     def __init__(
         self,
@@ -108,33 +108,33 @@ class VolumesForm(TemplateForm):
             hint=_("If you enter a path in the volume, only that file or directory is mounted."),
         )
 
-    def knows(self, found: Mapping[str, Any]) -> bool:
+    def can_represent(self, found: Mapping[str, Any]) -> bool:
         volumes = found.get("volumes", [])
         return (
-            super().knows(found)
+            super().can_represent(found)
             and isinstance(volumes, list)
             and len(volumes) <= MOST
             and all(map(_is_volume, volumes))
             and len(volumes) + _total(found) <= MOST_ROWS
         )
 
-    def knows_container(self, container: Mapping[str, Any]) -> bool:
+    def can_represent_container(self, container: Mapping[str, Any]) -> bool:
         mounts = container.get("volumeMounts", [])
         return isinstance(mounts, list) and len(mounts) <= MOST and all(map(_is_mount, mounts))
 
-    def wanted(self) -> Mapping[str, Any]:
-        return {**super().wanted(), "volumes": [*self._wanted_volumes()]}
+    def new_values(self) -> Mapping[str, Any]:
+        return {**super().new_values(), "volumes": [*self._wanted_volumes()]}
 
     def _wanted_volumes(self) -> Iterator[Mapping[str, Any]]:
-        before, rows = listed(self.found, "volumes"), [*self._volumes.given()]
+        before, rows = listed(self.found, "volumes"), [*self._volumes.rows_to_keep()]
         again = given_again(rows, "name")
         for n, row in enumerate(rows):
             if not row.values["name"]:
-                self.wrong(row, "name", _("Enter a name."))
+                self.add_row_error(row, "name", _("Enter a name."))
             elif row.name in again:
-                self.wrong(row, "name", _("A volume with this name already exists."))
-            self.tell_causes(f"volumes[{n}]", row, _VOLUME_CAUSES)
-            yield self._volume(row, before[row.at] if row.at is not None else {})
+                self.add_row_error(row, "name", _("A volume with this name already exists."))
+            self.map_causes(f"volumes[{n}]", row, _VOLUME_CAUSES)
+            yield self._volume(row, before[row.index] if row.index is not None else {})
 
     def _volume(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the new volume, including fields that the form does not show."""
@@ -142,7 +142,9 @@ class VolumesForm(TemplateForm):
         own = ("object",) if kind in NAMED else ("medium", "size") if kind == EMPTY else ()
         for part in ("object", "size"):
             if part not in own and values[part] and row.changed(part):
-                self.wrong(row, part, _("The selected kind of volume does not use this field."))
+                self.add_row_error(
+                    row, part, _("The selected kind of volume does not use this field.")
+                )
         if kind not in KINDS or not row.changed("kind", *own):
             return {**before, "name": values["name"]}
         source = mapping(before, kind)
@@ -150,25 +152,25 @@ class VolumesForm(TemplateForm):
             limits = {"medium": values["medium"], "sizeLimit": values["size"]}
             source = {part: value for part, value in {**source, **limits}.items() if value}
         elif not values["object"]:
-            self.wrong(row, "object", _("Enter a name."))
+            self.add_row_error(row, "object", _("Enter a name."))
         else:
             source = {**source, NAMED[kind]: values["object"]}
         return {"name": values["name"], kind: source}
 
-    def wanted_of(self, container: Container) -> Mapping[str, Any]:
+    def new_container_values(self, container: Container) -> Mapping[str, Any]:
         return {"volumeMounts": [*self._wanted_mounts(container)]}
 
     def _wanted_mounts(self, container: Container) -> Iterator[Mapping[str, Any]]:
         before = listed(container.manifest, "volumeMounts")
-        for n, row in enumerate(self._mounts[container.stem].given()):
+        for n, row in enumerate(self._mounts[container.stem].rows_to_keep()):
             for part, text in (
                 ("volume", _("Enter a volume.")),
                 ("path", _("Enter a path.")),
             ):
                 if not row.values[part]:
-                    self.wrong(row, part, text)
-            self.tell_causes(f"{container.path}.volumeMounts[{n}]", row, _MOUNT_CAUSES)
-            yield _mount(row, before[row.at] if row.at is not None else {})
+                    self.add_row_error(row, part, text)
+            self.map_causes(f"{container.path}.volumeMounts[{n}]", row, _MOUNT_CAUSES)
+            yield _mount(row, before[row.index] if row.index is not None else {})
 
 
 def _total(found: Mapping[str, Any]) -> int:
@@ -267,6 +269,6 @@ class EditVolumes(EditTemplate):
     form = VolumesForm
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        place = self.place(subject.kind)
+        place = self.spec_path(subject.kind)
         objects = {name for gvr in self.reads_also for name in Seeing(subject, gvr).names}
         return VolumesForm(data, mapping(subject.live, *place), place, sorted(objects))

@@ -37,4 +37,4 @@ async def inputs(process: Process, paths: list[str]) -> AsyncIterator[tuple[str,
         try:
             yield path, process.reader(path)
         except OSError as error:
-            await process.complain(f"{path}: {error.strerror}")
+            await process.report_error(f"{path}: {error.strerror}")

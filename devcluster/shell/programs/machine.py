@@ -31,7 +31,7 @@ async def _env(process: Process) -> int:
     if words:
         return await run_other(process, words, environment)
     for name, value in environment.items():
-        await process.out(f"{name}={value}\n")
+        await process.write_output(f"{name}={value}\n")
     return 0
 
 
@@ -42,7 +42,7 @@ async def _printenv(process: Process) -> int:
     for name in names:
         if name not in process.environment:
             return 1
-        await process.out(f"{process.environment[name]}\n")
+        await process.write_output(f"{process.environment[name]}\n")
     return 0
 
 
@@ -55,7 +55,7 @@ async def run_other(
     try:
         _, program = container.find_program(words[0], given.get("PATH", PATH), process.folder)
     except OSError as error:
-        await process.complain(f"{words[0]}: {error.strerror}")
+        await process.report_error(f"{words[0]}: {error.strerror}")
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
     return await container.run(program, process.child(words, environment=given))
 
@@ -101,7 +101,7 @@ def _seconds(texts: Sequence[str]) -> float:
 
 
 async def _whoami(process: Process) -> int:
-    await process.out(f"{process.container.user.name}\n")
+    await process.write_output(f"{process.container.user.name}\n")
     return 0
 
 
@@ -113,7 +113,7 @@ async def _id(process: Process) -> int:
     whole = (
         f"uid={user.uid}({user.name}) gid={user.gid}({user.name}) groups={user.gid}({user.name})"
     )
-    await process.out((named if "u" in flags else group if flags else whole) + "\n")
+    await process.write_output((named if "u" in flags else group if flags else whole) + "\n")
     return 0
 
 
@@ -121,7 +121,7 @@ async def _hostname(process: Process) -> int:
     flags, _ = options(process, "ifs")
     found = process.files.read("/etc/hosts").decode().splitlines()
     mine = next((line.split()[0] for line in found if process.container.hostname in line), "")
-    await process.out(f"{mine if 'i' in flags else process.container.hostname}\n")
+    await process.write_output(f"{mine if 'i' in flags else process.container.hostname}\n")
     return 0
 
 
@@ -130,7 +130,7 @@ async def _uname(process: Process) -> int:
     values = {"s": "Linux", "n": process.container.hostname, "r": RELEASE, "v": VERSION}
     values |= {"m": "x86_64", "o": "GNU/Linux"}
     wanted = values if "a" in flags else flags or {"s": ""}
-    await process.out(" ".join(values[name] for name in values if name in wanted) + "\n")
+    await process.write_output(" ".join(values[name] for name in values if name in wanted) + "\n")
     return 0
 
 
@@ -154,7 +154,7 @@ async def _date(process: Process) -> int:
     for before, letter in zip(form, form[1:], strict=False):
         if before == "%" and letter not in _STRFTIME:
             raise Problem(f"%{letter}: unknown conversion")
-    await process.out(now.strftime(form) + "\n")
+    await process.write_output(now.strftime(form) + "\n")
     return 0
 
 
@@ -163,7 +163,7 @@ async def _uptime(process: Process) -> int:
     up = now - process.container.processes[1].started
     hours, minutes = divmod(int(up.total_seconds()) % 86400 // 60, 60)
     days = f"{up.days} days, " if up.days else ""
-    await process.out(
+    await process.write_output(
         f" {now:%H:%M:%S} up {days}{hours:2}:{minutes:02},  load average: 0.18, 0.21, 0.24\n"
     )
     return 0
@@ -172,17 +172,17 @@ async def _uptime(process: Process) -> int:
 async def _ps(process: Process) -> int:
     # The output format is fixed, so options such as `aux` and `-ef` are ignored.
     user = process.container.user.name
-    await process.out("PID   USER     TIME  COMMAND\n")
+    await process.write_output("PID   USER     TIME  COMMAND\n")
     for pid, one in sorted(process.container.processes.items()):
         shown = " ".join(one.arguments) if len(one.arguments) else "?"
-        await process.out(f"{pid:5} {user:8}  0:00 {shown}\n")
+        await process.write_output(f"{pid:5} {user:8}  0:00 {shown}\n")
     return 0
 
 
 async def _top(process: Process) -> int:
     used = MEMORY // 3
     processes = process.container.processes
-    await process.out(
+    await process.write_output(
         f"Mem: {used}K used, {MEMORY - used}K free, 12044K shrd, 182736K buff, 4023120K cached\n"
         "CPU:   4% usr   1% sys   0% nic  94% idle   0% io   0% irq   0% sirq\n"
         f"Load average: 0.18 0.21 0.24 1/{240 + len(processes)} {process.pid}\n"
@@ -191,7 +191,7 @@ async def _top(process: Process) -> int:
     for pid, one in sorted(processes.items()):
         stat, parent = ("R" if one is process else "S"), 0 if pid == 1 else 1
         user = process.container.user.name
-        await process.out(
+        await process.write_output(
             f"{pid:5} {parent:5} {user:8} {stat}     4388   0%   0   0% {' '.join(one.arguments)}\n"
         )
     return 0
@@ -200,7 +200,7 @@ async def _top(process: Process) -> int:
 async def _kill(process: Process) -> int:
     words, sent = list(process.arguments[1:]), int(signal.SIGTERM)
     if words[:1] == ["-l"]:
-        await process.out(" ".join(s.name[3:] for s in signal.Signals) + "\n")
+        await process.write_output(" ".join(s.name[3:] for s in signal.Signals) + "\n")
         return 0
     if words[:1] == ["-s"] and len(words) > 1:
         words[:2] = [f"-{words[1]}"]
@@ -210,7 +210,7 @@ async def _kill(process: Process) -> int:
     for text in words:
         target = process.container.processes.get(number(text))
         if target is None:
-            await process.complain(f"can't kill pid {text}: No such process")
+            await process.report_error(f"can't kill pid {text}: No such process")
             status = 1
         elif sent:
             # The main process has no task. As in a real container, a signal without a handler does
@@ -234,14 +234,14 @@ async def _pidof(process: Process) -> int:
         for pid, one in process.container.processes.items()
         if one.name in process.arguments[1:]
     ]
-    await process.out(" ".join(found) + "\n" if found else "")
+    await process.write_output(" ".join(found) + "\n" if found else "")
     return int(not found)
 
 
 async def _free(process: Process) -> int:
     divider = 1024 if "-m" in process.arguments else 1
     total, used = MEMORY // divider, MEMORY // 3 // divider
-    await process.out(
+    await process.write_output(
         "              total        used        free      shared  buff/cache   available\n"
         f"Mem:    {total:11} {used:11} {total - used:11} {12044 // divider:11} "
         f"{4205856 // divider:11} {total - used:11}\n"
@@ -250,7 +250,7 @@ async def _free(process: Process) -> int:
 
 
 async def _nproc(process: Process) -> int:
-    await process.out(f"{PROCESSORS}\n")
+    await process.write_output(f"{PROCESSORS}\n")
     return 0
 
 
@@ -259,20 +259,22 @@ async def _stty(process: Process) -> int:
     if terminal is None:
         raise Problem("standard input: Inappropriate ioctl for device")
     if process.arguments[1:] == ("size",):
-        await process.out(f"{terminal.rows} {terminal.columns}\n")
+        await process.write_output(f"{terminal.rows} {terminal.columns}\n")
     elif len(process.arguments) == 1 or process.arguments[1:] == ("-a",):
         size = f"rows {terminal.rows}; columns {terminal.columns};"
-        await process.out(f"speed 38400 baud; {size}\nisig icanon iexten echo echoe echok\n")
+        await process.write_output(
+            f"speed 38400 baud; {size}\nisig icanon iexten echo echoe echok\n"
+        )
     return 0
 
 
 async def _tty(process: Process) -> int:
-    await process.out("/dev/pts/0\n" if process.terminal else "not a tty\n")
+    await process.write_output("/dev/pts/0\n" if process.terminal else "not a tty\n")
     return int(process.terminal is None)
 
 
 async def _clear(process: Process) -> int:
-    await process.out("\x1b[H\x1b[2J")
+    await process.write_output("\x1b[H\x1b[2J")
     return 0
 
 
@@ -285,14 +287,14 @@ async def _which(process: Process) -> int:
         except OSError:
             status = 1
         else:
-            await process.out(f"{place}\n")
+            await process.write_output(f"{place}\n")
     return status
 
 
 async def _mount(process: Process) -> int:
     for line in process.files.read("/proc/mounts").decode().splitlines():
         source, place, kind, flags, *_ = line.split()
-        await process.out(f"{source} on {place} type {kind} ({flags})\n")
+        await process.write_output(f"{source} on {place} type {kind} ({flags})\n")
     return 0
 
 

@@ -36,7 +36,7 @@ async def _ls(process: Process) -> int:
     for path in paths or ["."]:
         node = files.find(process.path(path))
         if node is None:
-            await process.complain(f"{path}: No such file or directory")
+            await process.report_error(f"{path}: No such file or directory")
             status = 1
         elif isinstance(node, Folder) and "d" not in flags:
             folders.append((path, node))
@@ -45,7 +45,7 @@ async def _ls(process: Process) -> int:
     await _show(process, flags, "", alone)
     for place, (path, folder) in enumerate(folders):
         if len(folders) + len(alone) > 1:
-            await process.out(f"{chr(10) if place or alone else ''}{path}:\n")
+            await process.write_output(f"{chr(10) if place or alone else ''}{path}:\n")
         entries = sorted(folder.entries().items())
         if "t" in flags:
             entries.sort(key=lambda entry: entry[1].changed, reverse=True)
@@ -54,7 +54,7 @@ async def _ls(process: Process) -> int:
         if "a" in flags:
             entries = [(".", folder), ("..", folder), *entries]
         if "l" in flags:
-            await process.out(f"total {4 * len(entries)}\n")
+            await process.write_output(f"total {4 * len(entries)}\n")
         await _show(process, flags, process.path(path), entries)
     return status
 
@@ -67,18 +67,20 @@ async def _show(
     if "l" in flags:
         for name, node in entries:
             path = process.path(f"{above}/{name}" if above else name)
-            await process.out(_row(process.files, path, name, node) + "\n")
+            await process.write_output(_row(process.files, path, name, node) + "\n")
         return
     names = [name for name, _ in entries]
     terminal = process.terminal
     if terminal is None or process.streams.stdout is not terminal or "1" in flags or not names:
-        await process.out("".join(f"{name}\n" for name in names))
+        await process.write_output("".join(f"{name}\n" for name in names))
         return
     width = max(map(len, names)) + 2
     columns = max(1, (terminal.columns or 80) // width)
     rows = -(-len(names) // columns)
     for row in range(rows):
-        await process.out("".join(n.ljust(width) for n in names[row::rows]).rstrip() + "\n")
+        await process.write_output(
+            "".join(n.ljust(width) for n in names[row::rows]).rstrip() + "\n"
+        )
 
 
 async def _mkdir(process: Process) -> int:
@@ -166,12 +168,12 @@ async def _find(process: Process) -> int:
             fits = fnmatch.fnmatchcase(name, tests.get("-name", "*"))
             fits = fits and tests.get("-type", kind) == kind
             if fits and below.count("/") <= deepest:
-                await process.out((start if start != "/" else "") + (below or "") + "\n")
+                await process.write_output((start if start != "/" else "") + (below or "") + "\n")
     return 0
 
 
 async def _df(process: Process) -> int:
-    await process.out(
+    await process.write_output(
         "Filesystem     1K-blocks     Used Available Use% Mounted on\n"
         "overlay        203070420 61204512 131481124  32% /\n"
         "tmpfs              65536        0     65536   0% /dev\n"
@@ -185,7 +187,7 @@ async def _du(process: Process) -> int:
     for path in paths or ["."]:
         files = process.files
         sizes = (size_of(files, p, n) for p, n in files.walk(process.path(path)))
-        await process.out(f"{sum(-(-size // 4096) * 4 for size in sizes)}\t{path}\n")
+        await process.write_output(f"{sum(-(-size // 4096) * 4 for size in sizes)}\t{path}\n")
     return 0
 
 
@@ -196,7 +198,9 @@ async def _stat(process: Process) -> int:
         size = size_of(process.files, process.path(path), node)
         when = node.changed.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f000 +0000")
         access = f"({node.mode:04o}/{_mode(node)})  Uid: (    0/    root)   Gid: (    0/    root)"
-        await process.out(f"  File: {path}\n  Size: {size}\nAccess: {access}\nModify: {when}\n")
+        await process.write_output(
+            f"  File: {path}\n  Size: {size}\nAccess: {access}\nModify: {when}\n"
+        )
     return 0
 
 
@@ -211,20 +215,20 @@ async def _basename(process: Process) -> int:
     name = (process.arguments[1] if len(process.arguments) > 1 else "").rstrip("/")
     found = name.rpartition("/")[2]
     suffix = process.arguments[2] if len(process.arguments) > 2 else ""
-    await process.out(f"{found.removesuffix(suffix)}\n")
+    await process.write_output(f"{found.removesuffix(suffix)}\n")
     return 0
 
 
 async def _dirname(process: Process) -> int:
     name = (process.arguments[1] if len(process.arguments) > 1 else "").rstrip("/")
-    await process.out(f"{name.rpartition('/')[0] or ('/' if name[:1] == '/' else '.')}\n")
+    await process.write_output(f"{name.rpartition('/')[0] or ('/' if name[:1] == '/' else '.')}\n")
     return 0
 
 
 async def _realpath(process: Process) -> int:
     _, paths = options(process, "fe")
     for path in paths:
-        await process.out(f"{process.path(path)}\n")
+        await process.write_output(f"{process.path(path)}\n")
     return 0
 
 

@@ -38,7 +38,7 @@ async def _echo(process: Process) -> int:
         flags |= set(words.pop(0)[1:])
     text = " ".join(words)
     text = _unescape(text) if "e" in flags else text
-    await process.out(text if "n" in flags else f"{text}\n")
+    await process.write_output(text if "n" in flags else f"{text}\n")
     return 0
 
 
@@ -60,7 +60,7 @@ async def _printf(process: Process) -> int:
             kind, spec = form[end : end + 1], form[sign + 1 : end]
             found.append(_formatted(kind, spec, values))
             at = end + 1
-        await process.out("".join(found) + form[at:])
+        await process.write_output("".join(found) + form[at:])
         if not values or len(values) == held:
             return 0
 
@@ -89,7 +89,7 @@ async def _cat(process: Process) -> int:
         try:
             reader = process.reader(path)
         except OSError as error:
-            await process.complain(f"{path}: {error.strerror}")
+            await process.report_error(f"{path}: {error.strerror}")
             status = 1
             continue
         if "n" in flags:
@@ -107,7 +107,7 @@ async def _head(process: Process) -> int:
     many = len(paths) > 1
     async for path, reader in inputs(process, paths):
         if many:
-            await process.out(f"==> {path} <==\n")
+            await process.write_output(f"==> {path} <==\n")
         if "c" in flags:
             left = number(flags["c"])
             while left > 0 and (data := await reader.read(min(left, CHUNK))):
@@ -171,11 +171,11 @@ async def _grep(process: Process) -> int:
             if not {"c", "l"} & set(flags):
                 before = f"{path}:" if named else ""
                 before += f"{place}:" if "n" in flags else ""
-                await process.out(f"{before}{line}\n")
+                await process.write_output(f"{before}{line}\n")
         if "c" in flags:
-            await process.out(f"{path}:{count}\n" if named else f"{count}\n")
+            await process.write_output(f"{path}:{count}\n" if named else f"{count}\n")
         elif "l" in flags and count:
-            await process.out(f"{path}\n")
+            await process.write_output(f"{path}\n")
     return status
 
 
@@ -200,7 +200,7 @@ async def _wc(process: Process) -> int:
 
     async def tell(counts: Mapping[str, int], path: str) -> None:
         parts = [str(counts[flag]).rjust(1 if single else 7) for flag in shown]
-        await process.out(" ".join(parts) + (f" {path}" if path != "-" else "") + "\n")
+        await process.write_output(" ".join(parts) + (f" {path}" if path != "-" else "") + "\n")
 
     async for path, reader in inputs(process, paths):
         counts, inside = dict.fromkeys("lwc", 0), False
@@ -244,7 +244,7 @@ async def _sort(process: Process) -> int:
 
     lines.sort(key=key, reverse="r" in flags)
     lines = list(dict.fromkeys(lines)) if "u" in flags else lines
-    await process.out("".join(f"{line}\n" for line in lines))
+    await process.write_output("".join(f"{line}\n" for line in lines))
     return 0
 
 
@@ -253,7 +253,7 @@ async def _uniq(process: Process) -> int:
     for line, same in itertools.groupby((await _text_of(process, paths)).splitlines()):
         count = len(list(same))
         if not ("d" in flags and count == 1) and not ("u" in flags and count > 1):
-            await process.out(f"{count:7} {line}\n" if "c" in flags else f"{line}\n")
+            await process.write_output(f"{count:7} {line}\n" if "c" in flags else f"{line}\n")
     return 0
 
 
@@ -268,7 +268,7 @@ async def _cut(process: Process) -> int:
             parts = line.split(between) if "f" in flags else list(line)
             kept = [part for place, part in enumerate(parts, 1) if chosen(place)]
             shown = (between if "f" in flags else "").join(kept)
-        await process.out(f"{shown}\n")
+        await process.write_output(f"{shown}\n")
     return 0
 
 
@@ -295,7 +295,7 @@ async def _tr(process: Process) -> int:
         dict.fromkeys(first, None) if "d" in flags else dict(zip(first, filled, strict=False))
     )
     while line := await process.streams.stdin.line():
-        await process.out(line.decode(errors="surrogateescape").translate(table))
+        await process.write_output(line.decode(errors="surrogateescape").translate(table))
     return 0
 
 
@@ -333,14 +333,14 @@ async def _seq(process: Process) -> int:
     if len(values) > 2:
         step = values[1] or 1
     for value in range(first, last + (1 if step > 0 else -1), step):
-        await process.out(f"{value}\n")
+        await process.write_output(f"{value}\n")
     return 0
 
 
 async def _yes(process: Process) -> int:
     line = " ".join(process.arguments[1:]) or "y"
     while True:
-        await process.out(f"{line}\n")
+        await process.write_output(f"{line}\n")
 
 
 TEXTS: Mapping[str, Program] = {

@@ -227,7 +227,10 @@ async def test_invalid_values_are_reported_and_input_is_kept(
     ("error", "text"),
     [
         (Forbidden(403, "users is forbidden"), "Permission denied by the cluster."),
-        (Conflict(409, "exists"), "This object was changed in the meantime. Reload the page and try again."),
+        (
+            Conflict(409, "exists"),
+            "This object was changed in the meantime. Reload the page and try again.",
+        ),
         (Unavailable("connection refused"), "may or may not be done"),
         (ServerError(500, "strconv.ParseUint"), "The cluster rejected the request."),
     ],

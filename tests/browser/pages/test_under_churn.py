@@ -87,14 +87,14 @@ def test_focus_selection_and_open_menu_are_kept(
     expect(menu).to_be_visible()
     page.keyboard.press("Tab")
     focused = page.evaluate_handle("document.activeElement")
-    stood, standing = place(page, MIDDLE), order(page)
+    stood, rights_version = place(page, MIDDLE), order(page)
     for _frame in range(number(2, 10)):
         changing.go_on(10)
         assert page.evaluate("element => element === document.activeElement", focused)
         assert place(page, MIDDLE) == stood
         expect(menu).to_be_visible()
         expect(row(page, MIDDLE).get_by_role("checkbox")).to_be_checked()
-    assert order(page) == standing
+    assert order(page) == rights_version
     page.keyboard.press("Escape")
     expect(menu).to_be_hidden()
 

@@ -75,7 +75,7 @@ class Screen:
         self._task = asyncio.create_task(self.container.run(PROGRAMS[words[0]], process))
 
     async def keys(self, text: str) -> None:
-        await self.terminal.type(text.encode())
+        await self.terminal.process_input(text.encode())
 
     async def shows(self, text: str) -> str:
         """Wait for the text. Return the screen content up to and including it; later content is

@@ -142,7 +142,7 @@ class Pods:
         ):
             yield Door(websocket)
 
-    async def refused(
+    async def rejected(
         self, path: str, query: Query = (), method: str = "GET", **headers: str
     ) -> tuple[int, str]:
         """Return the status code and body of a rejected websocket request."""

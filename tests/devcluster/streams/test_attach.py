@@ -87,13 +87,13 @@ async def test_attach_and_exec_reject_a_terminated_container(pods: Pods) -> None
         await door.send(0, b"\x04")
         await door.end()
     why = "container main not found in pod once_default"
-    assert await pods.refused("once/attach", TTY) == (500, why)
-    assert await pods.refused("once/exec", TTY) == (500, 'container not found ("main")')
+    assert await pods.rejected("once/attach", TTY) == (500, why)
+    assert await pods.rejected("once/exec", TTY) == (500, 'container not found ("main")')
 
 
 async def test_attach_with_an_unsupported_accept_header_returns_406(pods: Pods, web: str) -> None:
     wanted = "406: Not Acceptable\n\nAvailable representations: "
-    assert await pods.refused(f"{web}/attach", BOTH, Accept="application/json") == (406, wanted)
+    assert await pods.rejected(f"{web}/attach", BOTH, Accept="application/json") == (406, wanted)
 
 
 async def test_an_ephemeral_container_debugs_a_container_without_a_shell(pods: Pods) -> None:
@@ -120,4 +120,4 @@ async def test_an_ephemeral_container_debugs_a_container_without_a_shell(pods: P
     state = status_of(pods, name, group)["state"]["terminated"]
     assert (state["exitCode"], state["reason"]) == (4, "Error")
     assert "running" in status_of(pods, name)["state"]
-    assert (await pods.refused(f"{name}/attach", query))[0] == 500
+    assert (await pods.rejected(f"{name}/attach", query))[0] == 500

@@ -231,24 +231,24 @@ LS = (("command", "ls"), ("stdout", "true"))
 async def test_invalid_requests_return_the_errors_of_kube_apiserver(
     pods: Pods, web: str, two: str
 ) -> None:
-    found = message(await pods.refused("nope/exec", LS))
+    found = message(await pods.rejected("nope/exec", LS))
     assert found == (404, "NotFound", 'pods "nope" not found')
-    found = message(await pods.refused(f"{web}/exec", [*LS, ("container", "zz")]))
+    found = message(await pods.rejected(f"{web}/exec", [*LS, ("container", "zz")]))
     assert found == (400, "BadRequest", "container zz is not valid for pod web")
-    found = message(await pods.refused(f"{two}/exec", LS))
+    found = message(await pods.rejected(f"{two}/exec", LS))
     why = "a container name must be specified for pod two, choose one of: [a b]"
     assert found == (400, "BadRequest", why)
-    found = message(await pods.refused(f"{web}/exec", LS, Upgrade="", Connection="close"))
+    found = message(await pods.rejected(f"{web}/exec", LS, Upgrade="", Connection="close"))
     assert found == (400, "BadRequest", "Upgrade request required")
-    assert message(await pods.refused(f"{web}/exec", LS, "PUT"))[0] == 405
+    assert message(await pods.rejected(f"{web}/exec", LS, "PUT"))[0] == 405
 
 
 async def test_invalid_requests_return_the_errors_of_a_kubelet(pods: Pods, web: str) -> None:
     why = "you must specify at least 1 of stdin, stdout, stderr"
-    assert await pods.refused(f"{web}/exec", LS[:1]) == (400, why)
-    assert await pods.refused(f"{web}/exec", LS, "POST") == (405, "bad method")
+    assert await pods.rejected(f"{web}/exec", LS[:1]) == (400, why)
+    assert await pods.rejected(f"{web}/exec", LS, "POST") == (405, "bad method")
     headers = {"Sec-WebSocket-Protocol": "v9.channel.k8s.io"}
-    code, text = await pods.refused(f"{web}/exec", LS, **headers)
+    code, text = await pods.rejected(f"{web}/exec", LS, **headers)
     assert (code, "not supported" in text) == (403, True)
     waiting = body("pulling")
     waiting["metadata"]["annotations"] = {"devcluster/behaviour": "pull-fails"}
@@ -257,7 +257,7 @@ async def test_invalid_requests_return_the_errors_of_a_kubelet(pods: Pods, web: 
         lambda: "ImagePullBackOff" in json.dumps(pods.api.get(f"{PODS}/pulling")),
         "the image pull fails",
     )
-    assert await pods.refused("pulling/exec", LS) == (500, 'container not found ("main")')
+    assert await pods.rejected("pulling/exec", LS) == (500, 'container not found ("main")')
 
 
 async def test_exec_requires_get_and_create_permissions(pods: Pods, web: str) -> None:
@@ -269,9 +269,9 @@ async def test_exec_requires_get_and_create_permissions(pods: Pods, web: str) ->
         ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": verb}
         binding = {"metadata": {"name": verb}, "subjects": subjects, "roleRef": ref}
         pods.api.post(f"{rbac}/rolebindings", binding)
-    found = message(await pods.of("get").refused(f"{web}/exec", LS))
+    found = message(await pods.of("get").rejected(f"{web}/exec", LS))
     assert found == (403, "Forbidden", 'pods "web" is forbidden: ')
-    found = message(await pods.of("create").refused(f"{web}/exec", LS))
+    found = message(await pods.of("create").rejected(f"{web}/exec", LS))
     why = 'User "create" cannot get resource "pods/exec" in API group "" in the namespace "default"'
     assert found == (403, "Forbidden", f'pods "web" is forbidden: {why}')
     mark = pods.cluster.audit.mark()

@@ -61,11 +61,11 @@ async def test_missing_and_invalid_ports_are_rejected(pods: Pods, two: str) -> N
         (("ports", "70000"),),
         (("ports", "x"),),
     ):
-        code, text = await pods.refused(
+        code, text = await pods.rejected(
             f"{two}/portforward", query, **{"Sec-WebSocket-Protocol": V4}
         )
         assert (code, "port" in text) == (400, True), text
-    assert (await pods.refused("nope/portforward", [("ports", "1")]))[0] == 404
+    assert (await pods.rejected("nope/portforward", [("ports", "1")]))[0] == 404
 
 
 async def test_port_forward_ends_when_the_client_disconnects(pods: Pods, two: str) -> None:

@@ -88,7 +88,7 @@ class _Past(Prometheus):
         self.past_ = past
         self.asked: list[tuple[object, int]] = []
 
-    async def past(self, namespaces: Collection[str] | None, *, seconds: int) -> Past:
+    async def usage_history(self, namespaces: Collection[str] | None, *, seconds: int) -> Past:
         self.asked.append((namespaces, seconds))
         return self.past_
 

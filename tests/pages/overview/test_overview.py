@@ -179,7 +179,7 @@ async def test_problems_are_counted_only_in_projects_the_viewer_can_see(
     found = attention(sight)
     assert {line.namespace for line in found.lines} == {"team-a"}
     assert "shop" not in repr(found)
-    assert (await look(charlie(), watched(in_projects=True), namespaces=both)).blind
+    assert (await look(charlie(), watched(in_projects=True), namespaces=both)).nothing_visible
 
 
 async def test_owner_reference_cycle_terminates(
@@ -362,7 +362,7 @@ async def test_unchanged_overview_returns_304(client_as: ClientAs, runtime: Stat
 
 async def test_stale_overview_is_marked(client_as: ClientAs, runtime: StaticRuntime) -> None:
     tag = (await client_as("admin").get(CLUSTER))["ETag"]
-    set_stale(runtime.informer(PODS), runtime.answered, "it is away")
+    set_stale(runtime.informer(PODS), runtime.last_response, "it is away")
     response = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
     assert response.status_code == 200
     assert 'data-live="stale"' in response.content.decode()

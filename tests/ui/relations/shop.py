@@ -43,7 +43,7 @@ TYPES = {
 
 def targets(gvr: GVR, item: Any) -> set[Target]:
     """Return the references of an object, computed from its projection only."""
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     return {*named_by(uses_of(kind, item), item.namespace), *others(kind, item)}
 
 
@@ -58,7 +58,7 @@ def subject_of(
     access: Access | None = None,
     query: Mapping[str, str] | None = None,
 ) -> Subject:
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     entry = informers[gvr].store.get(key)
     assert kind is not None and entry is not None
     return Subject(kind, key, entry, access or admin(), informers, "host", query or {})
@@ -72,7 +72,7 @@ def drawn(subject: Subject, *panels: Panel) -> str:
 
 def panel(gvr: GVR, panel_id: str) -> Panel:
     """Return the first panel with this ID in any tab."""
-    kind = kinds.of(gvr)
+    kind = kinds.by_type(gvr)
     assert kind is not None
     found = (panel for tab in tabs_of(kind) for panel in tab.panels)
     return next(panel for panel in found if panel.id == panel_id)

@@ -65,7 +65,7 @@ def test_link_to_all_shows_as_many_objects_as_counted(shop: World) -> None:
     )  # Ten rows, each with the name in the URL and in the text.
     assert 'href="/clusters/host/pods?namespace=shop&amp;uses=ConfigMap%2Fweb-conf"' in html
     assert "All 12" in html
-    kind = kinds.of(types.PODS)
+    kind = kinds.by_type(types.PODS)
     assert kind is not None
     uses = next(item for item in kind.every_filter if item.param == "uses")
     test = uses.test(uses.clean(["ConfigMap/web-conf"]))
@@ -392,7 +392,7 @@ def test_each_panel_reads_only_its_declared_types() -> None:
 def test_tabs_and_panels_have_unique_ids(kind: ResourceKind) -> None:
     """The ID of a tab is the last segment of its URL, where other pages of an object have theirs."""
     tabs = [tab.id for tab in tabs_of(kind)]
-    others = {"account", "actions", "delete", "edit", "new", *kind.shown_actions}
+    others = {"account", "actions", "delete", "edit", "new", *kind.actions_by_name}
     assert len(set(tabs)) == len(tabs) and others.isdisjoint(tabs)
     for tab in tabs_of(kind):
         ids = [one.id for one in tab.panels]
@@ -411,7 +411,7 @@ def test_panels_are_empty_for_a_user_without_permissions() -> None:
 
 
 def test_pod_shows_its_containers_before_its_ports() -> None:
-    kind = kinds.of(types.PODS)
+    kind = kinds.by_type(types.PODS)
     assert kind is not None
     shown = [panel.id for panel in tabs_of(kind)[0].panels if panel.place == "left"]
     assert shown.index("containers") < shown.index("ports")

@@ -15,7 +15,7 @@ from tests.informers import preloaded
 from tests.kinds.world import informer_of, objects_of
 from tests.ui.relations.shop import Obj, a_pod, everything, named, spec, targets
 
-NAMING = [kind for kind in kinds if kind.names]
+NAMING = [kind for kind in kinds if kind.referenced_types]
 
 
 def entry_of(gvr: GVR, key: Key) -> Entry[Any]:
@@ -143,7 +143,7 @@ def test_both_computations_agree_on_every_fixture(kind: ResourceKind) -> None:
     ):
         found = references(kind.gvr, entry)
         count += len(found)
-        assert {ref.gvr for ref in found} <= set(kind.names)
+        assert {ref.gvr for ref in found} <= set(kind.referenced_types)
         assert {ref.how for ref in found} <= HOW.keys()
         expected = {(ref.gvr, ref.key) for ref in found if ref.gvr != types.NODES}
         assert targets(kind.gvr, entry.projection) == expected
@@ -153,16 +153,16 @@ def test_both_computations_agree_on_every_fixture(kind: ResourceKind) -> None:
 def _naming(kind: ResourceKind) -> Obj:
     """Return an object of any kind with a pod template."""
     holder = item = named("naming")
-    *parts, last = kind.pod_spec if kind.makes_pods else ("spec",)
+    *parts, last = kind.pod_spec if kind.has_pod_template else ("spec",)
     for part in parts:
         holder[part] = {}
         holder = holder[part]
-    holder[last] = spec() if kind.makes_pods else {}
+    holder[last] = spec() if kind.has_pod_template else {}
     return item
 
 
 def test_kinds_that_can_reference_a_kind_are_known() -> None:
-    secrets, events = kinds.of(types.SECRETS), kinds.of(types.EVENTS)
+    secrets, events = kinds.by_type(types.SECRETS), kinds.by_type(types.EVENTS)
     assert secrets is not None and events is not None
     assert set(naming(secrets)) >= {types.PODS, types.DEPLOYMENTS, types.INGRESSES}
     assert naming(events) == ()
